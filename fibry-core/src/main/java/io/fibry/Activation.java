@@ -1,0 +1,263 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * One stretch of a thread working through a mailbox: the only place that calls the user's code for a message. It runs once, however often it is handed out; a resident one lasts as long as its actor. What the handler
+ * sees of it is {@link Turn}. All fields are its own thread's, where not said otherwise.
+ */
+final class Activation extends Turn implements Runnable {
+  /** How it came to its thread. */
+  enum Kind { NORMAL, INLINE, BURIAL }
+
+  static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>(); // who works on this thread; a nested one puts back what it found
+  private static final int BATCH = 256;
+  private static final long SLICE = 1_000_000; // ns
+  private static final int GLANCE = 16; // quick messages between two looks at the clock
+  private static final VarHandle CLAIMED;
+
+  static {
+    try {
+      CLAIMED = MethodHandles.lookup().findVarHandle(Activation.class, "claimed", boolean.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  final boolean own; // its thread was made by the library: it may be named and interrupted
+  final Kind kind;
+  int depth; // how many inline requests deep
+  volatile Object handed; // resident only: the node to go on with; written by who has the right to run, taken by its thread
+  private volatile boolean claimed; // false -> true, by the run that counts
+  private Object node; // from where on the right to run is ours; null: it is not
+  private boolean leaving; // the pill was met
+
+  Activation(ActorCell cell, Object first, Kind kind) {
+    super(cell);
+    this.node = first;
+    this.kind = kind;
+    this.own = kind == Kind.NORMAL && cell.behaviour.how().strategy() instanceof OwnThreads;
+  }
+
+  @Override
+  public void run() {
+    if (!CLAIMED.compareAndSet(this, false, true)) return;
+    Activation outer = null;
+    try {
+      thread = Thread.currentThread();
+      if (kind == Kind.BURIAL) {
+        drain();
+        return;
+      }
+      if (!own) outer = CURRENT.get();
+      depth = outer == null ? 0 : outer.depth + 1;
+      CURRENT.set(this);
+      if (own) bearName();
+      if (cell.behaviour.how().strategy().resident()) stay();
+      else {
+        cell.run(this);
+        drain();
+      }
+    } catch (Throwable edge) { // of the stack, or of memory: what handlers throw does not come here
+      if (node != null) Dispatch.strand(cell, node, edge, 0);
+    } finally {
+      if (!own) CURRENT.set(outer);
+    }
+  }
+
+  private void bearName() {
+    var extras = cell.richOrNull();
+    if (extras != null && extras.label != null) thread.setName(extras.label);
+  }
+
+  /** The life of a resident one: waits until it is handed the right to run. */
+  private void stay() {
+    while (true) {
+      Object first = handed;
+      if (first != null) {
+        handed = null;
+        node = first;
+        try {
+          drain();
+        } catch (Throwable edge) {
+          if (node != null) Dispatch.strand(cell, node, edge, 0);
+        }
+        if (cell.left) return;
+      } else {
+        LockSupport.park(this);
+        Thread.interrupted();
+      }
+    }
+  }
+
+  // ---- the loop
+
+  private void drain() {
+    int credit = BATCH;
+    int glance = 1;
+    long began = 0;
+    long seen = 0;
+    while (true) {
+      handle(node);
+      Object next = cell.next(this, node);
+      node = next;
+      if (next == null) break;
+      if (kind != Kind.NORMAL && cell.phase == ActorCell.OPEN || credit == 0) {
+        if (giveWay()) return;
+        credit = BATCH;
+        began = 0;
+      } else if (--glance == 0 && !leaving) {
+        long now = System.nanoTime();
+        if (began == 0) began = now;
+        else if (now - began > SLICE) credit = 1;
+        glance = now - seen > SLICE / GLANCE ? 1 : GLANCE; // a slow handler is watched at every message
+        seen = now;
+      }
+      credit--;
+    }
+    if (leaving) leave();
+  }
+
+  /** Others may have waited for this thread. True: the rest is another activation's. */
+  private boolean giveWay() {
+    if (kind == Kind.BURIAL) return false;
+    if (own || cell.behaviour.how().strategy() == Strategy.CALLER) {
+      if (thread.isVirtual() && own) Thread.yield();
+      return false;
+    }
+    pause();
+    Object rest = node;
+    node = null;
+    Dispatch.begin(cell, null, rest);
+    return true;
+  }
+
+  /** Before the right to run is given back: an idle actor keeps nothing of this. */
+  void pause() {
+    if (handled > 0) cell.scope().countHandled(handled);
+    handled = 0;
+    if (kind != Kind.BURIAL && !cell.behaviour.how().strategy().resident()) cell.run(null);
+  }
+
+  /** It was not given back after all. */
+  void resume() {
+    if (kind != Kind.BURIAL && !cell.behaviour.how().strategy().resident()) cell.run(this);
+  }
+
+  // ---- one message
+
+  private void handle(Object node) {
+    Object given;
+    Asked<?> request = null;
+    if (node instanceof Envelope envelope) {
+      given = envelope.message;
+      if (given == null) return; // begun by an activation that came to grief after it
+      envelope.message = null;
+    } else {
+      request = (Asked<?>) node;
+      given = request.begin();
+      if (given == null) {
+        if (request.open()) request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
+        return;
+      }
+    }
+    if (given == Envelope.Control.PILL) meetPill();
+    else if (cell.phase != ActorCell.OPEN) undelivered(given, request);
+    else deliver(given, request);
+  }
+
+  private void deliver(Object given, Asked<?> request) {
+    message = given;
+    asked = request;
+    try {
+      if (given instanceof Envelope.Control task) task.task.run();
+      else answer(cell.behaviour.logic().handle(this, given));
+      if (!aside) handled++;
+    } catch (Throwable failure) {
+      failed(failure);
+    }
+    if (received != null) failUnanswered();
+    message = null;
+    asked = null;
+    aside = false;
+    if (own) Thread.interrupted(); // meant for this message, not for the next
+  }
+
+  /** The handler returned. */
+  private void answer(Object value) {
+    if (asked == null || aside || !asked.open()) return;
+    if (value == Behaviour.Logic.NONE) {
+      if (message != null && asked.open()) asked.fail(new NoReplyException(cell.name(), message));
+    } else if (value == null) {
+      throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");
+    } else asked.finish(value);
+  }
+
+  private void failed(Throwable failure) {
+    var policy = cell.behaviour.how().policy();
+    boolean fatal = failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError) || failure.getClass().getName().equals("java.lang.ThreadDeath");
+    if (asked != null && asked.open()) asked.fail(failure);
+    boolean obeys = cell.phase != ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
+    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
+    if (asked != null) cell.scope().countUnhandled(Reason.FAILED);
+    else if (!aside) cell.scope().deadLetter(cell, message, Reason.FAILED, failure);
+    if (fatal || policy.stops) {
+      cell.rich().because(new ExitReason.Failed(failure));
+      cell.shutDoor();
+    }
+  }
+
+  private void undelivered(Object given, Asked<?> request) {
+    if (request == null) cell.scope().deadLetter(cell, given, Reason.UNDELIVERED, null);
+    else {
+      cell.scope().countUnhandled(Reason.UNDELIVERED);
+      request.fail(cell.stopped(given));
+    }
+  }
+
+  // ---- the end
+
+  private void meetPill() {
+    if (cell.left) return;
+    cell.left = true;
+    leaving = true;
+    cell.rich().because(new ExitReason.Finished());
+    cell.leaving();
+  }
+
+  /** The queue is disposed of and the right to run given back: only the hooks are left. */
+  private void leave() {
+    leaving = false;
+    var extras = cell.rich();
+    extras.leaver = thread;
+    if (own) Thread.interrupted();
+    for (var put : extras.aside) buryAside(put);
+    extras.aside.clear();
+    try {
+      cell.behaviour.stop(cell);
+    } catch (Throwable failure) {
+      Scope.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
+    }
+    cell.state = null;
+    extras.end();
+    extras.leaver = null;
+  }
+
+  private void buryAside(Object put) {
+    if (put instanceof Envelope envelope) undelivered(envelope.message, null);
+    else {
+      Object given = ((Asked<?>) put).begin();
+      if (given != null) undelivered(given, (Asked<?>) put);
+    }
+  }
+
+  /** By a killer, whose patience is over: what waits behind this message is told. Completing is idempotent, so it may race with the drain. */
+  void failRequests() {
+    if (asked != null) asked.fail(cell.stopped(message));
+    cell.failWaiting(node);
+  }
+}

@@ -1,0 +1,377 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.time.Scheduler;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes a
+ * thread is {@link Dispatch}, what a thread does with it is {@link Activation}.
+ *
+ * <h2>The end</h2>
+ * {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages. {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. Who drains reads the phase before each message: what it
+ * meets while it is not OPEN is undelivered. At the pill it sets LEAVING, disposes of the rest, gives the right to run back, and only then runs the hooks. A sender that saw OPEN just before may still come then: it
+ * finds itself with the right to run an actor that is LEAVING, and buries its message itself.
+ */
+non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object, Object>, Sink<Object> {
+  private static final VarHandle PHASE;
+  private static final VarHandle RICH;
+  private static final VarHandle RUN;
+
+  static {
+    try {
+      var lookup = MethodHandles.lookup();
+      PHASE = lookup.findVarHandle(PlainQueue.class, "phase", byte.class);
+      RICH = lookup.findVarHandle(ActorCell.class, "rich", Rich.class);
+      RUN = lookup.findVarHandle(ActorCell.class, "run", Activation.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  final Behaviour behaviour;
+  Object state; // who has the right to run
+  boolean hasState; // who has the right to run
+  boolean left; // the hooks have begun; who has the right to run
+  private Activation run; // who drains now; null while idle, unless resident. Written by it, read by who wants to interrupt it
+  private volatile Rich rich; // null -> one, by whoever needs it first
+
+  ActorCell(Behaviour behaviour) {
+    this.behaviour = behaviour;
+  }
+
+  // ---- sending
+
+  @Override
+  public boolean sendMessage(Object message) {
+    return send(new Envelope(Objects.requireNonNull(message, "message")), Limit.NONE);
+  }
+
+  @Override
+  public boolean execAsync(Handler<Object> code) {
+    return sendMessage(code);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task"))), Limit.NONE))
+      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + (phase == OPEN ? "its mailbox is full" : "it has ended"));
+  }
+
+  final boolean send(Envelope envelope, Limit limit) {
+    Object message = envelope.message;
+    return accepted(message, offer(envelope, message, limit));
+  }
+
+  private boolean accepted(Object message, Reason refusal) {
+    if (refusal != null) scope().deadLetter(this, message, refusal, null);
+    return refusal == null;
+  }
+
+  @Override
+  public boolean sendMessages(List<?> block) {
+    var messages = List.copyOf(block);
+    if (messages.isEmpty()) return phase == OPEN;
+    var refusal = offerBlock(messages);
+    if (refusal != null) for (var message : messages) accepted(message, refusal);
+    return refusal == null;
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the answer is of the request's type: `reply` is typed by it
+  public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
+    return (CompletableFuture<R>) request(request, Limit.NONE);
+  }
+
+  @Override
+  public CompletableFuture<Object> sendMessageReturn(Object message) {
+    return request(message, Limit.NONE);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the code's own type
+  public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
+    return (CompletableFuture<R>) request(code, Limit.NONE);
+  }
+
+  private Asked<Object> request(Object message, Limit limit) {
+    var asked = new Asked<>(this, Objects.requireNonNull(message, "message"));
+    var refusal = offer(asked, message, limit);
+    if (refusal != null) refuse(asked, message, refusal, limit);
+    else if (phase == ENDED) asked.fail(stopped(message)); // cut off after we looked: the killer's walk may have missed it
+    return asked;
+  }
+
+  private void refuse(Asked<?> asked, Object message, Reason refusal, Limit limit) {
+    if (refusal == Reason.CANCELLED) asked.cancel(false);
+    else if (refusal == Reason.EXPIRED) limit.expire(asked, message);
+    else {
+      scope().countUnhandled(refusal);
+      asked.fail(refusal == Reason.UNDELIVERED ? stopped(message) : new MailboxFullException(name(), message, capacity()));
+    }
+  }
+
+  // ---- asking
+
+  @Override
+  @SuppressWarnings("unchecked") // as in sendMessageReturn
+  public <Q extends Object, R> R ask(Request<Q, R> request) {
+    return (R) ask((Object) request);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // as in sendMessageReturn
+  public <Q extends Object, R> R ask(Request<Q, R> request, Duration limit) {
+    return (R) ask((Object) request, limit);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the code's own type
+  public <R> R ask(Handler.Returning<Object, R> code) {
+    return (R) ask((Object) code);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the code's own type
+  public <R> R ask(Handler.Returning<Object, R> code, Duration limit) {
+    return (R) ask((Object) code, limit);
+  }
+
+  @Override
+  public Object ask(Object message) {
+    if (behaviour.how().inline()) {
+      var answered = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
+      if (answered != null) return answered.await(message, Limit.NONE);
+    }
+    return ask(message, scope().options().askLimit);
+  }
+
+  @Override
+  public Object ask(Object message, Duration limit) {
+    return ask(message, Limit.of(scope().options().scheduler, limit));
+  }
+
+  private Object ask(Object message, Limit limit) {
+    beforeWait(message);
+    return request(message, limit).await(message, limit);
+  }
+
+  @Override
+  public void execAndWait(Handler<Object> code) {
+    Objects.requireNonNull(code, "code");
+    Handler.Returning<Object, Object> run = object -> {
+      code.handle(object);
+      return Behaviour.Logic.NONE;
+    };
+    ask(run, Limit.NONE);
+  }
+
+  /** Called by who is about to wait for this actor: on its own thread that could never end. */
+  final void beforeWait(Object what) {
+    if (isCurrent()) throw new AskCycleException(name(), what, List.of(name(), name()));
+    Caller.beforeWait();
+  }
+
+  /** Whether this is the thread that works for the actor now. */
+  final boolean isCurrent() {
+    var now = Thread.currentThread();
+    var worker = run();
+    var extras = rich;
+    return worker != null && worker.thread == now || extras != null && extras.leaver == now;
+  }
+
+  // ---- timers
+
+  @Override
+  public Scheduler.Timer sendMessageLater(Object message, Duration delay) {
+    return Alarm.start(this, null, Objects.requireNonNull(message, "message"), delay, false);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(Object key, Object message, Duration delay) {
+    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), delay, false);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(Object message, Duration period) {
+    return Alarm.start(this, null, Objects.requireNonNull(message, "message"), period, true);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(Object key, Object message, Duration period) {
+    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), period, true);
+  }
+
+  // ---- ending
+
+  @Override
+  public void askExit() {
+    if (phase != OPEN) return;
+    rich().because(new ExitReason.Stopped());
+    shutDoor();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    if (phase == OPEN) push(new Envelope(Envelope.Control.PILL));
+  }
+
+  @Override
+  public void kill() {
+    if (phase != ENDED) Dispatch.kill(this);
+  }
+
+  /** OPEN -> ENDING, and the pill; nothing if the door is shut already. */
+  void shutDoor() {
+    if (PHASE.compareAndSet(this, OPEN, ENDING)) push(new Envelope(Envelope.Control.PILL));
+  }
+
+  /** At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler to interrupt. */
+  void leaving() {
+    var extras = rich();
+    synchronized (extras) {
+      if (phase < LEAVING) phase = LEAVING;
+    }
+  }
+
+  /** Last of all: -> ENDED, and the name is free. */
+  final void ended() {
+    phase = ENDED;
+    if (rich.label != null) scope().free(this, rich.label);
+  }
+
+  @Override
+  public void waitForExit() {
+    awaitExit(null);
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    if (limit.isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+    return awaitExit(limit);
+  }
+
+  private boolean awaitExit(Duration limit) {
+    var exit = rich().exit();
+    if (exit.isDone()) return true;
+    beforeWait("waitForExit()");
+    try {
+      if (limit == null) exit.get();
+      else exit.get(limit.compareTo(Duration.ofDays(36_500)) < 0 ? limit.toNanos() : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException over) {
+      return false;
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while waiting for the end of actor '" + name() + "'");
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    return rich().exit();
+  }
+
+  @Override
+  public ActorCell closeOnExit(AutoCloseable... resources) {
+    var list = List.of(resources);
+    if (!rich().closeAtEnd(list)) list.reversed().forEach(rich()::close);
+    return this;
+  }
+
+  @Override
+  public void close() {
+    sendPoisonPill();
+    if (!isCurrent()) waitForExit();
+  }
+
+  final ActorStoppedException stopped(Object message) {
+    return new ActorStoppedException(name(), message, rich().reason());
+  }
+
+  // ---- what it is
+
+  @Override
+  public String name() {
+    var extras = rich;
+    return extras != null && extras.label != null ? extras.label : "anonymous@" + Integer.toHexString(System.identityHashCode(this));
+  }
+
+  final Scope scope() {
+    return behaviour.how().scope();
+  }
+
+  final Rich richOrNull() {
+    return rich;
+  }
+
+  final Rich rich() {
+    var extras = rich;
+    if (extras != null) return extras;
+    extras = new Rich(this, null, null);
+    return RICH.compareAndSet(this, null, extras) ? extras : rich;
+  }
+
+  /** Gives it a name and a protocol; before anybody else knows it. */
+  final void introduce(String name, Class<?> type) {
+    rich = new Rich(this, name, type);
+  }
+
+  /** Who drains now. */
+  final Activation run() {
+    return (Activation) RUN.getAcquire(this);
+  }
+
+  final void run(Activation activation) {
+    RUN.setVolatile(this, activation); // before its thread reads the phase: a killer writes the phase, then reads this
+  }
+
+  @Override
+  public String toString() {
+    return "actor '" + name() + "'";
+  }
+
+  @Override
+  final void failWaiting(Asked<?> asked) {
+    Object message = asked.message();
+    if (message != null) asked.fail(stopped(message));
+  }
+
+  // ---- what a guarded cell does besides
+
+  /** A request that waited was taken back: its place is free. */
+  void withdrawn(Asked<?> asked, Reason reason) {
+    scope().countUnhandled(reason);
+  }
+
+  final void forget(Asked<?> asked) {
+    rich().forget(asked);
+  }
+
+  int capacity() {
+    return Integer.MAX_VALUE;
+  }
+
+  /** Starts its resident thread. */
+  final void settleIn() {
+    try {
+      Dispatch.settleIn(this);
+    } catch (Throwable noThread) {
+      phase = ENDED;
+      if (rich != null && rich.label != null) scope().free(this, rich.label);
+      throw noThread;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package io.fibry;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+
+/** A message that is sent later, once or again and again. */
+final class Alarm implements Scheduler.Timer, Runnable {
+  private final ActorCell cell;
+  private final Object key;
+  private final Object message;
+  private final boolean repeats;
+  private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
+  private Envelope last; // the one before, while it may still wait; the scheduler's thread only
+
+  private Alarm(ActorCell cell, Object key, Object message, boolean repeats) {
+    this.cell = cell;
+    this.key = key == null ? this : key;
+    this.message = message;
+    this.repeats = repeats;
+  }
+
+  /** Starts one. Where the actor has ended, the message is a dead letter at once. */
+  static Scheduler.Timer start(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
+    var alarm = new Alarm(cell, key, message, repeats);
+    var clock = cell.scope().options().scheduler;
+    boolean kept = cell.rich().keep(alarm.key, () -> {
+      alarm.timer = repeats ? clock.atFixedRate(time, time, alarm) : clock.after(time, alarm);
+      return alarm;
+    });
+    if (!kept) {
+      alarm.timer = () -> false;
+      cell.send(new Envelope(message), Limit.NO_WAIT);
+    }
+    return alarm;
+  }
+
+  /** On the scheduler's thread: only sends. Where sending would run code of the user, as a strategy's, it is done on a virtual thread. */
+  @Override
+  public void run() {
+    if (!repeats) cell.rich().drop(key, this);
+    if (last != null && last.message != null) return;
+    var envelope = new Envelope(message);
+    if (repeats) last = envelope;
+    if (cell.behaviour.how().strategy() instanceof OwnThreads || cell.scope().options().scheduler != Scheduler.system()) cell.send(envelope, Limit.NO_WAIT);
+    else OwnThreads.FIBER.activate(() -> cell.send(envelope, Limit.NO_WAIT));
+  }
+
+  @Override
+  public boolean cancel() {
+    cell.rich().drop(key, this);
+    var due = timer;
+    return due != null && due.cancel();
+  }
+}

@@ -1,0 +1,150 @@
+package io.fibry;
+
+import io.fibry.Activation.Kind;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Gives the right to run a thread. The right is never dropped: whatever a strategy throws, whoever holds the right keeps it, and it is handed out again with back-off from 1 ms to 1 s. Since an {@link Activation} runs
+ * once however often it is handed out, a strategy that took it and then threw does no harm.
+ *
+ * <p>Where even arming the timer fails (the edge of a stack, no memory), the right lies in {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes it from there.
+ */
+final class Dispatch {
+  private static final int DEEPEST_INLINE = 32;
+
+  private Dispatch() {}
+
+  /** What the right to run may be handed out as, made before somebody has it; null where a resident thread waits for it. */
+  static Activation prepare(ActorCell cell, Object first) {
+    return cell.behaviour.how().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
+  }
+
+  /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
+  static void begin(ActorCell cell, Activation prepared, Object first) {
+    Object held = prepared == null ? first : prepared;
+    try {
+      if (cell.phase >= ActorCell.LEAVING) {
+        new Activation(cell, first, Kind.BURIAL).run();
+        return;
+      }
+      if (cell.behaviour.how().strategy().resident()) {
+        var resident = cell.run();
+        resident.handed = first;
+        held = resident;
+      } else if (prepared == null) held = prepared = new Activation(cell, first, Kind.NORMAL);
+      handOut(cell, (Activation) held);
+    } catch (Throwable failure) {
+      strand(cell, held, failure, 0);
+    }
+  }
+
+  private static void handOut(ActorCell cell, Activation activation) {
+    var strategy = cell.behaviour.how().strategy();
+    if (strategy.resident()) LockSupport.unpark(activation.thread);
+    else strategy.activate(activation);
+  }
+
+  /** Takes up a right that lies stranded, if nobody else does. */
+  static void rescue(ActorCell cell) {
+    Object held = cell.unstrand();
+    try {
+      if (held instanceof Activation activation) handOut(cell, activation);
+      else if (held != null) begin(cell, null, held);
+    } catch (Throwable failure) {
+      strand(cell, held, failure, 0);
+    }
+  }
+
+  /** The right could not be handed out: it will be, later. */
+  static void strand(ActorCell cell, Object held, Throwable failure, int tries) {
+    cell.stranded = held;
+    try {
+      recover(cell, failure, tries);
+    } catch (Throwable edge) {
+      // it lies where it is
+    }
+  }
+
+  private static void recover(ActorCell cell, Throwable failure, int tries) {
+    Object held = cell.unstrand();
+    if (held == null) return;
+    try {
+      var activation = held instanceof Activation made ? made : new Activation(cell, held, Kind.NORMAL);
+      held = activation;
+      var how = cell.behaviour.how();
+      if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool && pool.shutDown()) {
+        cell.rich().because(new ExitReason.Failed(failure));
+        cell.shutDoor();
+        OwnThreads.FIBER.activate(activation);
+      } else {
+        if (tries == 0) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), how.strategy(), failure);
+        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, activation, tries + 1));
+      }
+    } catch (Throwable edge) {
+      cell.stranded = held;
+    }
+  }
+
+  /** On the scheduler's thread, so on a virtual one: a strategy is code of the user. */
+  private static void retry(ActorCell cell, Activation activation, int tries) {
+    try {
+      OwnThreads.FIBER.activate(() -> {
+        try {
+          handOut(cell, activation);
+        } catch (Throwable failure) {
+          strand(cell, activation, failure, tries);
+        }
+      });
+    } catch (Throwable noThread) {
+      strand(cell, activation, noThread, tries);
+    }
+  }
+
+  /** Starts the thread that an actor keeps. */
+  static void settleIn(ActorCell cell) {
+    var resident = new Activation(cell, null, Kind.NORMAL);
+    cell.run(resident);
+    cell.behaviour.how().strategy().activate(resident);
+  }
+
+  /** Handles a request on this thread, if this is a virtual one and the actor idle. Null: it was not. */
+  static Asked<Object> inline(ActorCell cell, Object message) {
+    if (cell.behaviour.how().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
+    var asker = Activation.CURRENT.get();
+    if (asker != null && asker.depth >= DEEPEST_INLINE) return null;
+    var asked = new Asked<>(cell, message);
+    var activation = new Activation(cell, asked, Kind.INLINE);
+    if (!cell.acquire(asked)) return null;
+    try {
+      activation.run();
+    } catch (Throwable edge) {
+      strand(cell, activation, edge, 0); // it was not begun: once entered, its run throws nothing
+    }
+    return asked;
+  }
+
+  /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */
+  static void kill(ActorCell cell) {
+    var extras = cell.rich();
+    extras.because(new ExitReason.Killed());
+    cell.shutDoor();
+    synchronized (extras) { // an interrupt meant for the handler must not strike the hooks
+      var worker = cell.run();
+      var thread = cell.phase < ActorCell.LEAVING ? worker == null || !worker.own ? null : worker.thread : extras.leaver;
+      if (thread != null && cell.behaviour.how().strategy() instanceof OwnThreads) thread.interrupt();
+    }
+    var options = cell.scope().options();
+    options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell)));
+  }
+
+  /** Whoever waits is told now; the handler may go on, unheard. */
+  private static void cutOff(ActorCell cell) {
+    if (cell.phase == ActorCell.ENDED) return;
+    Scope.LOG.warn("actor '{}' was killed and did not obey within {}; it is cut off, and its handler may still run", cell.name(), cell.scope().options().grace);
+    cell.rich().end();
+    var worker = cell.run();
+    if (worker != null) worker.failRequests();
+  }
+}

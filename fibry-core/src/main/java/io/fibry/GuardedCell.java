@@ -1,0 +1,154 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.GuardedQueue;
+import io.fibry.mailbox.GuardedQueue.Answer;
+import io.fibry.mailbox.Place;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+
+/** A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen from. */
+final class GuardedCell extends ActorCell {
+  private final GuardedQueue<Object> queue;
+
+  GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
+    super(behaviour);
+    this.queue = queue;
+  }
+
+  @Override
+  Reason offer(Object node, Object message, Limit limit) {
+    if (phase != OPEN) return Reason.UNDELIVERED;
+    Place<Object> place = message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
+    if (node instanceof Asked<?> asked) asked.place = place;
+    return offer(place, message, limit);
+  }
+
+  @Override
+  Reason offerBlock(List<?> messages) {
+    if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name() + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
+    if (messages.size() > queue.capacity())
+      throw new IllegalArgumentException("a block of " + messages.size() + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
+    if (phase != OPEN) return Reason.UNDELIVERED;
+    var places = new ArrayList<Place<Object>>(messages.size());
+    for (var message : messages) places.add(Place.of(new Envelope(message), message));
+    return offer(Place.block(places), messages, Limit.NONE);
+  }
+
+  private Reason offer(Place<Object> place, Object message, Limit limit) {
+    var answer = queue.offer(place, limit != Limit.NO_WAIT);
+    for (var dropped : place.dropped()) drop(dropped);
+    return switch (answer) {
+      case TAKEN -> null;
+      case RUN -> {
+        Dispatch.begin(this, null, Envelope.NOTHING); // the queue has made sure of the stack
+        yield null;
+      }
+      case LINE -> awaitRoom(place, message, limit);
+      case FULL -> queue.mailbox().drops() || limit == Limit.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
+      case SHUT -> Reason.UNDELIVERED;
+    };
+  }
+
+  private Reason awaitRoom(Place<Object> place, Object message, Limit limit) {
+    if (isCurrent()) {
+      queue.await(place, () -> true);
+      beforeWait(message);
+    }
+    Caller.beforeWait();
+    var timer = limit.waking();
+    try {
+      if (queue.await(place, limit)) return null;
+    } finally {
+      if (timer != null) timer.cancel();
+    }
+    return phase != OPEN ? Reason.UNDELIVERED : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
+  }
+
+  private void drop(Object node) {
+    if (node instanceof Envelope envelope) {
+      Object message = envelope.message;
+      envelope.message = null;
+      scope().deadLetter(this, message, Reason.DROPPED, null);
+    } else {
+      var asked = (Asked<?>) node;
+      Object message = asked.begin();
+      if (message == null) return;
+      scope().countUnhandled(Reason.DROPPED);
+      asked.fail(new MailboxFullException(name(), message, capacity()));
+    }
+  }
+
+  @Override
+  void push(Envelope pill) {
+    if (phase != OPEN) queue.shutDoor();
+    if (queue.admit(Place.last(pill)) == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
+    if (stranded != null) Dispatch.rescue(this);
+  }
+
+  @Override
+  void leaving() {
+    super.leaving();
+    queue.shutDoor();
+  }
+
+  @Override
+  boolean acquire(Asked<?> asked) {
+    return phase == OPEN && queue.runIfIdle();
+  }
+
+  @Override
+  Object next(Activation activation, Object node) {
+    while (true) {
+      Object next = queue.poll();
+      if (next != null) return next;
+      activation.pause();
+      if (queue.release()) return null;
+      activation.resume();
+    }
+  }
+
+  @Override
+  void withdrawn(Asked<?> asked, Reason reason) {
+    super.withdrawn(asked, reason);
+    var place = asked.place;
+    if (place != null) queue.remove(place);
+    asked.place = null;
+  }
+
+  @Override
+  int capacity() {
+    return queue.capacity();
+  }
+
+  // ---- for handlers that choose
+
+  boolean selective() {
+    return queue.mailbox().isSelective();
+  }
+
+  /** The next node whose message fits; null if none came in time. */
+  Object receive(Predicate<Object> fits, Limit limit) {
+    var timer = limit.waking();
+    try {
+      return queue.receive(node -> {
+        Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
+        return message != null && !(message instanceof Envelope.Control) && fits.test(message);
+      }, limit);
+    } finally {
+      if (timer != null) timer.cancel();
+    }
+  }
+
+  /** Puts what was put aside back before all that waits. */
+  void putBack(List<Object> nodes) {
+    var places = new ArrayList<Place<Object>>(nodes.size());
+    for (var node : nodes) {
+      Place<Object> place = Place.unranked(node);
+      if (node instanceof Asked<?> asked) asked.place = place;
+      places.add(place);
+    }
+    queue.putBack(places);
+  }
+}

@@ -1,0 +1,135 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * How messages wait for an ordinary actor: the fields of its cell that are its queue. {@link GuardedCell} has another.
+ *
+ * The tail is both the queue and the right to run. A sender swaps its node in; who finds null before it holds the right to run, everybody else links the node to the one before. Who has the right, and has handled the
+ * last node, swaps the tail back to null: then nobody has it. So one atomic operation a message, and no state word beside it.
+ *
+ * <p>Between swap and link, {@code offer} calls nothing, allocates nothing and initialises no class: a StackOverflowError of the sender there would cut the queue in two, and its receiver would never run again. The
+ * link is a plain write; the fence before the swap orders the message before it, the fence in {@code next} orders its reading after.
+ */
+abstract sealed class PlainQueue permits ActorCell {
+  // OPEN -> ENDING -> LEAVING -> ENDED; see ActorCell
+  static final byte OPEN = 0;
+  static final byte ENDING = 1;
+  static final byte LEAVING = 2;
+  static final byte ENDED = 3;
+  private static final VarHandle TAIL;
+  private static final VarHandle STRANDED;
+
+  static {
+    try {
+      var lookup = MethodHandles.lookup();
+      TAIL = lookup.findVarHandle(PlainQueue.class, "tail", Object.class);
+      STRANDED = lookup.findVarHandle(PlainQueue.class, "stranded", Object.class);
+      for (var used : List.of(Envelope.class, Asked.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  volatile byte phase; // any thread to ENDING, who has the right to run to LEAVING, Rich.end to ENDED
+  volatile Object stranded; // a right to run that nobody could give a thread: an Activation or a node; see Dispatch
+  private Object tail; // null: idle; else the last node. Swapped by senders, set to null by who has the right to run
+
+  /** Takes a message in. Null: taken; else why not. */
+  Reason offer(Object node, Object message, Limit limit) {
+    if (phase != OPEN) return Reason.UNDELIVERED;
+    push(node, node);
+    return null;
+  }
+
+  /** Takes a block in, nothing between. */
+  Reason offerBlock(List<?> messages) {
+    if (phase != OPEN) return Reason.UNDELIVERED;
+    var first = new Envelope(messages.getFirst());
+    var last = first;
+    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message);
+    push(first, last);
+    return null;
+  }
+
+  /** Takes the pill in, whatever the phase. */
+  void push(Envelope pill) {
+    push(pill, pill);
+  }
+
+  private void push(Object first, Object last) {
+    var cell = (ActorCell) this;
+    var fresh = tail == null ? Dispatch.prepare(cell, first) : null; // before the swap: see above
+    VarHandle.releaseFence();
+    Object previous = TAIL.getAndSet(this, last);
+    if (previous instanceof Envelope envelope) envelope.next = first;
+    else if (previous != null) ((Asked<?>) previous).next = first;
+    try {
+      if (previous == null) Dispatch.begin(cell, fresh, first);
+      else if (stranded != null) Dispatch.rescue(cell);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      if (previous == null) stranded = fresh != null ? fresh : first;
+    }
+  }
+
+  /** Takes the right to run for a request that does not wait, if the actor is idle and its door open. */
+  boolean acquire(Asked<?> asked) {
+    return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, asked);
+  }
+
+  /** The node after this one. Null: there is none, and the right to run is given back. For who has it. */
+  Object next(Activation activation, Object node) {
+    Object next = linked(node);
+    if (next == null) {
+      if (tail == node) {
+        activation.pause();
+        if (TAIL.compareAndSet(this, node, null)) return null;
+        activation.resume();
+      }
+      next = awaitLink(node);
+    }
+    VarHandle.acquireFence();
+    if (node instanceof Envelope envelope) envelope.next = null; // or old garbage drags the new along
+    else ((Asked<?>) node).next = null;
+    return next;
+  }
+
+  private static Object linked(Object node) {
+    return node instanceof Envelope envelope ? envelope.next : ((Asked<?>) node).next;
+  }
+
+  /** A sender stands between its swap and its link. It may have lost its core there: 50 ms were seen. */
+  private static Object awaitLink(Object node) {
+    boolean interrupted = false;
+    Object next = null;
+    for (int tries = 0; next == null; tries++) {
+      if (tries < 64) Thread.onSpinWait();
+      else if (tries < 96) Thread.yield();
+      else {
+        interrupted |= Thread.interrupted(); // or the park would be none
+        LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
+      }
+      VarHandle.acquireFence();
+      next = linked(node);
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+    return next;
+  }
+
+  /** Takes up what lies stranded; null if nothing does, or another was first. */
+  final Object unstrand() {
+    Object held = stranded;
+    return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
+  }
+
+  /** Tells those that wait from this node on, whose handler was cut off. */
+  void failWaiting(Object node) {
+    for (; node != null; node = linked(node)) if (node instanceof Asked<?> asked) failWaiting(asked);
+  }
+
+  abstract void failWaiting(Asked<?> asked);
+}

@@ -1,0 +1,207 @@
+package io.fibry;
+
+import io.fibry.Behaviour.Logic;
+import io.fibry.mailbox.GuardedQueue;
+import io.fibry.mailbox.Mailbox;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+
+/** The one builder. A null component means: as the scope says when an actor is made. */
+@SuppressWarnings("unchecked") // the handlers' types are held by ActorBuilder; behind it a message is an Object
+record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Cache cache)
+    implements ActorBuilder<M> {
+
+  /** What the actors made so far share. */
+  static final class Cache {
+    private volatile Behaviour.How how; // the last one made; a race makes one too many
+    private volatile Behaviour sink;
+  }
+
+  static Recipe<Object> of(Scope scope, String name) {
+    return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, new Cache());
+  }
+
+  private <N> Recipe<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline) {
+    return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, new Cache());
+  }
+
+  @Override
+  public ActorBuilder<M> strategy(Strategy strategy) {
+    return copy(label, Objects.requireNonNull(strategy, "strategy"), ownMailbox, policy, type, around, inline);
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox) {
+    return copy(label, ownStrategy, Objects.requireNonNull(mailbox, "mailbox"), policy, type, around, inline);
+  }
+
+  @Override
+  public ActorBuilder<M> onFailure(FailurePolicy policy) {
+    return copy(label, ownStrategy, ownMailbox, Objects.requireNonNull(policy, "policy"), type, around, inline);
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> protocol(Class<N> type) {
+    return copy(label, ownStrategy, ownMailbox, policy, Objects.requireNonNull(type, "type"), around, inline);
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around) {
+    var outer = (Handler.Around<Object>) Objects.requireNonNull(around, "around");
+    var inner = this.around;
+    return copy(label, ownStrategy, ownMailbox, policy, type, inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)), inline);
+  }
+
+  @Override
+  public ActorBuilder<M> inlineRequests() {
+    return copy(label, ownStrategy, ownMailbox, policy, type, around, true);
+  }
+
+  @Override
+  public ActorBuilder<M> part(String part) {
+    return label == null ? this : copy(label + "/" + Scope.checked(part), ownStrategy, ownMailbox, policy, type, around, inline);
+  }
+
+  @Override
+  public Optional<String> name() {
+    return Optional.ofNullable(label);
+  }
+
+  @Override
+  public Strategy strategy() {
+    return ownStrategy != null ? ownStrategy : scope.options().strategy;
+  }
+
+  @Override
+  public Mailbox<? super M> mailbox() {
+    return (Mailbox<? super M>) (ownMailbox != null ? ownMailbox : scope.options().mailbox);
+  }
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler<N> handler) {
+    var typed = (Handler<Object>) Objects.requireNonNull(handler, "handler");
+    return (Actor<N>) make((activation, message) -> {
+      typed.handle(message);
+      return Logic.NONE;
+    });
+  }
+
+  @Override
+  public <N extends M> Actor<N> newActor(Handler.InContext<N> handler) {
+    var typed = (Handler.InContext<Object>) Objects.requireNonNull(handler, "handler");
+    return (Actor<N>) make((activation, message) -> {
+      typed.handle(message, activation);
+      return Logic.NONE;
+    });
+  }
+
+  @Override
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler) {
+    var typed = (Handler.Returning<Object, Object>) Objects.requireNonNull(handler, "handler");
+    return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(message));
+  }
+
+  @Override
+  public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
+    var typed = (Handler.ReturningInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
+    return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(message, activation));
+  }
+
+  @Override
+  public Sink<Void> newSink() {
+    var how = how();
+    var shared = cache.sink;
+    if (shared == null || shared.how() != how) cache.sink = shared = new Behaviour(how, surrounded(Logic::sink));
+    return (Sink<Void>) (Sink<?>) makeSink(shared);
+  }
+
+  @Override
+  public <S> ActorBuilder.Stateful<S, M> initialState(Callable<? extends S> initial) {
+    return new WithState<>(this, Objects.requireNonNull(initial, "initial"), null, null);
+  }
+
+  private ActorCell make(Logic logic) {
+    return make(new Behaviour(how(), surrounded(logic)));
+  }
+
+  private ActorCell make(Behaviour behaviour) {
+    var mailbox = mailbox();
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
+    if (label != null) scope.register(cell, label, type);
+    if (behaviour.how().strategy().resident()) cell.settleIn();
+    return cell;
+  }
+
+  private ActorCell makeSink(Behaviour behaviour) {
+    if (mailbox().ordered()) throw new IllegalArgumentException("a sink runs code, which a priority mailbox cannot order; give it another mailbox");
+    return make(behaviour);
+  }
+
+  private Behaviour.How how() {
+    var strategy = strategy();
+    var shared = cache.how;
+    if (shared == null || shared.strategy() != strategy) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline);
+    return shared;
+  }
+
+  private Logic surrounded(Logic logic) {
+    return around == null ? logic : logic.within(around);
+  }
+
+  /** The second half of a recipe: what the actors have for a state. */
+  private record WithState<S, M>(Recipe<M> recipe, Callable<?> initial, Handler<Object> stop, Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
+    @Override
+    public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
+      return new WithState<>(recipe, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
+    }
+
+    @Override
+    public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
+      return new WithState<>(recipe, initial, stop, (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
+    }
+
+    @Override
+    public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
+      var typed = (Handler.Stateful<Object, Object>) Objects.requireNonNull(handler, "handler");
+      return (Actor<N>) make((activation, message) -> {
+        typed.handle(activation.cell.state, message);
+        return Logic.NONE;
+      });
+    }
+
+    @Override
+    public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
+      var typed = (Handler.StatefulInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
+      return (Actor<N>) make((activation, message) -> {
+        typed.handle(activation.cell.state, message, activation);
+        return Logic.NONE;
+      });
+    }
+
+    @Override
+    public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
+      var typed = (Handler.StatefulReturning<Object, Object, Object>) Objects.requireNonNull(handler, "handler");
+      return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(activation.cell.state, message));
+    }
+
+    @Override
+    public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
+      var typed = (Handler.StatefulReturningInContext<Object, Object, Object>) Objects.requireNonNull(handler, "handler");
+      return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(activation.cell.state, message, activation));
+    }
+
+    @Override
+    public Sink<S> newSink() {
+      return (Sink<S>) (Sink<?>) recipe.makeSink(behaviour(Logic::sink));
+    }
+
+    private ActorCell make(Logic logic) {
+      return recipe.make(behaviour(logic));
+    }
+
+    private Behaviour behaviour(Logic logic) {
+      return new Behaviour(recipe.how(), new Behaviour.Stateful(initial, stop, copy, recipe.surrounded(logic)));
+    }
+  }
+}

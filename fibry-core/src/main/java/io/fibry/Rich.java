@@ -1,0 +1,152 @@
+package io.fibry;
+
+import io.fibry.time.Scheduler;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/** What most actors never have, made at first need: name, end, timers, promises, what was put aside. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
+final class Rich {
+  final String label; // null: none
+  final Class<?> type; // null: no protocol
+  private final ActorCell cell;
+  private final Exit exit = new Exit();
+  private ExitReason reason; // the first one given; a kill overrules it
+  private boolean over; // the end has begun to be announced
+  private List<AutoCloseable> closeables = new ArrayList<>();
+  private Map<Object, Scheduler.Timer> timers = new HashMap<>();
+  private Set<Asked<?>> promised = Collections.newSetFromMap(new IdentityHashMap<>());
+  final ArrayList<Object> aside = new ArrayList<>(); // envelopes put aside; who has the right to run
+  volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
+
+  Rich(ActorCell cell, String label, Class<?> type) {
+    this.cell = cell;
+    this.label = label;
+    this.type = type;
+  }
+
+  CompletableFuture<ExitReason> exit() {
+    return exit;
+  }
+
+  /** Gives the reason of an end to come. */
+  synchronized void because(ExitReason why) {
+    if (reason == null || why instanceof ExitReason.Killed && !over) reason = why;
+  }
+
+  synchronized ExitReason reason() {
+    return reason == null ? new ExitReason.Finished() : reason;
+  }
+
+  /** Closes it at the end; false if that has come. */
+  synchronized boolean closeAtEnd(List<AutoCloseable> resources) {
+    return !over && closeables.addAll(resources);
+  }
+
+  /** Keeps a timer until it has run; replaces the one that has this key. False if the end has come. */
+  synchronized boolean keep(Object key, Supplier<Scheduler.Timer> starting) {
+    if (over) return false;
+    var before = timers.remove(key);
+    if (before != null) before.cancel();
+    timers.put(key, starting.get());
+    return true;
+  }
+
+  synchronized void drop(Object key, Scheduler.Timer timer) {
+    if (!over) timers.remove(key, timer);
+  }
+
+  /** Keeps a request whose answer was promised; false if the end has come. */
+  synchronized boolean promise(Asked<?> asked) {
+    return !over && promised.add(asked);
+  }
+
+  synchronized void forget(Asked<?> asked) {
+    promised.remove(asked);
+  }
+
+  /** Announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
+  void end() {
+    List<AutoCloseable> toClose;
+    Map<Object, Scheduler.Timer> toCancel;
+    Set<Asked<?>> unanswered;
+    ExitReason why;
+    synchronized (this) {
+      if (over) return;
+      over = true;
+      why = reason = reason();
+      toClose = closeables.reversed();
+      toCancel = timers;
+      unanswered = promised;
+      closeables = List.of();
+      timers = Map.of();
+      promised = Set.of();
+    }
+    toCancel.values().forEach(Scheduler.Timer::cancel);
+    for (var asked : unanswered) asked.fail(new ActorStoppedException(cell.name(), "a request whose answer was promised", why));
+    toClose.forEach(this::close);
+    cell.ended();
+    exit.end(why);
+  }
+
+  void close(AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Throwable failure) {
+      Scope.LOG.error("actor '{}' could not close {}", cell.name(), RequestException.shown(resource), failure);
+    }
+  }
+
+  /** The end as a future: the same for all, so nobody may complete it but the actor. */
+  private static final class Exit extends CompletableFuture<ExitReason> {
+    void end(ExitReason reason) {
+      super.complete(reason);
+    }
+
+    @Override
+    public boolean complete(ExitReason reason) {
+      throw readOnly();
+    }
+
+    @Override
+    public boolean completeExceptionally(Throwable failure) {
+      throw readOnly();
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+      throw readOnly();
+    }
+
+    @Override
+    public CompletableFuture<ExitReason> completeAsync(Supplier<? extends ExitReason> supplier, Executor executor) {
+      throw readOnly();
+    }
+
+    @Override
+    public void obtrudeValue(ExitReason reason) {
+      throw readOnly();
+    }
+
+    @Override
+    public void obtrudeException(Throwable failure) {
+      throw readOnly();
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+      return new CompletableFuture<>();
+    }
+
+    private static UnsupportedOperationException readOnly() {
+      return new UnsupportedOperationException("an actor's end can only be waited for; to end it, call askExit, sendPoisonPill or kill; for a future of your own, take onExit().copy()");
+    }
+  }
+}

@@ -1,0 +1,149 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Predicate;
+
+/** The message being handled, and what its handler may do beside its work. All fields are the handler's thread's, where not said otherwise. */
+abstract class Turn implements ActorContext<Object> {
+  /** A request that this handler was given, by its message. */
+  record Given(Object message, Asked<?> asked) {}
+
+  final ActorCell cell;
+  volatile Thread thread; // written when it begins, read by who wants to interrupt or wake it
+  Object message; // being handled; null: none
+  Asked<?> asked; // being handled, where it is a request; read by a killer
+  boolean aside; // the message was put aside
+  List<Given> received; // requests that the handler took by `receive`
+  long handled; // messages not yet in the accounts
+
+  Turn(ActorCell cell) {
+    this.cell = cell;
+  }
+
+  final boolean asked() {
+    return asked != null;
+  }
+
+  final void failUnanswered() {
+    for (var one : received) if (one.asked.open()) one.asked.fail(new NoReplyException(cell.name(), one.message));
+    received = null;
+  }
+
+  private void check() {
+    if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '" + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
+    if (cell.phase == ActorCell.ENDED) throw new IllegalStateException("actor '" + cell.name() + "' was killed and cut off while this handler ran");
+  }
+
+  @Override
+  public Actor<Object> self() {
+    check();
+    return cell;
+  }
+
+  /** The request with this message that waits for an answer, which is now given. */
+  private Asked<?> take(Object request) {
+    check();
+    if (asked != null && message == request && !aside && asked.answer()) return asked;
+    if (received != null) for (var one : received) if (one.message == request && one.asked.answer()) return one.asked;
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request) + " to answer: its handler was not given this very object as a request, or has answered it");
+  }
+
+  @Override
+  public <R> void reply(Request<?, R> request, R value) {
+    Objects.requireNonNull(value, "the answer is null; let it be an Optional");
+    take(request).finish(value);
+  }
+
+  @Override
+  public void replyFailure(Request<?, ?> request, Throwable failure) {
+    Objects.requireNonNull(failure, "failure");
+    take(request).fail(failure);
+  }
+
+  @Override
+  public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
+    Objects.requireNonNull(value, "value");
+    var promised = take(request);
+    if (!cell.rich().promise(promised)) promised.fail(cell.stopped(request));
+    var extras = cell.rich();
+    value.whenComplete((answer, failure) -> {
+      if (failure != null) promised.fail(failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
+      else if (answer == null) promised.fail(new NullPointerException("the promised answer of actor '" + promised.cell.name() + "' was null; let it be an Optional"));
+      else promised.finish(answer);
+      extras.forget(promised);
+    });
+  }
+
+  @Override
+  public boolean cancelled() {
+    check();
+    return asked != null && asked.isDone();
+  }
+
+  @Override
+  public <T extends Object> Optional<T> receive(Class<T> type, Duration limit) {
+    return receive(type, any -> true, limit);
+  }
+
+  @Override
+  public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
+    var guarded = selective("receive");
+    var until = Limit.of(cell.scope().options().scheduler, limit);
+    Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
+    for (Object got = guarded.receive(fits, until); got != null; got = guarded.receive(fits, until)) {
+      Object given = open(got);
+      if (given != null) return Optional.of(type.cast(given));
+    }
+    if (Thread.currentThread().isInterrupted()) throw new CancellationException("actor '" + cell.name() + "' was interrupted while its handler waited for a message");
+    return Optional.empty();
+  }
+
+  /** Takes the message out of a node that the handler chose; null if it was cancelled. */
+  private Object open(Object got) {
+    Object given;
+    if (got instanceof Envelope envelope) {
+      given = envelope.message;
+      envelope.message = null;
+    } else {
+      var request = (Asked<?>) got;
+      given = request.begin();
+      if (given == null) return null;
+      if (received == null) received = new ArrayList<>();
+      received.add(new Given(given, request));
+    }
+    handled++;
+    return given;
+  }
+
+  @Override
+  public void stash() {
+    selective("stash");
+    if (aside || asked != null && !asked.open()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
+    aside = true;
+    if (asked == null) cell.rich().aside.add(new Envelope(message));
+    else if (asked.putAside(message)) cell.rich().aside.add(asked);
+    else cell.scope().countUnhandled(Reason.CANCELLED);
+  }
+
+  @Override
+  public void unstash() {
+    var guarded = selective("unstash");
+    var put = cell.rich().aside;
+    guarded.putBack(put);
+    put.clear();
+  }
+
+  private GuardedCell selective(String verb) {
+    check();
+    if (cell instanceof GuardedCell guarded && guarded.selective()) return guarded;
+    throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
+  }
+}

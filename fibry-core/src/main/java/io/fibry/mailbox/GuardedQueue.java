@@ -1,0 +1,385 @@
+package io.fibry.mailbox;
+
+import io.fibry.mailbox.Place.Where;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made by the engine alone. Thread-safe.
+ *
+ * <p>Everything is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
+ * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right; somebody stands in the line only while the queue is full.
+ *
+ * @param <E> what waits
+ */
+public final class GuardedQueue<E> {
+
+  /** What became of an offer. */
+  public enum Answer {
+    /** It waits in the queue; somebody else has the right to run. */
+    TAKEN,
+    /** It waits in the queue, and the right to run is the caller's. */
+    RUN,
+    /** It stands in the line; the caller must {@link GuardedQueue#await}. */
+    LINE,
+    /** No room. */
+    FULL,
+    /** The door is shut. */
+    SHUT
+  }
+
+  private final Mailbox<?> kind;
+  private final TreeSet<Place<E>> ranked; // null where there is no order
+  private final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
+  private Place<E> head; // the list: all that has no rank; taken before what is ranked
+  private Place<E> tail;
+  private int count; // those that count against the capacity
+  private long epoch;
+  private long numbers;
+  private boolean running;
+  private boolean shut;
+  private Thread receiver; // the handler that waits inside `receive`
+  private List<Place<E>> arrived; // what came since it looked
+
+  private GuardedQueue(Mailbox<?> kind) {
+    this.kind = kind;
+    this.ranked = kind.order == null ? null : new TreeSet<>(
+        Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing(this::byRank).thenComparingLong(p -> p.number));
+  }
+
+  private int byRank(Place<E> a, Place<E> b) {
+    return a.pill ? 0 : kind.order.compare(a.rank, b.rank);
+  }
+
+  /**
+   * Whether a mailbox needs such a queue.
+   *
+   * @param mailbox how messages wait
+   * @return false for the plain one
+   */
+  public static boolean needed(Mailbox<?> mailbox) {
+    return mailbox.capacity < Integer.MAX_VALUE || mailbox.order != null || mailbox.selective;
+  }
+
+  /**
+   * A queue that does what the mailbox says.
+   *
+   * @param <E> what waits
+   * @param mailbox how messages wait
+   * @return a queue
+   */
+  public static <E> GuardedQueue<E> of(Mailbox<?> mailbox) {
+    return new GuardedQueue<>(mailbox);
+  }
+
+  /**
+   * How messages wait here.
+   *
+   * @return the mailbox it was made of
+   */
+  public Mailbox<?> mailbox() {
+    return kind;
+  }
+
+  /**
+   * How many may wait.
+   *
+   * @return {@link Integer#MAX_VALUE} where there is no limit
+   */
+  public int capacity() {
+    return kind.capacity;
+  }
+
+  /**
+   * Offers a message, or a block of them.
+   *
+   * @param place not yet offered
+   * @param mayWait false: a full queue that would block answers {@link Answer#FULL} instead
+   * @return what became of it
+   */
+  public Answer offer(Place<E> place, boolean mayWait) {
+    probe(24);
+    synchronized (this) {
+      if (shut) return Answer.SHUT;
+      if (!line.isEmpty() || count + place.size > kind.capacity) {
+        switch (kind.overflow) {
+          case DROP_OLDEST -> place.dropped = dropOldest(place.size);
+          case BLOCK -> {
+            if (!mayWait) return Answer.FULL;
+            place.sender = Thread.currentThread();
+            place.where = Where.LINE;
+            line.add(place);
+            return Answer.LINE;
+          }
+          default -> {
+            return Answer.FULL;
+          }
+        }
+      }
+      enter(place);
+      return run();
+    }
+  }
+
+  /**
+   * Admits what must never wait or be dropped: over the bound, not counted, also when the door is shut.
+   *
+   * @param place not yet offered
+   * @return {@link Answer#TAKEN} or {@link Answer#RUN}
+   */
+  public Answer admit(Place<E> place) {
+    probe(24);
+    synchronized (this) {
+      append(place);
+      return run();
+    }
+  }
+
+  /**
+   * Takes the right to run for an element that does not wait: if nobody has it and the door is open.
+   *
+   * @return true: the right is the caller's
+   */
+  public synchronized boolean runIfIdle() {
+    return !shut && run() == Answer.RUN;
+  }
+
+  /**
+   * Puts elements back before all others, over the bound and not counted. For who holds the right to run.
+   *
+   * @param places in their order
+   */
+  public synchronized void putBack(List<Place<E>> places) {
+    for (var place : places.reversed()) {
+      place.after = head;
+      if (head == null) tail = place;
+      else head.before = place;
+      head = place;
+      place.where = Where.QUEUE;
+    }
+  }
+
+  /**
+   * Waits until there is room for what stands in the line. When it is over, or the thread is interrupted, it leaves the line.
+   *
+   * @param place answered {@link Answer#LINE}
+   * @param over whether the wait is over; looked at whenever the thread is woken
+   * @return true: it was taken; false: it never will be
+   */
+  public boolean await(Place<E> place, BooleanSupplier over) {
+    while (place.where == Where.LINE) {
+      if ((Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place)) return false;
+      if (place.where == Where.LINE) LockSupport.park(this);
+    }
+    return place.where != Where.OUTSIDE;
+  }
+
+  private synchronized boolean leaveLine(Place<E> place) {
+    if (place.where != Where.LINE) return false;
+    line.remove(place);
+    place.where = Where.OUTSIDE;
+    promote(); // a block that stood before others may have left
+    return true;
+  }
+
+  /**
+   * Takes what comes next. For who holds the right to run, and keeps it.
+   *
+   * @return null if nothing waits
+   */
+  public synchronized E poll() {
+    var place = head != null ? head : ranked == null || ranked.isEmpty() ? null : ranked.first();
+    return place == null ? null : take(place);
+  }
+
+  /**
+   * Gives the right to run back, if nothing waits.
+   *
+   * @return false: something waits, and the right is still the caller's
+   */
+  public synchronized boolean release() {
+    running = head != null || ranked != null && !ranked.isEmpty();
+    return !running;
+  }
+
+  /**
+   * Takes one element out, wherever it stands, and frees its place.
+   *
+   * @param place offered before
+   * @return true if it was there
+   */
+  public boolean remove(Place<E> place) {
+    probe(24);
+    synchronized (this) {
+      return place.where == Where.QUEUE && take(place) != null;
+    }
+  }
+
+  /**
+   * Takes the first element that fits, waiting for one to come. For who holds the right to run.
+   *
+   * @param fits which; runs outside the monitor
+   * @param over whether the wait is over; looked at whenever the thread is woken
+   * @return null if none came before it was over, the thread was interrupted, or the door was shut
+   */
+  public E receive(Predicate<? super E> fits, BooleanSupplier over) {
+    var look = beginReceive();
+    try {
+      while (true) {
+        for (var place : look) {
+          E item = item(place);
+          if (item != null && fits.test(item) && remove(place)) return item;
+        }
+        look = takeArrived();
+        if (!look.isEmpty()) continue;
+        if (over.getAsBoolean() || Thread.currentThread().isInterrupted() || shut()) return null;
+        LockSupport.park(this);
+      }
+    } finally {
+      endReceive();
+    }
+  }
+
+  private synchronized List<Place<E>> beginReceive() {
+    receiver = Thread.currentThread();
+    arrived = new ArrayList<>();
+    var all = new ArrayList<Place<E>>();
+    for (var place = head; place != null; place = place.after) all.add(place);
+    if (ranked != null) all.addAll(ranked);
+    return all;
+  }
+
+  private synchronized List<Place<E>> takeArrived() {
+    if (arrived.isEmpty()) return List.of();
+    var news = arrived;
+    arrived = new ArrayList<>();
+    if (ranked != null) news.removeIf(p -> p.where != Where.QUEUE);
+    if (ranked != null) news.sort(ranked.comparator());
+    return news;
+  }
+
+  private synchronized void endReceive() {
+    receiver = null;
+    arrived = null;
+  }
+
+  private synchronized E item(Place<E> place) {
+    return place.where == Where.QUEUE ? place.item : null;
+  }
+
+  private synchronized boolean shut() {
+    return shut;
+  }
+
+  /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
+  public void shutDoor() {
+    List<Place<E>> refused;
+    Thread handler;
+    synchronized (this) {
+      shut = true;
+      refused = new ArrayList<>(line);
+      line.clear();
+      for (var place : refused) place.where = Where.OUTSIDE;
+      handler = receiver;
+    }
+    for (var place : refused) LockSupport.unpark(place.sender);
+    LockSupport.unpark(handler);
+  }
+
+  /**
+   * How many wait.
+   *
+   * @return those that count against the capacity
+   */
+  public synchronized int size() {
+    return count;
+  }
+
+  // ---- under the monitor
+
+  private Answer run() {
+    if (running) return Answer.TAKEN;
+    running = true;
+    return Answer.RUN;
+  }
+
+  private void enter(Place<E> block) {
+    for (var place = block; place != null; place = place.next) {
+      append(place);
+      place.counted = true;
+      count++;
+    }
+  }
+
+  private void append(Place<E> place) {
+    if (ranked != null && (place.pill || place.rank != null)) {
+      place.epoch = epoch;
+      place.number = numbers++;
+      ranked.add(place); // a comparator that throws does so before anything has changed
+      if (place.pill) epoch++;
+    } else {
+      place.before = tail;
+      if (tail == null) head = place;
+      else tail.after = place;
+      tail = place;
+    }
+    place.where = Where.QUEUE;
+    if (receiver != null) {
+      arrived.add(place);
+      LockSupport.unpark(receiver);
+    }
+  }
+
+  private E take(Place<E> place) {
+    E item = place.item;
+    if (place.before != null || place.after != null || head == place) unlink(place);
+    else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
+    else ranked.remove(place);
+    place.where = Where.GONE;
+    place.item = null;
+    place.rank = null;
+    if (place.counted) {
+      count--;
+      promote();
+    }
+    return item;
+  }
+
+  private void unlink(Place<E> place) {
+    if (place.before == null) head = place.after;
+    else place.before.after = place.after;
+    if (place.after == null) tail = place.before;
+    else place.after.before = place.before;
+    place.before = null;
+    place.after = null;
+  }
+
+  private void promote() {
+    while (!line.isEmpty() && count + line.getFirst().size <= kind.capacity) {
+      var place = line.removeFirst();
+      enter(place);
+      LockSupport.unpark(place.sender);
+    }
+  }
+
+  private List<E> dropOldest(int room) {
+    var dropped = new ArrayList<E>();
+    for (var place = head; place != null && count + room > kind.capacity; ) {
+      var after = place.after;
+      if (place.counted) dropped.add(take(place));
+      place = after;
+    }
+    return dropped;
+  }
+
+  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. */
+  private static int probe(int frames) {
+    return frames == 0 ? 0 : 1 + probe(frames - 1);
+  }
+}

@@ -1,0 +1,88 @@
+package io.fibry.mailbox;
+
+import java.util.List;
+
+/**
+ * Where one element of a {@link GuardedQueue} stands; used once. Made by the engine alone.
+ *
+ * @param <E> what waits
+ */
+public final class Place<E> {
+  enum Where { OUTSIDE, LINE, QUEUE, GONE }
+
+  final boolean pill;
+  E item; // null once it is gone; guarded by the queue
+  Object rank; // what the comparator sees; null for a task, and once it is gone; guarded by the queue
+  long epoch; // how many pills came before; guarded by the queue
+  long number; // in which order those of equal rank came; guarded by the queue
+  boolean counted; // against the capacity; guarded by the queue
+  Place<E> before; // guarded by the queue
+  Place<E> after; // guarded by the queue
+  Place<E> next; // the next of a block; set before it is offered
+  int size = 1; // of the block that begins here; set before it is offered
+  List<E> dropped = List.of(); // what made room for it; set by the one who offers
+  Thread sender; // who stands in the line with it; set before `where` says LINE
+  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor
+
+  private Place(E item, Object rank, boolean pill) {
+    this.item = item;
+    this.rank = rank;
+    this.pill = pill;
+  }
+
+  /**
+   * A place for a message.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @param message what the order compares
+   * @return a place
+   */
+  public static <E> Place<E> of(E item, Object message) {
+    return new Place<>(item, message, false);
+  }
+
+  /**
+   * A place for something that has no rank: before all messages of a priority mailbox.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @return a place
+   */
+  public static <E> Place<E> unranked(E item) {
+    return new Place<>(item, null, false);
+  }
+
+  /**
+   * A place behind all that waits when it is admitted, whatever its rank.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @return a place
+   */
+  public static <E> Place<E> last(E item) {
+    return new Place<>(item, null, true);
+  }
+
+  /**
+   * The first place of a block that is taken whole or not at all.
+   *
+   * @param <E> what waits
+   * @param places at least one
+   * @return the first one
+   */
+  public static <E> Place<E> block(List<Place<E>> places) {
+    for (int i = 1; i < places.size(); i++) places.get(i - 1).next = places.get(i);
+    places.getFirst().size = places.size();
+    return places.getFirst();
+  }
+
+  /**
+   * What was dropped to make room for this.
+   *
+   * @return the oldest first
+   */
+  public List<E> dropped() {
+    return dropped;
+  }
+}

@@ -1,0 +1,84 @@
+package io.fibry.time;
+
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Objects;
+import java.util.TreeSet;
+
+/**
+ * A scheduler for tests, whose time stands still until {@link #advance} moves it; what falls due runs on the thread that moves it, in order of time. Thread-safe.
+ */
+public final class ManualClock implements Scheduler {
+  private final TreeSet<Entry> queue = new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number)); // guarded by this
+  private long now; // guarded by this
+  private long made; // guarded by this
+
+  /** A clock at time zero. */
+  public ManualClock() {}
+
+  /**
+   * Moves the time on, step by step through all that falls due until then, and runs it.
+   *
+   * @param by how far
+   */
+  public void advance(Duration by) {
+    long end = nanoTime() + Due.delay(by);
+    for (Entry due = next(end); due != null; due = next(end)) due.run();
+  }
+
+  /** The next entry due until then, taken out, and the time moved on to it; or the time moved on to the end. */
+  private synchronized Entry next(long end) {
+    Entry due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
+    now = Math.max(now, due == null ? end : due.at);
+    return due;
+  }
+
+  @Override
+  public synchronized long nanoTime() {
+    return now;
+  }
+
+  @Override
+  public Timer after(Duration delay, Runnable task) {
+    return start(task, Due.delay(delay), 0);
+  }
+
+  @Override
+  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+    return start(task, Due.delay(initial), Due.period(period));
+  }
+
+  @Override
+  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+    return start(task, Due.delay(initial), -Due.period(delay));
+  }
+
+  private synchronized Timer start(Runnable task, long delay, long period) {
+    var entry = new Entry(Objects.requireNonNull(task, "task"), delay, period);
+    entry.enqueue();
+    return entry;
+  }
+
+  private final class Entry extends Due {
+    private long number; // in which order those due at one time were queued
+
+    Entry(Runnable task, long delay, long period) {
+      super(ManualClock.this, task, delay, period);
+    }
+
+    @Override
+    void enqueue() {
+      synchronized (ManualClock.this) {
+        number = made++;
+        queue.add(this);
+      }
+    }
+
+    @Override
+    void dequeue() {
+      synchronized (ManualClock.this) {
+        queue.remove(this);
+      }
+    }
+  }
+}

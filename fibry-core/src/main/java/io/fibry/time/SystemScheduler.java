@@ -1,0 +1,64 @@
+package io.fibry.time;
+
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** The clock of the machine, over the JDK's timer heap with its one thread. */
+final class SystemScheduler implements Scheduler {
+  static final SystemScheduler INSTANCE = new SystemScheduler();
+
+  private final ScheduledThreadPoolExecutor heap =
+      new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").factory());
+
+  private SystemScheduler() {
+    heap.setRemoveOnCancelPolicy(true);
+  }
+
+  @Override
+  public long nanoTime() {
+    return System.nanoTime();
+  }
+
+  @Override
+  public Timer after(Duration delay, Runnable task) {
+    return start(task, Due.delay(delay), 0);
+  }
+
+  @Override
+  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+    return start(task, Due.delay(initial), Due.period(period));
+  }
+
+  @Override
+  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+    return start(task, Due.delay(initial), -Due.period(delay));
+  }
+
+  private Timer start(Runnable task, long delay, long period) {
+    var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
+    due.enqueue();
+    return due;
+  }
+
+  private final class Queued extends Due {
+    private volatile Future<?> place; // written by whoever enqueues, read by whoever cancels
+
+    Queued(Runnable task, long delay, long period) {
+      super(SystemScheduler.this, task, delay, period);
+    }
+
+    @Override
+    void enqueue() {
+      place = heap.schedule(this, at - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    void dequeue() {
+      var queued = place;
+      if (queued != null) queued.cancel(false);
+    }
+  }
+}

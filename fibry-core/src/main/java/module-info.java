@@ -1,0 +1,15 @@
+import org.jspecify.annotations.NullMarked;
+
+/**
+ * Actors on virtual threads: some state, a mailbox, and a handler that sees one message at a time. Start at {@link io.fibry.ActorSystem}.
+ */
+@NullMarked
+module io.fibry {
+  requires org.slf4j;
+  requires static org.jspecify;
+
+  exports io.fibry;
+  exports io.fibry.mailbox;
+  exports io.fibry.stereotype;
+  exports io.fibry.time;
+}
