@@ -46,26 +46,34 @@ final class Activation extends Turn implements Runnable {
   @Override
   public void run() {
     if (!CLAIMED.compareAndSet(this, false, true)) return;
-    Activation outer = null;
     try {
       thread = Thread.currentThread();
-      if (kind == Kind.BURIAL) {
-        drain();
-        return;
-      }
-      if (!own) outer = CURRENT.get();
-      depth = outer == null ? 0 : outer.depth + 1;
-      CURRENT.set(this);
-      if (own) bearName();
-      if (cell.behaviour.how().strategy().resident()) stay();
-      else {
-        cell.run(this);
-        drain();
-      }
+      if (kind == Kind.BURIAL) drain();
+      else if (own) work();
+      else workNested();
     } catch (Throwable edge) { // of the stack, or of memory: what handlers throw does not come here
       if (node != null) Dispatch.strand(cell, node, edge, 0);
+    }
+  }
+
+  private void work() {
+    CURRENT.set(this);
+    if (own) bearName();
+    if (cell.behaviour.how().strategy().resident()) stay();
+    else {
+      cell.run(this);
+      drain();
+    }
+  }
+
+  /** On a thread that may be at work for another actor. */
+  private void workNested() {
+    var outer = CURRENT.get();
+    if (outer != null) depth = outer.depth + 1;
+    try {
+      work();
     } finally {
-      if (!own) CURRENT.set(outer);
+      CURRENT.set(outer);
     }
   }
 
@@ -106,7 +114,7 @@ final class Activation extends Turn implements Runnable {
       Object next = cell.next(this, node);
       node = next;
       if (next == null) break;
-      if (kind != Kind.NORMAL && cell.phase == ActorCell.OPEN || credit == 0) {
+      if (kind == Kind.INLINE || credit == 0) {
         if (giveWay()) return;
         credit = BATCH;
         began = 0;
@@ -124,7 +132,7 @@ final class Activation extends Turn implements Runnable {
 
   /** Others may have waited for this thread. True: the rest is another activation's. */
   private boolean giveWay() {
-    if (kind == Kind.BURIAL) return false;
+    if (kind == Kind.BURIAL || leaving) return false;
     if (own || cell.behaviour.how().strategy() == Strategy.CALLER) {
       if (thread.isVirtual() && own) Thread.yield();
       return false;
@@ -191,7 +199,7 @@ final class Activation extends Turn implements Runnable {
   private void answer(Object value) {
     if (asked == null || aside || !asked.open()) return;
     if (value == Behaviour.Logic.NONE) {
-      if (message != null && asked.open()) asked.fail(new NoReplyException(cell.name(), message));
+      asked.fail(new NoReplyException(cell.name(), message));
     } else if (value == null) {
       throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");
     } else asked.finish(value);
@@ -202,9 +210,9 @@ final class Activation extends Turn implements Runnable {
     boolean fatal = failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError) || failure.getClass().getName().equals("java.lang.ThreadDeath");
     if (asked != null && asked.open()) asked.fail(failure);
     boolean obeys = cell.phase != ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
-    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
-    if (asked != null) cell.scope().countUnhandled(Reason.FAILED);
+    if (asked != null && !aside) cell.scope().countUnhandled(Reason.FAILED);
     else if (!aside) cell.scope().deadLetter(cell, message, Reason.FAILED, failure);
+    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
     if (fatal || policy.stops) {
       cell.rich().because(new ExitReason.Failed(failure));
       cell.shutDoor();
@@ -257,7 +265,8 @@ final class Activation extends Turn implements Runnable {
 
   /** By a killer, whose patience is over: what waits behind this message is told. Completing is idempotent, so it may race with the drain. */
   void failRequests() {
-    if (asked != null) asked.fail(cell.stopped(message));
+    var current = asked;
+    if (current != null) current.cutOff(message);
     cell.failWaiting(node);
   }
 }

@@ -70,11 +70,13 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   final boolean send(Envelope envelope, Limit limit) {
     Object message = envelope.message;
-    return accepted(message, offer(envelope, message, limit));
+    var refusal = offer(envelope, message, limit);
+    if (refusal != null) envelope.message = null; // it does not wait: who repeats it looks here
+    return accepted(message, refusal);
   }
 
   private boolean accepted(Object message, Reason refusal) {
-    if (refusal != null) scope().deadLetter(this, message, refusal, null);
+    if (refusal != null) scope().deadLetter(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
     return refusal == null;
   }
 
@@ -108,7 +110,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     var asked = new Asked<>(this, Objects.requireNonNull(message, "message"));
     var refusal = offer(asked, message, limit);
     if (refusal != null) refuse(asked, message, refusal, limit);
-    else if (phase == ENDED) asked.fail(stopped(message)); // cut off after we looked: the killer's walk may have missed it
+    else if (phase == ENDED) asked.cutOff(message); // cut off after we looked: the killer's walk may have missed it
     return asked;
   }
 
@@ -151,7 +153,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   public Object ask(Object message) {
     if (behaviour.how().inline()) {
       var answered = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
-      if (answered != null) return answered.await(message, Limit.NONE);
+      if (answered != null) return answered.await(message, answered.isDone() ? Limit.NONE : Limit.of(scope().options().scheduler, scope().options().askLimit));
     }
     return ask(message, scope().options().askLimit);
   }
@@ -247,7 +249,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   /** Last of all: -> ENDED, and the name is free. */
   final void ended() {
     phase = ENDED;
-    if (rich.label != null) scope().free(this, rich.label);
+    if (rich != null && rich.label != null) scope().free(this, rich.label);
   }
 
   @Override
@@ -335,18 +337,13 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   }
 
   final void run(Activation activation) {
-    RUN.setVolatile(this, activation); // before its thread reads the phase: a killer writes the phase, then reads this
+    if (activation == null) RUN.setRelease(this, null);
+    else RUN.setVolatile(this, activation); // before its thread reads the phase: a killer writes the phase, then reads this
   }
 
   @Override
   public String toString() {
     return "actor '" + name() + "'";
-  }
-
-  @Override
-  final void failWaiting(Asked<?> asked) {
-    Object message = asked.message();
-    if (message != null) asked.fail(stopped(message));
   }
 
   // ---- what a guarded cell does besides
@@ -364,13 +361,20 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     return Integer.MAX_VALUE;
   }
 
+  /** Before anybody else knows it: what its resident thread will run. */
+  final Activation prepareResident() {
+    if (!behaviour.how().strategy().resident()) return null;
+    var resident = Dispatch.prepareResident(this);
+    run(resident);
+    return resident;
+  }
+
   /** Starts its resident thread. */
-  final void settleIn() {
+  final void settleIn(Activation resident) {
     try {
-      Dispatch.settleIn(this);
+      behaviour.how().strategy().activate(resident);
     } catch (Throwable noThread) {
-      phase = ENDED;
-      if (rich != null && rich.label != null) scope().free(this, rich.label);
+      ended();
       throw noThread;
     }
   }

@@ -157,6 +157,11 @@ final class Asked<R> extends CompletableFuture<R> {
     if (leave(DeadLetter.Reason.EXPIRED)) super.completeExceptionally(new AskTimeoutException(cell.name(), asked, waited, begun));
   }
 
+  /** The actor was cut off. */
+  void cutOff(Object asked) {
+    if (leave(DeadLetter.Reason.UNDELIVERED)) super.completeExceptionally(cell.stopped(asked));
+  }
+
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
     return leave(DeadLetter.Reason.CANCELLED) ? super.completeExceptionally(CANCELLED) : isCancelled();
@@ -173,7 +178,7 @@ final class Asked<R> extends CompletableFuture<R> {
     return leave(DeadLetter.Reason.CANCELLED) && super.completeExceptionally(failure);
   }
 
-  /** Takes the request back from the actor; false if it was settled before. */
+  /** Takes the request out of the actor's hands; false if it was settled before. */
   private boolean leave(DeadLetter.Reason reason) {
     byte before = settled();
     if ((before & SETTLED) != 0) {

@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Dispatch {
   private static final int DEEPEST_INLINE = 32;
+  private static final Object GRACE = new Object(); // the key of a killer's timer
 
   private Dispatch() {}
 
@@ -102,11 +103,9 @@ final class Dispatch {
     }
   }
 
-  /** Starts the thread that an actor keeps. */
-  static void settleIn(ActorCell cell) {
-    var resident = new Activation(cell, null, Kind.NORMAL);
-    cell.run(resident);
-    cell.behaviour.how().strategy().activate(resident);
+  /** What the thread that an actor keeps will run. */
+  static Activation prepareResident(ActorCell cell) {
+    return new Activation(cell, null, Kind.NORMAL);
   }
 
   /** Handles a request on this thread, if this is a virtual one and the actor idle. Null: it was not. */
@@ -128,7 +127,7 @@ final class Dispatch {
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */
   static void kill(ActorCell cell) {
     var extras = cell.rich();
-    extras.because(new ExitReason.Killed());
+    boolean first = extras.because(new ExitReason.Killed());
     cell.shutDoor();
     synchronized (extras) { // an interrupt meant for the handler must not strike the hooks
       var worker = cell.run();
@@ -136,7 +135,7 @@ final class Dispatch {
       if (thread != null && cell.behaviour.how().strategy() instanceof OwnThreads) thread.interrupt();
     }
     var options = cell.scope().options();
-    options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell)));
+    if (first) extras.keep(GRACE, () -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
   }
 
   /** Whoever waits is told now; the handler may go on, unheard. */

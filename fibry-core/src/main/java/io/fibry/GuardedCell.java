@@ -118,6 +118,11 @@ final class GuardedCell extends ActorCell {
   }
 
   @Override
+  void failWaiting(Object node) {
+    for (var waiting : queue.waiting()) if (waiting instanceof Asked<?> asked) cutOff(asked);
+  }
+
+  @Override
   int capacity() {
     return queue.capacity();
   }

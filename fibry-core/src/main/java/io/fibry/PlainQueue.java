@@ -128,8 +128,11 @@ abstract sealed class PlainQueue permits ActorCell {
 
   /** Tells those that wait from this node on, whose handler was cut off. */
   void failWaiting(Object node) {
-    for (; node != null; node = linked(node)) if (node instanceof Asked<?> asked) failWaiting(asked);
+    for (; node != null; node = linked(node)) if (node instanceof Asked<?> asked) cutOff(asked);
   }
 
-  abstract void failWaiting(Asked<?> asked);
+  static void cutOff(Asked<?> asked) {
+    Object message = asked.message();
+    if (message != null) asked.cutOff(message);
+  }
 }

@@ -128,8 +128,9 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell make(Behaviour behaviour) {
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
+    var resident = cell.prepareResident();
     if (label != null) scope.register(cell, label, type);
-    if (behaviour.how().strategy().resident()) cell.settleIn();
+    if (resident != null) cell.settleIn(resident);
     return cell;
   }
 

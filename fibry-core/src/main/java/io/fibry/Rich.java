@@ -36,9 +36,11 @@ final class Rich {
     return exit;
   }
 
-  /** Gives the reason of an end to come. */
-  synchronized void because(ExitReason why) {
-    if (reason == null || why instanceof ExitReason.Killed && !over) reason = why;
+  /** Gives the reason of an end to come; false if there was one that stays. */
+  synchronized boolean because(ExitReason why) {
+    boolean news = reason == null || why instanceof ExitReason.Killed && !(reason instanceof ExitReason.Killed) && !over;
+    if (news) reason = why;
+    return news;
   }
 
   synchronized ExitReason reason() {

@@ -246,9 +246,22 @@ public final class GuardedQueue<E> {
     }
   }
 
+  /**
+   * What waits now.
+   *
+   * @return in the order in which it would be taken
+   */
+  public synchronized List<E> waiting() {
+    return places().stream().map(place -> place.item).toList();
+  }
+
   private synchronized List<Place<E>> beginReceive() {
     receiver = Thread.currentThread();
     arrived = new ArrayList<>();
+    return places();
+  }
+
+  private List<Place<E>> places() {
     var all = new ArrayList<Place<E>>();
     for (var place = head; place != null; place = place.after) all.add(place);
     if (ranked != null) all.addAll(ranked);
