@@ -15,6 +15,7 @@ final class Activation extends Turn implements Runnable {
   enum Kind { NORMAL, INLINE, BURIAL }
 
   static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>(); // who works on this thread; a nested one puts back what it found
+  private static final int DEEPEST_INLINE = 32;
   private static final int BATCH = 256;
   private static final long SLICE = 1_000_000; // ns
   private static final int GLANCE = 16; // quick messages between two looks at the clock
@@ -30,11 +31,12 @@ final class Activation extends Turn implements Runnable {
 
   final boolean own; // its thread was made by the library: it may be named and interrupted
   final Kind kind;
-  int depth; // how many inline requests deep
+  private int depth; // how many inline requests deep
   volatile Object handed; // resident only: the node to go on with; written by who has the right to run, taken by its thread
   private volatile boolean claimed; // false -> true, by the run that counts
   private Object node; // from where on the right to run is ours; null: it is not
   private boolean leaving; // the pill was met
+  Object answer; // inline only: what the handler returned; null: look at the request
 
   Activation(ActorCell cell, Object first, Kind kind) {
     super(cell);
@@ -69,12 +71,37 @@ final class Activation extends Turn implements Runnable {
   /** On a thread that may be at work for another actor. */
   private void workNested() {
     var outer = CURRENT.get();
-    if (outer != null) depth = outer.depth + 1;
     try {
       work();
     } finally {
       CURRENT.set(outer);
     }
+  }
+
+  /**
+   * Handles one request on its asker's thread, which has the right to run. What remains is somebody else's. Nobody else can run this, or has seen the request: so nothing is claimed, and a value goes straight to the
+   * asker, past the future.
+   */
+  void runInline(Asked<?> request, Activation outer) {
+    try {
+      thread = Thread.currentThread();
+      if (outer != null) depth = outer.depth + 1;
+      CURRENT.set(this);
+      cell.runInline(this);
+      Object given = request.beginUnseen();
+      if (cell.phase == ActorCell.OPEN) deliver(given, request);
+      else undelivered(given, request);
+      node = cell.next(this, node);
+      if (node != null) giveWay();
+    } catch (Throwable edge) {
+      if (node != null) Dispatch.strand(cell, node, edge, 0);
+    } finally {
+      CURRENT.set(outer);
+    }
+  }
+
+  boolean tooDeep() {
+    return depth >= DEEPEST_INLINE;
   }
 
   private void bearName() {
@@ -84,6 +111,7 @@ final class Activation extends Turn implements Runnable {
 
   /** The life of a resident one: waits until it is handed the right to run. */
   private void stay() {
+    VarHandle.fullFence(); // who hands it something writes `handed`, then looks for `thread`
     while (true) {
       Object first = handed;
       if (first != null) {
@@ -114,7 +142,7 @@ final class Activation extends Turn implements Runnable {
       Object next = cell.next(this, node);
       node = next;
       if (next == null) break;
-      if (kind == Kind.INLINE || credit == 0) {
+      if (credit == 0) {
         if (giveWay()) return;
         credit = BATCH;
         began = 0;
@@ -202,7 +230,8 @@ final class Activation extends Turn implements Runnable {
       asked.fail(new NoReplyException(cell.name(), message));
     } else if (value == null) {
       throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");
-    } else asked.finish(value);
+    } else if (kind == Kind.INLINE) answer = value;
+    else asked.finish(value);
   }
 
   private void failed(Throwable failure) {

@@ -152,8 +152,8 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   @Override
   public Object ask(Object message) {
     if (behaviour.how().inline()) {
-      var answered = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
-      if (answered != null) return answered.await(message, answered.isDone() ? Limit.NONE : Limit.of(scope().options().scheduler, scope().options().askLimit));
+      Object answer = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
+      if (answer != null) return answer;
     }
     return ask(message, scope().options().askLimit);
   }
@@ -334,6 +334,11 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   /** Who drains now. */
   final Activation run() {
     return (Activation) RUN.getAcquire(this);
+  }
+
+  /** As `run`, where there is no thread that a killer might interrupt. */
+  final void runInline(Activation activation) {
+    RUN.setRelease(this, activation);
   }
 
   final void run(Activation activation) {

@@ -64,6 +64,14 @@ final class Asked<R> extends CompletableFuture<R> {
     return given;
   }
 
+  /** The same for one that nobody else has seen. */
+  Object beginUnseen() {
+    STATE.set(this, BEGUN);
+    Object given = message;
+    message = null;
+    return given;
+  }
+
   private Object beginSlowly() {
     return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // the two steps above and `chain` crossed
   }

@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.Activation.Kind;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
@@ -12,7 +13,6 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Where even arming the timer fails (the edge of a stack, no memory), the right lies in {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes it from there.
  */
 final class Dispatch {
-  private static final int DEEPEST_INLINE = 32;
   private static final Object GRACE = new Object(); // the key of a killer's timer
 
   private Dispatch() {}
@@ -33,6 +33,7 @@ final class Dispatch {
       if (cell.behaviour.how().strategy().resident()) {
         var resident = cell.run();
         resident.handed = first;
+        VarHandle.fullFence(); // as in Activation.stay
         held = resident;
       } else if (prepared == null) held = prepared = new Activation(cell, first, Kind.NORMAL);
       handOut(cell, (Activation) held);
@@ -108,20 +109,22 @@ final class Dispatch {
     return new Activation(cell, null, Kind.NORMAL);
   }
 
-  /** Handles a request on this thread, if this is a virtual one and the actor idle. Null: it was not. */
-  static Asked<Object> inline(ActorCell cell, Object message) {
+  /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */
+  static Object inline(ActorCell cell, Object message) {
     if (cell.behaviour.how().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
-    var asker = Activation.CURRENT.get();
-    if (asker != null && asker.depth >= DEEPEST_INLINE) return null;
+    var outer = Activation.CURRENT.get();
+    if (outer != null && outer.tooDeep()) return null;
     var asked = new Asked<>(cell, message);
     var activation = new Activation(cell, asked, Kind.INLINE);
     if (!cell.acquire(asked)) return null;
     try {
-      activation.run();
-    } catch (Throwable edge) {
-      strand(cell, activation, edge, 0); // it was not begun: once entered, its run throws nothing
+      activation.runInline(asked, outer);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      strand(cell, asked, edge, 0);
     }
-    return asked;
+    if (activation.answer != null) return activation.answer;
+    var options = cell.scope().options();
+    return asked.await(message, asked.isDone() ? Limit.NONE : Limit.of(options.scheduler, options.askLimit));
   }
 
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */

@@ -17,7 +17,7 @@ abstract class Turn implements ActorContext<Object> {
   record Given(Object message, Asked<?> asked) {}
 
   final ActorCell cell;
-  volatile Thread thread; // written when it begins, read by who wants to interrupt or wake it
+  Thread thread; // whose this is; written before the cell points here, or, by a resident one, before it looks what it was handed; read by who wants to interrupt or wake it
   Object message; // being handled; null: none
   Asked<?> asked; // being handled, where it is a request; read by a killer
   boolean aside; // the message was put aside
