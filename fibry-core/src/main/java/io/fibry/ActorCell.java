@@ -109,14 +109,14 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   private Asked<Object> request(Object message, Limit limit) {
     var asked = new Asked<>(this, Objects.requireNonNull(message, "message"));
     var refusal = offer(asked, message, limit);
-    if (refusal != null) refuse(asked, message, refusal, limit);
+    if (refusal != null) refuse(asked, message, refusal);
     else if (phase == ENDED) asked.cutOff(message); // cut off after we looked: the killer's walk may have missed it
     return asked;
   }
 
-  private void refuse(Asked<?> asked, Object message, Reason refusal, Limit limit) {
+  private void refuse(Asked<?> asked, Object message, Reason refusal) {
     if (refusal == Reason.CANCELLED) asked.cancel(false);
-    else if (refusal == Reason.EXPIRED) limit.expire(asked, message);
+    else if (refusal == Reason.EXPIRED) asked.expire();
     else {
       scope().countUnhandled(refusal);
       asked.fail(refusal == Reason.UNDELIVERED ? stopped(message) : new MailboxFullException(name(), message, capacity()));

@@ -11,7 +11,7 @@ public final class AskTimeoutException extends RequestException {
 
   AskTimeoutException(String actor, Object request, Duration waited, boolean begun) {
     super(actor, request, "actor '" + actor + "' did not answer " + shown(request) + " within " + waited + ": "
-        + (begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not") + "; give ask a longer limit if it may take so long", null, false);
+        + (begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not") + "; give ask a longer limit if it may take so long", null, true);
     this.waited = waited;
   }
 

@@ -27,6 +27,7 @@ final class Asked<R> extends CompletableFuture<R> {
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
   private static final CancellationException CANCELLED = new Cancelled();
+  private static final Throwable EXPIRED = new TimeoutException("the time for the answer is over");
   private static final VarHandle STATE;
 
   static {
@@ -138,12 +139,13 @@ final class Asked<R> extends CompletableFuture<R> {
   /** Waits for the answer at most so long, and throws what the handler threw. */
   R await(Object asked, Limit limit) {
     try {
-      return limit.get(this, asked);
+      return limit.get(this);
     } catch (InterruptedException interrupted) {
       cancel(true);
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
     } catch (ExecutionException failed) {
+      if (failed.getCause() == EXPIRED) throw new AskTimeoutException(cell.name(), asked, limit.duration(), (state & BEGUN) != 0);
       throw thrown(failed.getCause());
     }
   }
@@ -159,10 +161,9 @@ final class Asked<R> extends CompletableFuture<R> {
     throw (T) failure;
   }
 
-  /** The time is over. */
-  void expire(Object asked, Duration waited) {
-    boolean begun = (state & BEGUN) != 0;
-    if (leave(DeadLetter.Reason.EXPIRED)) super.completeExceptionally(new AskTimeoutException(cell.name(), asked, waited, begun));
+  /** The time is over. What is thrown is made by the asker: the text asks the message for its own. */
+  void expire() {
+    if (leave(DeadLetter.Reason.EXPIRED)) super.completeExceptionally(EXPIRED);
   }
 
   /** The actor was cut off. */

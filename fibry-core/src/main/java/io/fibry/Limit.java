@@ -8,14 +8,18 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** How long one wait may last, by the clock of a scope. */
+/** How long one wait may last, by the clock of a scope. One thread waits by it. */
 final class Limit implements BooleanSupplier {
   static final Limit NONE = new Limit(Scheduler.system(), null);
   static final Limit NO_WAIT = new Limit(Scheduler.system(), Duration.ZERO);
+  private static final Duration SHORT = Duration.ofNanos(10 * Sweep.EVERY.toNanos());
 
   private final Scheduler clock;
   private final Duration limit; // null: for ever
   private final long end;
+  Limit next; // in a list of the sweep
+  private volatile Asked<?> asked; // what is waited for; written by the waiter, read by the sweep; null again once answered
+  private volatile Scheduler.Timer timer; // what will end the wait; written by the sweep, cancelled by the waiter
 
   private Limit(Scheduler clock, Duration limit) {
     this.clock = clock;
@@ -24,12 +28,16 @@ final class Limit implements BooleanSupplier {
   }
 
   static Limit of(Scheduler clock, Duration limit) {
-    if (limit.isNegative() || limit.isZero()) throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
+    if (!limit.isPositive()) throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     return new Limit(clock, limit);
   }
 
   private static long nanos(Duration limit) {
     return limit.compareTo(Duration.ofNanos(Long.MAX_VALUE / 2)) < 0 ? limit.toNanos() : Long.MAX_VALUE / 2;
+  }
+
+  Duration duration() {
+    return limit;
   }
 
   /** Whether it is over. */
@@ -42,32 +50,51 @@ final class Limit implements BooleanSupplier {
     return end - clock.nanoTime();
   }
 
-  void expire(Asked<?> asked, Object message) {
-    asked.expire(message, limit);
+  /** Runs it when this is over; null where it never is. */
+  Scheduler.Timer atEnd(Runnable task) {
+    return limit == null ? null : clock.after(Duration.ofNanos(Math.max(0, left())), task);
   }
 
   /** Wakes this thread when it is over; null where it never is. */
   Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
-    return limit == null ? null : clock.after(Duration.ofNanos(Math.max(0, left())), () -> LockSupport.unpark(sleeper));
+    return atEnd(() -> LockSupport.unpark(sleeper));
   }
 
-  /** The value of a request, which expires when this is over. */
-  <R> R get(Asked<R> asked, Object message) throws InterruptedException, ExecutionException {
+  /**
+   * The value of a request, which expires when this is over. A timed park costs as much as the rest of a request; so a wait that may be long parks untimed, and the {@link Sweep} sees to its end: most are answered before it
+   * comes round.
+   */
+  <R> R get(Asked<R> asked) throws InterruptedException, ExecutionException {
     if (limit == null || asked.isDone()) return asked.get();
-    if (clock != Scheduler.system()) {
-      var timer = clock.after(Duration.ofNanos(Math.max(0, left())), () -> asked.expire(message, limit));
-      try {
-        return asked.get();
-      } finally {
-        timer.cancel();
-      }
+    if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(asked);
+    this.asked = asked;
+    if (clock == Scheduler.system()) Sweep.add(this);
+    else arm();
+    try {
+      return asked.get();
+    } finally {
+      this.asked = null;
+      var armed = timer;
+      if (armed != null) armed.cancel();
     }
+  }
+
+  private <R> R getSoon(Asked<R> asked) throws InterruptedException, ExecutionException {
     try {
       return asked.get(left(), TimeUnit.NANOSECONDS);
     } catch (TimeoutException over) {
-      asked.expire(message, limit);
+      asked.expire();
       return asked.get();
     }
+  }
+
+  /** Sets the timer that ends the wait, unless it has ended. */
+  void arm() {
+    var waited = asked;
+    if (waited == null || waited.isDone()) return;
+    var armed = atEnd(waited::expire);
+    timer = armed;
+    if (asked == null) armed.cancel(); // it ended between the look and the timer
   }
 }
