@@ -173,7 +173,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     Objects.requireNonNull(code, "code");
     Handler.Returning<Object, Object> run = object -> {
       code.handle(object);
-      return Behaviour.Logic.NONE;
+      return Boolean.TRUE; // somebody waits: NONE would be no reply
     };
     ask(run, Limit.NONE);
   }
