@@ -19,6 +19,7 @@ final class Activation extends Turn implements Runnable {
   private static final int BATCH = 256;
   private static final long SLICE = 1_000_000; // ns
   private static final int GLANCE = 16; // quick messages between two looks at the clock
+  private static final long REST = 10_000_000; // ns
   private static final VarHandle CLAIMED;
 
   static {
@@ -37,6 +38,7 @@ final class Activation extends Turn implements Runnable {
   private Object node; // from where on the right to run is ours; null: it is not
   private boolean leaving; // the pill was met
   Object answer; // inline only: what the handler returned; null: look at the request
+  private long rested; // when it last let go of its carrier for good; 0: not yet
 
   Activation(ActorCell cell, Object first, Kind kind) {
     super(cell);
@@ -162,7 +164,7 @@ final class Activation extends Turn implements Runnable {
   private boolean giveWay() {
     if (kind == Kind.BURIAL || leaving) return false;
     if (own || cell.behaviour.how().strategy() == Strategy.CALLER) {
-      if (thread.isVirtual() && own) Thread.yield();
+      if (thread.isVirtual() && own) letOthersRun();
       return false;
     }
     pause();
@@ -170,6 +172,20 @@ final class Activation extends Turn implements Runnable {
     node = null;
     Dispatch.begin(cell, null, rest);
     return true;
+  }
+
+  /**
+   * A yield is not enough: while as many virtual threads as there are carriers do nothing but yield, what other threads hand to the JDK's scheduler never runs (seen on 25: for ever). A park, if only
+   * for a moment, leaves the carrier free to look; it costs some 50 us, so it is rare.
+   */
+  private void letOthersRun() {
+    long now = System.nanoTime();
+    if (rested == 0) rested = now;
+    if (now - rested < REST) Thread.yield();
+    else {
+      LockSupport.parkNanos(this, 1);
+      rested = System.nanoTime();
+    }
   }
 
   /** Before the right to run is given back: an idle actor keeps nothing of this. */
