@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Activation extends Turn implements Runnable {
   /** How it came to its thread. */
-  enum Kind { NORMAL, INLINE, BURIAL }
+  enum Kind { NORMAL, RESIDENT, INLINE, BURIAL }
 
   static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>(); // who works on this thread; a nested one puts back what it found
   private static final int DEEPEST_INLINE = 32;
@@ -34,7 +34,7 @@ final class Activation extends Turn implements Runnable {
   final Kind kind;
   private int depth; // how many inline requests deep
   volatile Object handed; // resident only: the node to go on with; written by who has the right to run, taken by its thread
-  private volatile boolean claimed; // false -> true, by the run that counts
+  volatile boolean claimed; // false -> true, by the run that counts
   private Object node; // from where on the right to run is ours; null: it is not
   private boolean leaving; // the pill was met
   Object answer; // inline only: what the handler returned; null: look at the request
@@ -44,7 +44,7 @@ final class Activation extends Turn implements Runnable {
     super(cell);
     this.node = first;
     this.kind = kind;
-    this.own = kind == Kind.NORMAL && cell.behaviour.how().strategy() instanceof OwnThreads;
+    this.own = kind.compareTo(Kind.RESIDENT) <= 0 && cell.behaviour.how().strategy() instanceof OwnThreads;
   }
 
   @Override
@@ -56,14 +56,17 @@ final class Activation extends Turn implements Runnable {
       else if (own) work();
       else workNested();
     } catch (Throwable edge) { // of the stack, or of memory: what handlers throw does not come here
-      if (node != null) Dispatch.strand(cell, node, edge, 0);
+      if (node != null) cell.stranded = node; // first, and without a call
+      node = null;
+      thread = null; // it works for the actor no more
+      Dispatch.recover(cell, edge, 0);
     }
   }
 
   private void work() {
     CURRENT.set(this);
     if (own) bearName();
-    if (cell.behaviour.how().strategy().resident()) stay();
+    if (kind == Kind.RESIDENT) stay();
     else {
       cell.run(this);
       drain();
@@ -95,8 +98,11 @@ final class Activation extends Turn implements Runnable {
       else undelivered(given, request);
       node = cell.next(this, node);
       if (node != null) giveWay();
-    } catch (Throwable edge) {
-      if (node != null) Dispatch.strand(cell, node, edge, 0);
+    } catch (Throwable edge) { // as in run
+      if (node != null) cell.stranded = node;
+      node = null;
+      thread = null;
+      Dispatch.recover(cell, edge, 0);
     } finally {
       CURRENT.set(outer);
     }
@@ -122,7 +128,9 @@ final class Activation extends Turn implements Runnable {
         try {
           drain();
         } catch (Throwable edge) {
-          if (node != null) Dispatch.strand(cell, node, edge, 0);
+          if (node != null) cell.stranded = node;
+          node = null;
+          Dispatch.recover(cell, edge, 0);
         }
         if (cell.left) return;
       } else {
@@ -192,12 +200,12 @@ final class Activation extends Turn implements Runnable {
   void pause() {
     if (handled > 0) cell.scope().countHandled(handled);
     handled = 0;
-    if (kind != Kind.BURIAL && !cell.behaviour.how().strategy().resident()) cell.run(null);
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(null);
   }
 
   /** It was not given back after all. */
   void resume() {
-    if (kind != Kind.BURIAL && !cell.behaviour.how().strategy().resident()) cell.run(this);
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(this);
   }
 
   // ---- one message

@@ -24,89 +24,82 @@ final class Dispatch {
 
   /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
   static void begin(ActorCell cell, Activation prepared, Object first) {
-    Object held = prepared == null ? first : prepared;
-    try {
-      if (cell.phase >= ActorCell.LEAVING) {
-        new Activation(cell, first, Kind.BURIAL).run();
-        return;
-      }
-      if (cell.behaviour.how().strategy().resident()) {
-        var resident = cell.run();
-        resident.handed = first;
-        VarHandle.fullFence(); // as in Activation.stay
-        held = resident;
-      } else if (prepared == null) held = prepared = new Activation(cell, first, Kind.NORMAL);
-      handOut(cell, (Activation) held);
-    } catch (Throwable failure) {
-      strand(cell, held, failure, 0);
-    }
-  }
-
-  private static void handOut(ActorCell cell, Activation activation) {
-    var strategy = cell.behaviour.how().strategy();
-    if (strategy.resident()) LockSupport.unpark(activation.thread);
-    else strategy.activate(activation);
+    attempt(cell, prepared == null || cell.phase >= ActorCell.LEAVING ? first : prepared, 0);
   }
 
   /** Takes up a right that lies stranded, if nobody else does. */
   static void rescue(ActorCell cell) {
     Object held = cell.unstrand();
     try {
-      if (held instanceof Activation activation) handOut(cell, activation);
-      else if (held != null) begin(cell, null, held);
-    } catch (Throwable failure) {
-      strand(cell, held, failure, 0);
-    }
-  }
-
-  /** The right could not be handed out: it will be, later. */
-  static void strand(ActorCell cell, Object held, Throwable failure, int tries) {
-    cell.stranded = held;
-    try {
-      recover(cell, failure, tries);
-    } catch (Throwable edge) {
-      // it lies where it is
-    }
-  }
-
-  private static void recover(ActorCell cell, Throwable failure, int tries) {
-    Object held = cell.unstrand();
-    if (held == null) return;
-    try {
-      var activation = held instanceof Activation made ? made : new Activation(cell, held, Kind.NORMAL);
-      held = activation;
-      var how = cell.behaviour.how();
-      if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool && pool.shutDown()) {
-        cell.rich().because(new ExitReason.Failed(failure));
-        cell.shutDoor();
-        OwnThreads.FIBER.activate(activation);
-      } else {
-        if (tries == 0) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), how.strategy(), failure);
-        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, activation, tries + 1));
-      }
-    } catch (Throwable edge) {
+      if (held != null) attempt(cell, held, 0);
+    } catch (Throwable edge) { // of the stack: it was not even entered
       cell.stranded = held;
     }
   }
 
-  /** On the scheduler's thread, so on a virtual one: a strategy is code of the user. */
-  private static void retry(ActorCell cell, Activation activation, int tries) {
+  /** Throws nothing, once entered. */
+  private static void attempt(ActorCell cell, Object held, int tries) {
     try {
-      OwnThreads.FIBER.activate(() -> {
-        try {
-          handOut(cell, activation);
-        } catch (Throwable failure) {
-          strand(cell, activation, failure, tries);
-        }
-      });
+      if (cell.phase >= ActorCell.LEAVING && !(held instanceof Activation)) {
+        new Activation(cell, held, Kind.BURIAL).run();
+        return;
+      }
+      held = holder(cell, held);
+      if (((Activation) held).kind == Kind.RESIDENT) {
+        VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
+        LockSupport.unpark(((Activation) held).thread);
+      } else cell.behaviour.how().strategy().activate((Activation) held);
+    } catch (Throwable failure) {
+      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return; // it was taken, and looks after itself
+      cell.stranded = held;
+      recover(cell, failure, tries);
+    }
+  }
+
+  /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */
+  private static Activation holder(ActorCell cell, Object held) {
+    if (held instanceof Activation made) return made;
+    if (!cell.behaviour.how().strategy().resident()) return new Activation(cell, held, Kind.NORMAL);
+    var resident = cell.run();
+    resident.handed = held;
+    return resident;
+  }
+
+  /** The right lies stranded: sees to it that somebody takes it up. Throws nothing, once entered. */
+  static void recover(ActorCell cell, Throwable failure, int tries) {
+    Object held = null;
+    try {
+      held = cell.unstrand();
+      if (held == null) return;
+      var how = cell.behaviour.how();
+      if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool && pool.shutDown()) {
+        held = holder(cell, held);
+        cell.rich().because(new ExitReason.Failed(failure));
+        cell.shutDoor();
+        OwnThreads.FIBER.activate((Activation) held);
+      } else {
+        if (tries == 0) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), how.strategy(), failure);
+        Object given = held;
+        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, given, tries + 1));
+      }
+    } catch (Throwable edge) {
+      if (held != null) cell.stranded = held; // the next sender takes it up
+    }
+  }
+
+  /** On the scheduler's thread, so on a virtual one: a strategy is code of the user. */
+  private static void retry(ActorCell cell, Object held, int tries) {
+    try {
+      OwnThreads.FIBER.activate(() -> attempt(cell, held, tries));
     } catch (Throwable noThread) {
-      strand(cell, activation, noThread, tries);
+      cell.stranded = held;
+      recover(cell, noThread, tries);
     }
   }
 
   /** What the thread that an actor keeps will run. */
   static Activation prepareResident(ActorCell cell) {
-    return new Activation(cell, null, Kind.NORMAL);
+    return new Activation(cell, null, Kind.RESIDENT);
   }
 
   /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */
@@ -120,7 +113,8 @@ final class Dispatch {
     try {
       activation.runInline(asked, outer);
     } catch (Throwable edge) { // of the stack: it was not even entered
-      strand(cell, asked, edge, 0);
+      cell.stranded = asked;
+      recover(cell, edge, 0);
     }
     if (activation.answer != null) return activation.answer;
     var options = cell.scope().options();
