@@ -1,0 +1,368 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Variants.Variant;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every actor does at work, on every strategy with every mailbox. How it ends is {@link ContractEndingTest}. */
+@Timeout(60)
+class ContractTest {
+  record Get(String what) implements Request<Get, String> {}
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void handlesInTheOrderSent(Variant variant) {
+    var seen = new ArrayList<Object>();
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      seen.add(m);
+    });
+
+    for (int i = 0; i < 50; i++) actor.sendMessage(i);
+    actor.close();
+
+    assertEquals(IntStream.range(0, 50).boxed().toList(), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void handlesOneAtATimeAndEachSeesWhatTheOneBeforeWrote(Variant variant) {
+    var inside = new AtomicInteger();
+    var most = new AtomicInteger();
+    var count = new int[1]; // plain: a race would lose some
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+      count[0]++;
+      inside.decrementAndGet();
+    });
+
+    var senders = IntStream.range(0, 3).mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
+    senders.forEach(Patience::joined);
+    actor.close();
+
+    assertEquals(1, most.get());
+    assertEquals(60, count[0]);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void keepsTheOrderOfEachSender(Variant variant) {
+    var seen = Collections.synchronizedList(new ArrayList<int[]>());
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      seen.add((int[]) m);
+    });
+
+    var senders = IntStream.range(0, 3).mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i})))).toList();
+    senders.forEach(Patience::joined);
+    actor.close();
+
+    for (int s = 0; s < 3; s++) {
+      int sender = s;
+      assertEquals(IntStream.range(0, 20).boxed().toList(), seen.stream().filter(m -> m[0] == sender).map(m -> m[1]).toList());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void askAnswers(Variant variant) {
+    var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
+
+    assertEquals(49, square.ask(7));
+    assertEquals(64, square.ask(8, Patience.LONG));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void theFutureHasTheAnswer(Variant variant) {
+    var square = variant.builder(scope).newActorWithReturn((Object n) -> (Integer) n * (Integer) n);
+
+    var answers = IntStream.range(0, 20).mapToObj(square::sendMessageReturn).toList();
+
+    for (int i = 0; i < 20; i++) assertEquals(i * i, Patience.value(answers.get(i)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void askThrowsTheHandlersOwnExceptionEvenChecked(Variant variant) {
+    var gone = new IOException("gone");
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> fail(gone));
+
+    assertSame(gone, assertThrows(IOException.class, () -> actor.ask("read")));
+    assertSame(gone, Patience.failure(actor.sendMessageReturn("read")));
+  }
+
+  private static Object fail(Exception failure) throws Exception {
+    throw failure;
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void protocolRequestsAreAnsweredByReply(Variant variant) {
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Get get) context.reply(get, get.what() + "!");
+    });
+
+    assertEquals("tea!", actor.ask(new Get("tea")));
+    assertEquals("tea!", Patience.value(actor.sendMessageReturn(new Get("tea"))));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void promisedAnswersComeWithTheStage(Variant variant) {
+    var stage = new CompletableFuture<String>();
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Get get) context.replyWhen(get, stage);
+    });
+    var answer = actor.sendMessageReturn(new Get("tea"));
+
+    actor.sendMessage("and goes on");
+    stage.complete("later");
+
+    assertEquals("later", Patience.value(answer));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aHandlerMaySendToItself(Variant variant) {
+    var seen = new ArrayList<Object>();
+    var done = new CountDownLatch(1);
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      seen.add(m);
+      if ((Integer) m < 30) context.self().sendMessage((Integer) m + 1);
+      else done.countDown();
+    });
+
+    actor.sendMessage(0);
+    Patience.await(done);
+
+    assertEquals(IntStream.rangeClosed(0, 30).boxed().toList(), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void tasksRunInTurnWithMessages(Variant variant) {
+    var inside = new AtomicInteger();
+    var most = new AtomicInteger();
+    var ran = new CountDownLatch(20);
+    Runnable once = () -> {
+      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+      inside.decrementAndGet();
+      ran.countDown();
+    };
+    var actor = variant.builder(scope).newActor((Object m) -> once.run());
+
+    var other = Patience.elsewhere(() -> IntStream.range(0, 10).forEach(actor::sendMessage));
+    for (int i = 0; i < 10; i++) actor.execute(once);
+    Patience.joined(other);
+    Patience.await(ran);
+
+    assertEquals(1, most.get());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void blocksAreHandledWithNothingBetween(Variant variant) {
+    var seen = Collections.synchronizedList(new ArrayList<>());
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      seen.add(m);
+    });
+    if (variant.priority()) {
+      var refusal = assertThrows(UnsupportedOperationException.class, () -> actor.sendMessages(List.of("a", "b")));
+      assertTrue(refusal.getMessage().contains("priority"), refusal.getMessage());
+      return;
+    }
+
+    var other = Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage));
+    boolean taken = actor.sendMessages(List.of("a", "b", "c", "d"));
+    Patience.joined(other);
+    actor.close();
+
+    assertTrue(taken);
+    assertEquals(List.of("a", "b", "c", "d"), seen.subList(seen.indexOf("a"), seen.indexOf("a") + 4));
+    assertEquals(24, seen.size());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void timersSendLaterAndAgain(Variant variant) {
+    var seen = new CopyOnWriteArrayList<Object>();
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      seen.add(m);
+    });
+
+    actor.sendMessageLater("later", Duration.ofMinutes(3));
+    var ticks = actor.sendMessageEvery("tick", Duration.ofMinutes(2));
+    for (int minute = 1; minute <= 5; minute++) {
+      clock.advance(Duration.ofMinutes(1));
+      int expected = List.of(0, 1, 2, 3, 3).get(minute - 1);
+      Patience.eventually(() -> seen.size() == expected);
+    }
+
+    assertEquals(List.of("tick", "later", "tick"), seen);
+    assertTrue(ticks.cancel());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void theStateIsMadeOnceAtTheFirstMessageAndLeftAtTheEnd(Variant variant) {
+    var log = new CopyOnWriteArrayList<String>();
+    var actor = variant.builder(scope).initialState(() -> {
+      log.add("made");
+      return new StringBuilder();
+    }).onStop(s -> log.add("left with " + s)).newActor((StringBuilder s, Object m) -> {
+      s.append(m);
+    });
+    boolean idleHadNone = log.isEmpty();
+
+    actor.sendMessage("a");
+    actor.sendMessage("b");
+    actor.close();
+
+    assertTrue(idleHadNone);
+    assertEquals(List.of("made", "left with ab"), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void rollbackPutsTheCopyInPlaceOfTheState(Variant variant) {
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
+        .newActorWithReturn((ArrayList<Object> list, Object m) -> {
+          list.add(m);
+          if (m.equals("bad")) throw new IllegalStateException("half done");
+          return List.copyOf(list);
+        });
+
+    actor.ask("a");
+    assertThrows(IllegalStateException.class, () -> actor.ask("bad"));
+
+    assertEquals(List.of("a", "b"), actor.ask("b"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void ownThreadsBearTheNameAndOthersKeepTheirs(Variant variant) {
+    var actor = variant.named(scope, "bearer").newActorWithReturn((Object m) -> Thread.currentThread().getName());
+
+    String name = actor.ask("who");
+    actor.close();
+
+    if (variant.own()) assertEquals("bearer", name);
+    else assertNotEquals("bearer", name);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aStrayInterruptLeaksIntoTheNextMessageOnlyOnForeignThreads(Variant variant) {
+    var gate = new Gate();
+    var leaked = new CompletableFuture<Boolean>();
+    var actor = variant.builder(scope).newActor((Object m) -> {
+      if (m == gate) {
+        gate.pass();
+        Thread.currentThread().interrupt();
+      } else leaked.complete(Thread.interrupted());
+    });
+    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.await(gate.entered);
+
+    actor.sendMessage("next"); // waits, so it is handled in the same stretch
+    gate.open();
+
+    assertEquals(!variant.own(), Patience.value(leaked));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aFailureIsADeadLetterAndTheNextMessageIsHandled(Variant variant) {
+    var handled = new CountDownLatch(1);
+    var bad = new IllegalStateException("bad");
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+      if (m.equals("bad")) throw bad;
+      handled.countDown();
+    });
+
+    actor.sendMessage("bad");
+    actor.sendMessage("good");
+    Patience.await(handled);
+
+    assertEquals(List.of("bad"), letters.messages(DeadLetter.Reason.FAILED));
+    assertSame(bad, letters.all.getFirst().cause().orElseThrow());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aCancelledRequestThatWaitsIsNeverHandled(Variant variant) {
+    var seen = new CopyOnWriteArrayList<Object>();
+    var actor = variant.builder(scope).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+      return m;
+    });
+    var gate = Gate.occupy(actor);
+    var first = actor.sendMessageReturn("first");
+    var second = actor.sendMessageReturn("second");
+
+    assertTrue(first.cancel(false));
+    gate.open();
+
+    assertEquals("second", Patience.value(second));
+    assertEquals(List.of("second"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aContextIsRefusedElsewhereAndAfterwards(Variant variant) {
+    var context = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> c) -> c).ask("give");
+
+    var refusal = assertThrows(IllegalStateException.class, context::self);
+
+    assertTrue(refusal.getMessage().contains("until the handler returns"), refusal.getMessage());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void everyMessageHasOneOutcomeAndTheAccountsAddUp(Variant variant) {
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      if (m.equals("bad")) throw new IllegalStateException("bad");
+      return m;
+    });
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("one");
+    actor.sendMessageReturn("cancelled").cancel(false);
+    actor.sendMessage("bad");
+    actor.sendMessageReturn("bad");
+    actor.execute(() -> {});
+    actor.sendPoisonPill();
+    actor.sendMessage("late");
+    gate.open();
+    Patience.ended(actor);
+
+    assertEquals(3, scope.handled());
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(2, scope.unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.UNDELIVERED));
+    assertFalse(actor.sendMessage("too late"));
+  }
+}

@@ -1,0 +1,47 @@
+package io.fibry;
+
+import java.util.concurrent.CountDownLatch;
+
+/** A message that keeps its handler until the test lets it go. */
+final class Gate {
+  final CountDownLatch entered = new CountDownLatch(1);
+  private final CountDownLatch opened = new CountDownLatch(1);
+
+  /** Sends one, and answers when its handler stands at it. The handler must {@link #pass} it. */
+  static Gate occupy(Actor<Object> actor) {
+    var gate = new Gate();
+    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.await(gate.entered);
+    return gate;
+  }
+
+  static Gate occupy(Sink<?> sink) {
+    var gate = new Gate();
+    Patience.elsewhere(() -> sink.execAsync(nothing -> gate.pass()));
+    Patience.await(gate.entered);
+    return gate;
+  }
+
+  void open() {
+    opened.countDown();
+  }
+
+  void pass() throws InterruptedException {
+    entered.countDown();
+    opened.await();
+  }
+
+  /** Ignores interrupts. */
+  void passDeaf() {
+    entered.countDown();
+    boolean interrupted = false;
+    while (opened.getCount() > 0) {
+      try {
+        opened.await();
+      } catch (InterruptedException ignored) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+}

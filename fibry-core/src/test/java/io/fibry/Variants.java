@@ -1,0 +1,92 @@
+package io.fibry;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+/** Every strategy with every mailbox: the table that the contract tests run over. */
+final class Variants {
+  /** More than any contract test sends at once. */
+  static final int CAPACITY = 64;
+
+  static final Map<String, Strategy> STRATEGIES = strategies();
+  static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
+
+  private Variants() {}
+
+  /** One of them, and the builders it gives. */
+  record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
+    /** Whether the library makes its threads. */
+    boolean own() {
+      return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
+    }
+
+    boolean priority() {
+      return mailbox.ordered();
+    }
+
+    ActorBuilder<Object> builder(Scope scope) {
+      return scope.anonymous().strategy(strategy).mailbox(mailbox);
+    }
+
+    ActorBuilder<Object> named(Scope scope, String name) {
+      return scope.named(name).strategy(strategy).mailbox(mailbox);
+    }
+
+    @Override
+    public String toString() {
+      return label;
+    }
+  }
+
+  static Stream<Variant> all() {
+    return STRATEGIES.entrySet().stream()
+        .flatMap(s -> MAILBOXES.entrySet().stream().map(m -> new Variant(s.getKey() + ", " + m.getKey(), s.getValue(), m.getValue())));
+  }
+
+  static Stream<Variant> selective() {
+    return all().filter(v -> v.mailbox().isSelective());
+  }
+
+  static Stream<Variant> strategiesAlone() {
+    return all().filter(v -> v.mailbox() == Mailbox.unbounded());
+  }
+
+  static Scope scope(Letters letters) {
+    return scope(o -> o.withDeadLetters(letters));
+  }
+
+  static Scope scope(UnaryOperator<ActorScope.Options> options) {
+    return new Scope("test", options.apply(ActorScope.Options.DEFAULT));
+  }
+
+  private static Map<String, Strategy> strategies() {
+    var daemons = Thread.ofPlatform().daemon().name("pool-", 0).factory();
+    var all = new LinkedHashMap<String, Strategy>();
+    all.put("FIBER", Strategy.FIBER);
+    all.put("THREAD", Strategy.THREAD);
+    all.put("CALLER", Strategy.CALLER);
+    all.put("residentFiber", Strategy.residentFiber());
+    all.put("on(ForkJoinPool)", Strategy.on(new ForkJoinPool(2)));
+    all.put("on(fixed pool)", Strategy.on(Executors.newFixedThreadPool(2, daemons)));
+    all.put("own lambda", activation -> daemons.newThread(activation).start());
+    return all;
+  }
+
+  private static Map<String, Mailbox<Object>> mailboxes() {
+    var plain = new ArrayList<Mailbox<Object>>();
+    plain.add(Mailbox.unbounded());
+    for (var overflow : Overflow.values()) plain.add(Mailbox.bounded(CAPACITY, overflow));
+    plain.add(Mailbox.priority((a, b) -> 0)); // all equal: in the order they came
+    var all = new LinkedHashMap<String, Mailbox<Object>>();
+    for (var mailbox : plain) for (var one : List.of(mailbox, mailbox.selective())) all.put(one.toString(), one);
+    return all;
+  }
+}
