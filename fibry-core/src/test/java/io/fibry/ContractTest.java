@@ -19,6 +19,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -31,6 +32,11 @@ class ContractTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
 
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")

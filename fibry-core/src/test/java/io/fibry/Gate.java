@@ -1,11 +1,24 @@
 package io.fibry;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
 /** A message that keeps its handler until the test lets it go. */
 final class Gate {
+  private static final Queue<Gate> MADE = new ConcurrentLinkedQueue<>();
+
   final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);
+
+  Gate() {
+    MADE.add(this);
+  }
+
+  /** After each test that uses one, or a failed test keeps a pool's thread from those that follow. */
+  static void openAll() {
+    for (var gate = MADE.poll(); gate != null; gate = MADE.poll()) gate.open();
+  }
 
   /** Sends one, and answers when its handler stands at it. The handler must {@link #pass} it. */
   static Gate occupy(Actor<Object> actor) {

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 
 /** How tests wait: long enough for any machine, never for ever. */
 final class Patience {
-  static final Duration LONG = Duration.ofSeconds(10);
+  static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
 
   private Patience() {}
 

@@ -1,0 +1,341 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Variants.Variant;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** How every actor ends, on every strategy with every mailbox. */
+@Timeout(20)
+class ContractEndingTest {
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  /** Handles gates by waiting at them, and remembers what else it saw. */
+  private ActorWithReturn<Object, Object> actor(Variant variant) {
+    return variant.builder(scope).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+      return m;
+    });
+  }
+
+  private ActorWithReturn<Object, Object> deafActor(Variant variant) {
+    return variant.builder(scope).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+      return m;
+    });
+  }
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aPillHandlesWhatWaitedWhenItWasSent(Variant variant) {
+    var actor = actor(variant);
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("before");
+    var asked = actor.sendMessageReturn("asked before");
+
+    actor.sendPoisonPill();
+    actor.sendMessage("after");
+    gate.open();
+    Patience.ended(actor);
+
+    assertEquals(List.of("before", "asked before"), seen);
+    assertEquals("asked before", Patience.value(asked));
+    assertEquals(List.of("after"), letters.messages(Reason.UNDELIVERED));
+    assertEquals(new ExitReason.Finished(), Patience.value(actor.onExit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void askExitEndsAfterTheMessageAtHand(Variant variant) {
+    var actor = actor(variant);
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("waits");
+    var asked = actor.sendMessageReturn("asked");
+
+    actor.askExit();
+    boolean taken = actor.sendMessage("late");
+    gate.open();
+    Patience.ended(actor);
+
+    assertFalse(taken);
+    assertEquals(List.of(), seen);
+    assertEquals(List.of("late", "waits"), letters.messages(Reason.UNDELIVERED));
+    assertEquals(new ExitReason.Stopped(), assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
+    assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
+    assertEquals(1, scope.handled());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void closeHandlesWhatWaitsAndWaits(Variant variant) {
+    var actor = actor(variant);
+    for (int i = 0; i < 10; i++) actor.sendMessage(i);
+
+    actor.close();
+
+    assertEquals(10, seen.size());
+    assertTrue(actor.onExit().isDone());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void anActorEndedBeforeItEverWorkedEndsAllTheSame(Variant variant) {
+    var asked = actor(variant);
+    var killed = actor(variant);
+    var poisoned = actor(variant);
+
+    asked.askExit();
+    killed.kill();
+    poisoned.sendPoisonPill();
+
+    Patience.ended(asked);
+    Patience.ended(killed);
+    Patience.ended(poisoned);
+    assertEquals(new ExitReason.Killed(), Patience.value(killed.onExit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void closeFromTheOwnHandlerDoesNotWait(Variant variant) {
+    var closed = new CountDownLatch(1);
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      context.self().close();
+      closed.countDown();
+    });
+
+    actor.sendMessage("close yourself");
+
+    Patience.await(closed);
+    Patience.ended(actor);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void killInterruptsWhatObeysOnOwnThreads(Variant variant) {
+    var actor = actor(variant);
+    var gate = Gate.occupy(actor);
+    var waiting = actor.sendMessageReturn("waits");
+
+    actor.kill();
+    if (!variant.own()) gate.open(); // a foreign thread is not interrupted
+
+    Patience.ended(actor);
+    assertEquals(new ExitReason.Killed(), Patience.value(actor.onExit()));
+    assertEquals(new ExitReason.Killed(), assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting)).reason());
+    assertEquals(List.of(), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whatIgnoresTheKillIsCutOffAfterTheGraceAndWhoWaitsIsTold(Variant variant) {
+    var actor = deafActor(variant);
+    var gate = new Gate();
+    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.await(gate.entered);
+    var behind = actor.sendMessageReturn("behind");
+
+    actor.kill();
+    boolean endedAtOnce = actor.waitForExit(Duration.ZERO);
+    clock.advance(Duration.ofSeconds(1));
+    Patience.ended(actor);
+
+    assertFalse(endedAtOnce);
+    assertEquals("behind", assertInstanceOf(ActorStoppedException.class, Patience.failure(behind)).request());
+    gate.open();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void theRequestBeingHandledIsToldWhenItsHandlerIsCutOff(Variant variant) {
+    var actor = deafActor(variant);
+    var gate = new Gate();
+    var answer = new CompletableFuture<Throwable>();
+    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.await(gate.entered);
+
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+    if (variant.strategy() == Strategy.CALLER) { // the asker is the handler
+      Patience.eventually(() -> ((ActorCell) actor).run().asked.isDone());
+      gate.open();
+    }
+
+    assertInstanceOf(ActorStoppedException.class, Patience.value(answer));
+    gate.open();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whatItClosesIsClosedLastOneFirstBeforeItsEndIsAnnounced(Variant variant) {
+    var log = new CopyOnWriteArrayList<String>();
+    var actor = variant.builder(scope).initialState(() -> "state").onStop(s -> log.add("onStop")).newActor((String s, Object m) -> {});
+    actor.closeOnExit(() -> log.add("1"), () -> log.add("2")).closeOnExit(() -> log.add("3, ended: " + actor.onExit().isDone()));
+    actor.sendMessage("makes the state");
+
+    actor.close();
+
+    assertEquals(List.of("onStop", "3, ended: false", "2", "1"), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void waitForExitTellsWhetherItEnded(Variant variant) {
+    var actor = actor(variant);
+
+    boolean before = actor.waitForExit(Duration.ofMillis(1));
+    actor.askExit();
+
+    assertFalse(before);
+    assertTrue(actor.waitForExit(Patience.LONG));
+    actor.waitForExit();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void anEndedActorTakesNothingAndNeverThrowsOnSend(Variant variant) {
+    var actor = actor(variant);
+    actor.close();
+
+    assertFalse(actor.sendMessage("one"));
+    if (!variant.priority()) assertFalse(actor.sendMessages(List.of("two", "three")));
+    actor.sendMessageLater("four", Duration.ofDays(1));
+
+    assertEquals(variant.priority() ? List.of("one", "four") : List.of("one", "two", "three", "four"), letters.messages(Reason.UNDELIVERED));
+    var refused = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
+    assertTrue(refused.getMessage().contains("ended"), refused.getMessage());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void anEndedActorFailsRequestsAtOnce(Variant variant) {
+    var actor = actor(variant);
+    actor.close();
+
+    var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("anyone?"));
+
+    assertEquals("anyone?", failure.request());
+    assertEquals(new ExitReason.Finished(), failure.reason());
+    assertTrue(actor.sendMessageReturn("anyone?").isCompletedExceptionally());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void thePolicyStopEndsItWithWhatWasThrown(Variant variant) {
+    var bad = new IllegalStateException("bad");
+    var actor = variant.builder(scope).onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
+      throw bad;
+    });
+
+    actor.sendMessage("anything");
+    Patience.ended(actor);
+
+    assertEquals(new ExitReason.Failed(bad), Patience.value(actor.onExit()));
+    assertEquals(bad, assertThrows(ActorStoppedException.class, () -> actor.ask(new ContractTest.Get("x"))).getCause());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aPromisedAnswerFailsWhenTheActorEndsFirst(Variant variant) {
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof ContractTest.Get get) context.replyWhen(get, new CompletableFuture<>());
+    });
+    var request = new ContractTest.Get("never");
+    var promised = actor.sendMessageReturn(request);
+
+    actor.close();
+
+    assertEquals(request, assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).request());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void timersEndWithTheirActor(Variant variant) {
+    var actor = actor(variant);
+    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var ticks = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
+
+    actor.close();
+    clock.advance(Duration.ofMinutes(2));
+
+    assertFalse(later.cancel());
+    assertFalse(ticks.cancel());
+    assertEquals(List.of(), letters.all);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#selective")
+  void whatWasPutAsideIsUndeliveredAtTheEnd(Variant variant) {
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> context.stash());
+    actor.sendMessage("message");
+    var asked = actor.sendMessageReturn(new ContractTest.Get("request"));
+
+    actor.close();
+
+    assertEquals(List.of("message"), letters.messages(Reason.UNDELIVERED));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(asked));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#selective")
+  void whatWasPutAsideIsToldWhenTheHandlerIsCutOff(Variant variant) {
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+      else context.stash();
+    });
+    var aside = actor.sendMessageReturn(new ContractTest.Get("aside"));
+    var gate = new Gate();
+    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.await(gate.entered);
+
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(aside));
+    gate.open();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#selective")
+  void whatTheHandlerReceivedIsToldWhenItIsCutOff(Variant variant) {
+    var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
+      if (!(m instanceof Gate gate)) return;
+      context.receive(ContractTest.Get.class, Patience.LONG);
+      gate.passDeaf();
+    });
+    var gate = new Gate();
+    Patience.elsewhere(() -> actor.sendMessage(gate));
+    Patience.eventually(() -> ((ActorCell) actor).run() != null && ((ActorCell) actor).run().message == gate);
+    var received = actor.sendMessageReturn(new ContractTest.Get("received"));
+    Patience.await(gate.entered);
+
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(received));
+    gate.open();
+  }
+}
