@@ -2,12 +2,10 @@ package io.fibry;
 
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
@@ -22,7 +20,7 @@ final class Rich {
   private boolean over; // the end has begun to be announced
   private List<AutoCloseable> closeables = new ArrayList<>();
   private Map<Object, Scheduler.Timer> timers = new HashMap<>();
-  private Set<Asked<?>> promised = Collections.newSetFromMap(new IdentityHashMap<>());
+  private Map<Asked<?>, Object> promised = new IdentityHashMap<>(); // and what was asked
   final ArrayList<Object> aside = new ArrayList<>(); // envelopes put aside; who has the right to run
   volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
 
@@ -66,19 +64,20 @@ final class Rich {
   }
 
   /** Keeps a request whose answer was promised; false if the end has come. */
-  synchronized boolean promise(Asked<?> asked) {
-    return !over && promised.add(asked);
+  synchronized boolean promise(Asked<?> asked, Object message) {
+    if (!over) promised.put(asked, message);
+    return !over;
   }
 
   synchronized void forget(Asked<?> asked) {
-    promised.remove(asked);
+    if (!over) promised.remove(asked);
   }
 
   /** Announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
   void end() {
     List<AutoCloseable> toClose;
     Map<Object, Scheduler.Timer> toCancel;
-    Set<Asked<?>> unanswered;
+    Map<Asked<?>, Object> unanswered;
     ExitReason why;
     synchronized (this) {
       if (over) return;
@@ -89,10 +88,10 @@ final class Rich {
       unanswered = promised;
       closeables = List.of();
       timers = Map.of();
-      promised = Set.of();
+      promised = Map.of();
     }
     toCancel.values().forEach(Scheduler.Timer::cancel);
-    for (var asked : unanswered) asked.fail(new ActorStoppedException(cell.name(), "a request whose answer was promised", why));
+    unanswered.forEach((asked, message) -> asked.fail(cell.stopped(message)));
     toClose.forEach(this::close);
     cell.ended();
     exit.end(why);

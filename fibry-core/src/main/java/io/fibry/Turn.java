@@ -72,7 +72,7 @@ abstract class Turn implements ActorContext<Object> {
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
     Objects.requireNonNull(value, "value");
     var promised = take(request);
-    if (!cell.rich().promise(promised)) promised.fail(cell.stopped(request));
+    if (!cell.rich().promise(promised, request)) promised.fail(cell.stopped(request));
     var extras = cell.rich();
     value.whenComplete((answer, failure) -> {
       if (failure != null) promised.fail(failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
