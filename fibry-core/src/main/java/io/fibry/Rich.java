@@ -53,9 +53,8 @@ final class Rich {
   /** Keeps a timer until it has run; replaces the one that has this key. False if the end has come. */
   synchronized boolean keep(Object key, Supplier<Scheduler.Timer> starting) {
     if (over) return false;
-    var before = timers.remove(key);
+    var before = timers.put(key, starting.get()); // one that cannot start throws, and the one before stays
     if (before != null) before.cancel();
-    timers.put(key, starting.get());
     return true;
   }
 
