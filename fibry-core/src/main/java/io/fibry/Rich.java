@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /** What most actors never have, made at first need: name, end, timers, promises, what was put aside. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
@@ -127,6 +128,16 @@ final class Rich {
 
     @Override
     public CompletableFuture<ExitReason> completeAsync(Supplier<? extends ExitReason> supplier, Executor executor) {
+      throw readOnly();
+    }
+
+    @Override
+    public CompletableFuture<ExitReason> orTimeout(long timeout, TimeUnit unit) {
+      throw readOnly();
+    }
+
+    @Override
+    public CompletableFuture<ExitReason> completeOnTimeout(ExitReason reason, long timeout, TimeUnit unit) {
       throw readOnly();
     }
 
