@@ -8,6 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -227,7 +228,7 @@ final class Asked<R> extends CompletableFuture<R> {
     throw new UnsupportedOperationException("the answer of an actor cannot be changed");
   }
 
-  // ---- chaining: the three ways by which the JDK attaches a dependent
+  // ---- chaining: the ways by which the JDK attaches a dependent
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
@@ -239,6 +240,12 @@ final class Asked<R> extends CompletableFuture<R> {
   public CompletableFuture<R> toCompletableFuture() {
     chain();
     return this;
+  }
+
+  @Override
+  public CompletionStage<R> minimalCompletionStage() {
+    chain();
+    return super.minimalCompletionStage();
   }
 
   private void chain() {
