@@ -83,6 +83,11 @@ final class Asked<R> extends CompletableFuture<R> {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
   }
 
+  /** Whether its handler has answered it, or promised to. */
+  boolean answered() {
+    return answered;
+  }
+
   /** Notes that the handler answers it, now or by a promise; false if it has before. */
   boolean answer() {
     if (answered) return false;

@@ -126,7 +126,7 @@ abstract class Turn implements ActorContext<Object> {
   @Override
   public void stash() {
     selective("stash");
-    if (aside || asked != null && !asked.open()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
+    if (aside || asked != null && asked.answered()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     aside = true;
     if (asked == null) cell.rich().aside.add(new Envelope(message));
     else if (asked.putAside(message)) cell.rich().aside.add(asked);
