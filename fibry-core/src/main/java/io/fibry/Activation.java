@@ -240,7 +240,7 @@ final class Activation extends Turn implements Runnable {
     } catch (Throwable failure) {
       failed(failure);
     }
-    if (received != null) failUnanswered();
+    if (received != null) failUnanswered(null);
     message = null;
     asked = null;
     aside = false;
@@ -262,6 +262,7 @@ final class Activation extends Turn implements Runnable {
     var policy = cell.behaviour.how().policy();
     boolean fatal = failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError) || failure.getClass().getName().equals("java.lang.ThreadDeath");
     if (asked != null && asked.open()) asked.fail(failure);
+    if (received != null) failUnanswered(failure);
     boolean obeys = cell.phase != ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
     if (asked != null && !aside) cell.scope().countUnhandled(Reason.FAILED);
     else if (!aside) cell.scope().deadLetter(cell, message, Reason.FAILED, failure);

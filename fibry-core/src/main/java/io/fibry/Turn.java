@@ -32,8 +32,9 @@ abstract class Turn implements ActorContext<Object> {
     return asked != null;
   }
 
-  final void failUnanswered() {
-    for (var one : received) if (one.asked.open()) one.asked.fail(new NoReplyException(cell.name(), one.message));
+  /** The handler returned, or threw; then those who wait for it are told what. */
+  final void failUnanswered(Throwable failure) {
+    for (var one : received) if (one.asked.open()) one.asked.fail(failure != null ? failure : new NoReplyException(cell.name(), one.message));
     received = null;
   }
 
