@@ -317,10 +317,13 @@ final class Activation extends Turn implements Runnable {
     }
   }
 
-  /** By a killer, whose patience is over: what waits behind this message is told. Completing is idempotent, so it may race with the drain. */
+  /** By a killer, whose patience is over: what waits behind this message, was put aside or received is told. Completing is idempotent, so it may race with the drain. */
   void failRequests() {
     var current = asked;
     if (current != null) current.cutOff(message);
+    var chosen = received;
+    if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
+    for (var put : cell.rich().aside) if (put instanceof Asked<?> request) PlainQueue.cutOff(request);
     cell.failWaiting(node);
   }
 }

@@ -6,7 +6,9 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -22,7 +24,7 @@ final class Rich {
   private List<AutoCloseable> closeables = new ArrayList<>();
   private Map<Object, Scheduler.Timer> timers = new HashMap<>();
   private Map<Asked<?>, Object> promised = new IdentityHashMap<>(); // and what was asked
-  final ArrayList<Object> aside = new ArrayList<>(); // envelopes put aside; who has the right to run
+  final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
 
   Rich(ActorCell cell, String label, Class<?> type) {

@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 
 /** The message being handled, and what its handler may do beside its work. All fields are the handler's thread's, where not said otherwise. */
@@ -21,7 +22,7 @@ abstract class Turn implements ActorContext<Object> {
   Object message; // being handled; null: none
   Asked<?> asked; // being handled, where it is a request; read by a killer
   boolean aside; // the message was put aside
-  List<Given> received; // requests that the handler took by `receive`
+  volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
   long handled; // messages not yet in the accounts
 
   Turn(ActorCell cell) {
@@ -117,8 +118,9 @@ abstract class Turn implements ActorContext<Object> {
       var request = (Asked<?>) got;
       given = request.begin();
       if (given == null) return null;
-      if (received == null) received = new ArrayList<>();
+      if (received == null) received = new CopyOnWriteArrayList<>();
       received.add(new Given(given, request));
+      if (cell.phase == ActorCell.ENDED) request.cutOff(given); // the killer may have looked before
     }
     handled++;
     return given;
@@ -130,15 +132,17 @@ abstract class Turn implements ActorContext<Object> {
     if (aside || asked != null && asked.answered()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     aside = true;
     if (asked == null) cell.rich().aside.add(new Envelope(message));
-    else if (asked.putAside(message)) cell.rich().aside.add(asked);
-    else cell.scope().countUnhandled(Reason.CANCELLED);
+    else if (asked.putAside(message)) {
+      cell.rich().aside.add(asked);
+      if (cell.phase == ActorCell.ENDED) asked.cutOff(message); // the killer may have looked before
+    } else cell.scope().countUnhandled(Reason.CANCELLED);
   }
 
   @Override
   public void unstash() {
     var guarded = selective("unstash");
     var put = cell.rich().aside;
-    guarded.putBack(put);
+    guarded.putBack(new ArrayList<>(put));
     put.clear();
   }
 
