@@ -146,7 +146,7 @@ final class Asked<R> extends CompletableFuture<R> {
   R await(Object asked, Limit limit) {
     try {
       return limit.get(this);
-    } catch (InterruptedException interrupted) {
+    } catch (InterruptedException | CancellationException interrupted) { // the latter where it waited for room
       cancel(true);
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
