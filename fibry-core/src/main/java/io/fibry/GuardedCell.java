@@ -52,8 +52,9 @@ final class GuardedCell extends ActorCell {
   }
 
   private Reason awaitRoom(Place<Object> place, Object message, Limit limit) {
-    if (isCurrent()) {
-      queue.await(place, () -> true);
+    if (isCurrent()) { // only another can have made room meanwhile, or shut the door
+      if (queue.await(place, () -> true)) return null;
+      if (phase != OPEN) return Reason.UNDELIVERED;
       beforeWait(message);
     }
     Caller.beforeWait();
