@@ -60,7 +60,7 @@ public interface ActorContext<M> {
    *
    * @param <T> the type
    * @param type the type
-   * @param limit how long at most
+   * @param limit how long at most; zero takes only what waits already
    * @return empty when the time is over, or as soon as the actor is ending and no such message waits
    * @throws IllegalStateException if the mailbox is not selective
    * @throws java.util.concurrent.CancellationException if the thread is interrupted; the flag is kept
@@ -73,7 +73,7 @@ public interface ActorContext<M> {
    * @param <T> the type
    * @param type the type
    * @param which those that fit
-   * @param limit how long at most
+   * @param limit how long at most; zero takes only what waits already
    * @return empty when the time is over, or as soon as the actor is ending and no such message waits
    * @throws IllegalStateException if the mailbox is not selective
    * @throws java.util.concurrent.CancellationException if the thread is interrupted; the flag is kept

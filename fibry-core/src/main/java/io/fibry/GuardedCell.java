@@ -136,7 +136,7 @@ final class GuardedCell extends ActorCell {
 
   /** The next node whose message fits; null if none came in time. */
   Object receive(Predicate<Object> fits, Limit limit) {
-    var timer = limit.waking();
+    var timer = limit == Limit.NO_WAIT ? null : limit.waking();
     try {
       return queue.receive(node -> {
         Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();

@@ -43,7 +43,7 @@ final class Limit implements BooleanSupplier {
   /** Whether it is over. */
   @Override
   public boolean getAsBoolean() {
-    return limit != null && left() <= 0;
+    return limit != null && (limit.isZero() || left() <= 0);
   }
 
   private long left() {

@@ -98,7 +98,7 @@ abstract class Turn implements ActorContext<Object> {
   @Override
   public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
     var guarded = selective("receive");
-    var until = Limit.of(cell.scope().options().scheduler, limit);
+    var until = limit.isZero() ? Limit.NO_WAIT : Limit.of(cell.scope().options().scheduler, limit);
     Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
     for (Object got = guarded.receive(fits, until); got != null; got = guarded.receive(fits, until)) {
       Object given = open(got);
