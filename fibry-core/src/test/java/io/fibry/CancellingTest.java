@@ -1,0 +1,226 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.io.IOException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How a request ends by its asker: completed from outside, interrupted; and where what was chained to it runs. */
+@Timeout(60)
+class CancellingTest {
+  private final Scope scope = Variants.scope(o -> o);
+  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  /** Answers each message with itself; throws those that are exceptions, waits at gates. */
+  static ActorWithReturn<Object, Object> echo(ActorBuilder<Object> how) {
+    return how.newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      if (m instanceof Exception failure) throw failure;
+      if (m instanceof Error failure) throw failure;
+      return m;
+    });
+  }
+
+  // ---- from outside
+
+  @ParameterizedTest
+  @ValueSource(strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
+  void completingTheFutureFromOutsideCancelsTheRequest(String how) {
+    var actor = echo(scope.anonymous());
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("never handled");
+
+    complete(request, how);
+    Patience.eventually(request::isDone);
+    Gate.openAll();
+    actor.close();
+
+    assertEquals(1, scope.unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.handled());
+  }
+
+  private static void complete(CompletableFuture<Object> request, String how) {
+    switch (how) {
+      case "cancel" -> assertTrue(request.cancel(true));
+      case "complete" -> assertTrue(request.complete("mine"));
+      case "completeExceptionally" -> assertTrue(request.completeExceptionally(new IOException()));
+      case "orTimeout" -> assertInstanceOf(TimeoutException.class, Patience.failure(request.orTimeout(1, TimeUnit.MILLISECONDS)));
+      case "completeOnTimeout" -> assertEquals("mine", Patience.value(request.completeOnTimeout("mine", 1, TimeUnit.MILLISECONDS)));
+      default -> assertEquals("mine", Patience.value(request.completeAsync(() -> "mine")));
+    }
+  }
+
+  @Test
+  void anAnsweredRequestCannotBeChanged() {
+    var answered = echo(quiet).sendMessageReturn("answer");
+    Patience.value(answered);
+
+    assertFalse(answered.cancel(true));
+    assertFalse(answered.complete("other"));
+    assertThrows(UnsupportedOperationException.class, () -> answered.obtrudeValue("other"));
+    assertThrows(UnsupportedOperationException.class, () -> answered.obtrudeException(new IOException()));
+    assertEquals("answer", answered.resultNow());
+  }
+
+  @Test
+  void aRequestCancelledWhileItIsHandledGoesOnAndCanSeeIt() {
+    var gate = new Gate();
+    var saw = new CompletableFuture<Boolean>();
+    var actor = scope.anonymous().newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      assertFalse(context.cancelled());
+      gate.pass();
+      saw.complete(context.cancelled());
+      return m;
+    });
+    var request = actor.sendMessageReturn("anything");
+    Patience.await(gate.entered);
+
+    request.cancel(false);
+    gate.open();
+    actor.close();
+
+    assertTrue(Patience.value(saw));
+    assertEquals(1, scope.handled());
+    assertEquals(0, scope.unhandled(Reason.CANCELLED));
+  }
+
+  @Test
+  void aCancelledRequestKeepsNeitherMessageNorStack() {
+    var actor = echo(scope.anonymous());
+    Gate.occupy(actor);
+    var request = (Asked<?>) actor.sendMessageReturn("large");
+
+    request.cancel(false);
+
+    assertEquals(null, request.message());
+    assertEquals(0, Patience.value(request.handle((value, thrown) -> thrown)).getStackTrace().length);
+  }
+
+  // ---- chained code
+
+  @ParameterizedTest
+  @ValueSource(strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
+  void chainedCodeNeverRunsOnTheActorsThread(String how) {
+    var actor = scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      return Thread.currentThread();
+    });
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("who");
+
+    var ran = chained(request, how, handler -> Thread.currentThread()).toCompletableFuture();
+    Gate.openAll();
+
+    assertNotEquals(Patience.value(request), Patience.value(ran));
+  }
+
+  private static <R> CompletionStage<Thread> chained(CompletableFuture<R> request, String how, Function<Object, Thread> code) {
+    return switch (how) {
+      case "thenApply" -> request.thenApply(code);
+      case "copy" -> request.copy().thenApply(code);
+      case "minimalCompletionStage" -> request.minimalCompletionStage().thenApply(code);
+      case "toCompletableFuture" -> CompletableFuture.completedFuture("x").thenCompose(x -> request).thenApply(code);
+      case "thenCombine" -> CompletableFuture.completedFuture("x").thenCombine(request, (x, handler) -> code.apply(handler));
+      default -> request.thenCompose(handler -> CompletableFuture.completedFuture(code.apply(handler)));
+    };
+  }
+
+  @Test
+  void aBlockingCallbackDoesNotHoldTheActor() {
+    var actor = echo(scope.anonymous());
+    var gate = Gate.occupy(actor);
+    var held = new Gate();
+    actor.sendMessageReturn("first").thenRun(held::passDeaf);
+
+    var second = actor.sendMessageReturn("second");
+    gate.open();
+    Patience.await(held.entered);
+
+    assertEquals("second", Patience.value(second));
+  }
+
+  // ---- interrupts
+
+  @Test
+  void anInterruptedWaitIsACancellationAndTheFlagIsKept() {
+    var actor = echo(scope.anonymous());
+    Gate.occupy(actor);
+
+    for (Runnable wait : new Runnable[] {() -> actor.ask("x"), () -> actor.ask("x", Patience.LONG), actor::waitForExit, () -> actor.waitForExit(Patience.LONG), actor::close}) {
+      var failure = interrupted(wait);
+      assertInstanceOf(CancellationException.class, failure);
+      assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
+    }
+    assertEquals(2, scope.unhandled(Reason.CANCELLED));
+  }
+
+  @Test
+  void anInterruptedExecAndWaitIsACancellation() {
+    var sink = scope.anonymous().newSink();
+    Gate.occupy(sink);
+
+    assertInstanceOf(CancellationException.class, interrupted(() -> sink.execAndWait(nothing -> {})));
+  }
+
+  @Test
+  void anInterruptedAskForRoomIsACancellation() {
+    var actor = echo(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    Gate.occupy(actor);
+    actor.sendMessage("fills it");
+
+    var failure = interrupted(() -> actor.ask("no room"));
+
+    assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
+    assertTrue(failure.getStackTrace().length > 0);
+  }
+
+  /** What this throws on a thread that is interrupted while it waits; its flag must be kept. */
+  private static Throwable interrupted(Runnable wait) {
+    var thrown = new CompletableFuture<Throwable>();
+    var waiter = Thread.ofVirtual().unstarted(() -> {
+      var failure = assertThrows(Throwable.class, wait::run);
+      thrown.complete(Thread.currentThread().isInterrupted() ? failure : new AssertionError("the flag was lost", failure));
+    });
+    waiter.start();
+    Patience.parked(waiter);
+    waiter.interrupt();
+    return Patience.value(thrown);
+  }
+
+  @Test
+  void anInterruptedGetIsThatOfAnyFuture() {
+    var actor = echo(scope.anonymous());
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("waits");
+
+    Thread.currentThread().interrupt();
+
+    assertThrows(InterruptedException.class, request::get);
+    assertFalse(request.isDone());
+    assertThrows(ExecutionException.class, () -> echo(quiet).sendMessageReturn(new IOException()).get());
+  }
+}

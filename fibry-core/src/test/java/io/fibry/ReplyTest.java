@@ -1,0 +1,282 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How a handler answers the requests of a protocol. */
+@Timeout(60)
+class ReplyTest {
+  sealed interface Account {}
+
+  record Deposit(long cents) implements Account {}
+
+  record Balance() implements Account, Request<Balance, Long> {}
+
+  record Withdraw(long cents) implements Account, Request<Withdraw, Boolean> {}
+
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(letters);
+  private final ActorBuilder<Account> builder = scope.named("account").onFailure(FailurePolicy.goOn().withoutLog()).protocol(Account.class);
+
+  @Test
+  void aSealedProtocolIsAnsweredByItsTypes() {
+    var cents = new long[1];
+    Actor<Account> account = builder.newActor((message, context) -> {
+      switch (message) {
+        case Deposit d -> cents[0] += d.cents();
+        case Balance b -> context.reply(b, cents[0]);
+        case Withdraw w -> {
+          boolean enough = w.cents() <= cents[0];
+          if (enough) cents[0] -= w.cents();
+          context.reply(w, enough);
+        }
+      }
+    });
+
+    account.sendMessage(new Deposit(5));
+    boolean refused = account.ask(new Withdraw(7));
+    boolean paid = account.ask(new Withdraw(2));
+    long left = account.ask(new Balance());
+
+    assertFalse(refused);
+    assertTrue(paid);
+    assertEquals(3, left);
+  }
+
+  @Test
+  void theHandlerMayGoOnAfterItsAnswer() {
+    var gate = new Gate();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      if (message instanceof Balance b) context.reply(b, 1L);
+      gate.pass();
+    });
+
+    long balance = account.ask(new Balance());
+    gate.open();
+
+    assertEquals(1, balance);
+  }
+
+  @Test
+  void equalRequestsAreToldApartByIdentity() {
+    var kept = new ArrayList<Balance>();
+    var actor = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
+      var balance = (Balance) m;
+      kept.add(balance);
+      if (kept.size() == 2) assertThrows(IllegalArgumentException.class, () -> context.reply(kept.getFirst(), 0L));
+      context.reply(balance, (long) kept.size());
+    });
+
+    assertEquals(1, actor.ask(new Balance()));
+    assertEquals(2, actor.ask(new Balance()));
+  }
+
+  @Test
+  void answeringTwiceIsRefused() {
+    var second = new CompletableFuture<Throwable>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      var balance = (Balance) message;
+      context.reply(balance, 1L);
+      second.complete(assertThrows(IllegalArgumentException.class, () -> context.reply(balance, 2L)));
+    });
+
+    assertEquals(1, account.ask(new Balance()));
+
+    var text = Patience.value(second).getMessage();
+    for (String word : new String[] {"account", "Balance", "has answered it"}) assertTrue(text.contains(word), text);
+  }
+
+  @Test
+  void answeringAMessageThatNobodyAskedIsRefused() {
+    Actor<Account> account = builder.newActor((message, context) -> {
+      if (message instanceof Balance balance) context.reply(balance, 1L);
+    });
+
+    account.sendMessage(new Balance());
+    account.close();
+
+    assertInstanceOf(IllegalArgumentException.class, letters.all.getFirst().cause().orElseThrow());
+  }
+
+  @Test
+  void answeringTooLateIsRefusedAndTheAskerWasTold() {
+    var kept = new CopyOnWriteArrayList<ActorContext<Account>>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      kept.add(context);
+    });
+    var request = new Balance();
+    assertThrows(NoReplyException.class, () -> account.ask(request));
+
+    var failure = assertThrows(IllegalStateException.class, () -> kept.getFirst().reply(request, 1L));
+
+    for (String word : new String[] {"account", "until the handler returns", "self()"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void answeringFromAnotherThreadIsRefused() {
+    Actor<Account> account = builder.newActor((message, context) -> {
+      var elsewhere = CompletableFuture.supplyAsync(() -> assertThrows(IllegalStateException.class, () -> context.reply((Balance) message, 1L)));
+      Patience.value(elsewhere);
+      context.reply((Balance) message, 2L);
+    });
+
+    assertEquals(2, account.ask(new Balance()));
+  }
+
+  @Test
+  void replyFailureIsThrownByAskAndIsNoFailureOfTheActor() {
+    var failure = new IOException("no such account");
+    Actor<Account> account = builder.newActor((message, context) -> context.replyFailure((Balance) message, failure));
+
+    assertSame(failure, assertThrows(IOException.class, () -> account.ask(new Balance())));
+    account.close();
+
+    assertEquals(1, scope.handled());
+    assertEquals(0, scope.unhandled(DeadLetter.Reason.FAILED));
+  }
+
+  @Test
+  void anAnswerBeforeAFailureCounts() {
+    Actor<Account> account = builder.newActor((message, context) -> {
+      context.reply((Balance) message, 1L);
+      throw new IllegalStateException("after the answer");
+    });
+
+    assertEquals(1, account.ask(new Balance()));
+    account.close();
+
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.FAILED));
+  }
+
+  @Test
+  void aNullAnswerIsRefusedOnTheSpot() {
+    Actor<Account> account = builder.newActor((message, context) -> {
+      assertThrows(NullPointerException.class, () -> context.reply((Balance) message, null));
+      context.reply((Balance) message, 3L);
+    });
+
+    assertEquals(3, account.ask(new Balance()));
+  }
+
+  @Test
+  void anAnswerThatNobodyWaitsForVanishes() {
+    var gate = new Gate();
+    var answered = new CompletableFuture<Boolean>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      gate.pass();
+      context.reply((Balance) message, 1L);
+      answered.complete(true);
+    });
+    var request = account.sendMessageReturn(new Balance());
+    Patience.await(gate.entered);
+
+    request.cancel(false);
+    gate.open();
+
+    assertTrue(Patience.value(answered));
+    assertTrue(request.isCancelled());
+  }
+
+  // ---- promised
+
+  @Test
+  void aPromisedAnswerLetsTheActorGoOn() {
+    var stage = new CompletableFuture<Long>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      if (message instanceof Balance b) context.replyWhen(b, stage);
+      if (message instanceof Withdraw w) context.reply(w, true);
+    });
+
+    var promised = account.sendMessageReturn(new Balance());
+    boolean meanwhile = account.ask(new Withdraw(1));
+    stage.complete(8L);
+
+    assertTrue(meanwhile);
+    assertEquals(8L, Patience.value(promised));
+  }
+
+  @Test
+  void aFailedStageFailsTheRequestUnwrapped() {
+    var failure = new IOException("disk");
+    var stage = new CompletableFuture<Long>();
+    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage.thenApply(x -> x)));
+    var promised = account.sendMessageReturn(new Balance());
+
+    stage.completeExceptionally(failure);
+
+    assertSame(failure, Patience.failure(promised));
+  }
+
+  @Test
+  void aStageThatGivesNullFailsTheRequest() {
+    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, CompletableFuture.completedFuture(null)));
+
+    var failure = assertThrows(NullPointerException.class, () -> account.ask(new Balance()));
+
+    for (String word : new String[] {"account", "null", "Optional"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void promisingAndAnsweringIsRefused() {
+    Actor<Account> account = builder.newActor((message, context) -> {
+      context.replyWhen((Balance) message, CompletableFuture.completedFuture(5L));
+      assertThrows(IllegalArgumentException.class, () -> context.reply((Balance) message, 6L));
+    });
+
+    assertEquals(5, account.ask(new Balance()));
+  }
+
+  @Test
+  void cancellingAPromisedRequestForgetsIt() {
+    var stage = new CompletableFuture<Long>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      if (message instanceof Balance b) context.replyWhen(b, stage);
+      if (message instanceof Withdraw w) context.reply(w, true);
+    });
+    var promised = account.sendMessageReturn(new Balance());
+    account.ask(new Withdraw(1));
+
+    promised.cancel(false);
+    stage.complete(1L);
+    account.close();
+
+    assertTrue(promised.isCancelled());
+  }
+
+  @Test
+  void aStageThatComesAfterTheEndChangesNothing() {
+    var stage = new CompletableFuture<Long>();
+    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage));
+    var promised = account.sendMessageReturn(new Balance());
+    account.close();
+
+    stage.complete(1L);
+
+    assertEquals(new ExitReason.Finished(), assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).reason());
+  }
+
+  @Test
+  void theSameObjectAskedTwiceIsAnsweredTwice() {
+    var request = new Balance();
+    var answers = new ArrayList<Long>(List.of(1L, 2L));
+    Actor<Account> account = builder.newActor((message, context) -> context.reply((Balance) message, answers.removeFirst()));
+
+    var first = account.sendMessageReturn(request);
+    var second = account.sendMessageReturn(request);
+
+    assertEquals(1L, Patience.value(first));
+    assertEquals(2L, Patience.value(second));
+  }
+}

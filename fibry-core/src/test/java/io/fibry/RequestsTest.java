@@ -1,0 +1,254 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every way in which a request ends. */
+@Timeout(60)
+class RequestsTest {
+  record Ping() implements Request<Ping, String> {}
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  // ---- with the handler's own exception
+
+  @Test
+  void askAddsTheAskersStackToWhatTheHandlerThrew() {
+    var echo = CancellingTest.echo(quiet);
+    var failure = new IOException("gone");
+
+    assertThrows(IOException.class, () -> echo.ask(failure));
+
+    assertEquals(1, failure.getSuppressed().length);
+    assertEquals("asked here", failure.getSuppressed()[0].getMessage());
+    assertTrue(Arrays.stream(failure.getSuppressed()[0].getStackTrace()).anyMatch(f -> f.getClassName().equals(RequestsTest.class.getName())));
+  }
+
+  @Test
+  void oneExceptionThrownForEverKeepsFourOfItsAskers() {
+    var echo = CancellingTest.echo(quiet);
+    var failure = new IOException("again");
+
+    for (int i = 0; i < 10; i++) assertThrows(IOException.class, () -> echo.ask(failure));
+
+    assertEquals(4, failure.getSuppressed().length);
+  }
+
+  @Test
+  void anErrorOfTheHandlerArrivesAsItself() {
+    var echo = CancellingTest.echo(quiet);
+    var failure = new StackOverflowError("deep");
+
+    assertSame(failure, assertThrows(StackOverflowError.class, () -> echo.ask(failure)));
+    assertEquals("still there", echo.ask("still there"));
+  }
+
+  @Test
+  void theJdksOwnExceptionsArriveAsTheHandlerThrewThem() {
+    var echo = CancellingTest.echo(quiet);
+    var completion = new CompletionException("mine", new IOException());
+    var cancellation = new CancellationException("mine");
+
+    assertSame(completion, assertThrows(CompletionException.class, () -> echo.ask(completion)));
+    assertSame(cancellation, assertThrows(CancellationException.class, () -> echo.ask(cancellation)));
+    assertFalse(echo.sendMessageReturn(cancellation).isCancelled());
+    assertSame(completion, Patience.failure(echo.sendMessageReturn(completion)));
+  }
+
+  @Test
+  void chainedCodeSeesTheHandlersOwnException() {
+    var echo = CancellingTest.echo(quiet);
+    var failure = new IOException("gone");
+
+    var seen = echo.sendMessageReturn(failure).handle((value, thrown) -> thrown);
+
+    assertSame(failure, Patience.value(seen));
+  }
+
+  @Test
+  void answeringNullFailsWithATextThatSaysOptional() {
+    var actor = quiet.newActorWithReturn((Object m) -> (Object) null);
+
+    var failure = assertThrows(NullPointerException.class, () -> actor.ask("what"));
+
+    assertTrue(failure.getMessage().contains("answered null to what") && failure.getMessage().contains("Optional"), failure.getMessage());
+    assertTrue(actor.sendMessage("nobody asks"));
+  }
+
+  // ---- because the library says so
+
+  @Test
+  void aFullMailboxSaysSo() {
+    var actor = CancellingTest.echo(scope.named("small").mailbox(Mailbox.bounded(2, Overflow.REJECT)));
+    Gate.occupy(actor);
+    actor.sendMessage(1);
+    actor.sendMessage(2);
+
+    var failure = assertThrows(MailboxFullException.class, () -> actor.ask("three"));
+
+    assertEquals("small", failure.actor());
+    assertEquals("three", failure.request());
+    assertEquals(2, failure.capacity());
+    for (String word : new String[] {"small", "full", "2 messages", "three", "Overflow.BLOCK"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    assertEquals(1, scope.unhandled(Reason.REJECTED));
+    assertTrue(letters.all.isEmpty());
+  }
+
+  @Test
+  void aRequestWhoseTurnNeverCameTimesOutAndIsNeverHandled() {
+    var actor = CancellingTest.echo(scope.named("slow"));
+    Gate.occupy(actor);
+    var answer = new AtomicReference<Throwable>();
+    var asker = Patience.elsewhere(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
+    Patience.parked(asker);
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return answer.get() != null;
+    });
+
+    var failure = assertInstanceOf(AskTimeoutException.class, answer.get());
+    assertEquals(Duration.ofSeconds(5), failure.waited());
+    for (String word : new String[] {"slow", "late", "PT5S", "its turn had not come", "longer limit"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    assertEquals(1, scope.unhandled(Reason.EXPIRED));
+    Gate.openAll();
+    actor.close();
+    assertEquals(1, scope.handled());
+  }
+
+  @Test
+  void aRequestThatWasBegunTimesOutAndSaysSo() {
+    var actor = CancellingTest.echo(scope.anonymous());
+    var gate = new Gate();
+    var answer = new CompletableFuture<Throwable>();
+    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
+    Patience.await(gate.entered);
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(5));
+      return answer.isDone();
+    });
+
+    var text = assertInstanceOf(AskTimeoutException.class, answer.join()).getMessage();
+    assertTrue(text.contains("it had begun with it"), text);
+  }
+
+  @Test
+  void askWithoutALimitHasThatOfItsScope() {
+    var actor = CancellingTest.echo(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
+    var gate = new Gate();
+    var answer = new CompletableFuture<Throwable>();
+    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
+    Patience.await(gate.entered);
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofMinutes(2));
+      return answer.isDone();
+    });
+
+    assertEquals(Duration.ofMinutes(2), assertInstanceOf(AskTimeoutException.class, answer.join()).waited());
+  }
+
+  @Test
+  void theMachinesClockEndsAnAskToo() {
+    var actor = CancellingTest.echo(Variants.scope(o -> o).anonymous());
+    Gate.occupy(actor);
+
+    assertThrows(AskTimeoutException.class, () -> actor.ask("short", Duration.ofMillis(1)));
+    assertThrows(AskTimeoutException.class, () -> actor.ask("longer", Duration.ofMillis(300)));
+  }
+
+  @Test
+  void aHandlerThatNeitherAnswersNorPromisesSaysSo() {
+    var actor = scope.named("mute").newActor((Object m) -> {});
+
+    var failure = assertThrows(NoReplyException.class, () -> actor.ask(new Ping()));
+
+    for (String word : new String[] {"mute", "Ping", "context.reply", "replyWhen"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void aStoppedActorSaysWhy() {
+    var actor = CancellingTest.echo(scope.named("gone"));
+    actor.kill();
+    Patience.ended(actor);
+
+    var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("hello"));
+
+    assertEquals("gone", failure.actor());
+    assertEquals(new ExitReason.Killed(), failure.reason());
+    for (String word : new String[] {"gone", "ended", "Killed", "hello"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
+  void waitingForItselfIsARing(String how) {
+    var actor = scope.named("narcissus").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      @SuppressWarnings("unchecked")
+      var self = (ActorWithReturn<Object, Object>) context.self();
+      if (m.equals("inner")) return "never";
+      return assertThrows(AskCycleException.class, () -> waitFor(self, how));
+    });
+
+    var failure = (AskCycleException) actor.ask("outer");
+
+    assertEquals(List.of("narcissus", "narcissus"), failure.ring());
+    for (String word : new String[] {"narcissus waits for narcissus", "Send without waiting"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  private static void waitFor(ActorWithReturn<Object, Object> self, String how) throws Exception {
+    switch (how) {
+      case "ask" -> self.ask("inner");
+      case "get" -> self.sendMessageReturn("inner").get();
+      case "join" -> self.sendMessageReturn("inner").join();
+      case "timed get" -> self.sendMessageReturn("inner").get(1, TimeUnit.HOURS);
+      case "waitForExit" -> self.waitForExit();
+      default -> self.waitForExit(Duration.ofHours(1));
+    }
+  }
+
+  @Test
+  void sendingToItsOwnFullMailboxIsARing() {
+    var failure = new CompletableFuture<AskCycleException>();
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m, ActorContext<Object> context) -> {
+      if (!m.equals("start")) return;
+      context.self().sendMessage("fits");
+      failure.complete(assertThrows(AskCycleException.class, () -> context.self().sendMessage("one too many")));
+    });
+
+    actor.sendMessage("start");
+
+    assertEquals("one too many", Patience.value(failure).request());
+    assertFalse(letters.messages().contains("one too many"));
+  }
+}

@@ -1,0 +1,379 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Handlers that choose from their mailbox. */
+@Timeout(60)
+class SelectiveTest {
+  record Get(String what) implements Request<Get, String> {}
+
+  private static final Duration FOREVER = Duration.ofDays(1);
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorBuilder<Object> selective = scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  /** Handles a gate by waiting at it and then doing this; remembers everything else. */
+  private Actor<Object> actor(Handler<ActorContext<Object>> atGate) {
+    return selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) {
+        gate.pass();
+        atGate.handle(context);
+      } else seen.add(m);
+    });
+  }
+
+  @Test
+  void receiveTakesTheNextOfItsTypeAndLeavesTheOthersInOrder() {
+    var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
+    var gate = Gate.occupy(actor);
+    for (Object m : new Object[] {"a", 1, "b", 2}) actor.sendMessage(m);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of(1), "a", "b", 2), seen);
+  }
+
+  @Test
+  void receiveTakesTheNextThatFits() {
+    var actor = actor(context -> seen.add(context.receive(Integer.class, n -> n > 1, FOREVER)));
+    var gate = Gate.occupy(actor);
+    for (Object m : new Object[] {"a", 1, 2, 3}) actor.sendMessage(m);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of(2), "a", 1, 3), seen);
+  }
+
+  @Test
+  void receiveWaitsForWhatIsNotThereYet() {
+    var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
+    Gate.occupy(actor).open();
+
+    actor.sendMessage("other");
+    actor.sendMessage(7);
+    Patience.eventually(() -> seen.size() == 2);
+
+    assertEquals(List.of(Optional.of(7), "other"), seen);
+  }
+
+  @Test
+  void receiveInPriorityOrderTakesTheSmallestThatFits() {
+    var actor = scope.anonymous().mailbox(Mailbox.priority((Object a, Object b) -> a.toString().compareTo(b.toString())).selective()).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) {
+        gate.pass();
+        seen.add(context.receive(String.class, s -> !s.equals("a"), FOREVER));
+      } else seen.add(m);
+    });
+    var gate = Gate.occupy(actor);
+    for (String m : new String[] {"c", "a", "b"}) actor.sendMessage(m);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of("b"), "a", "c"), seen);
+  }
+
+  @Test
+  void receiveIsEmptyWhenTheTimeIsOver() {
+    var result = new CompletableFuture<Optional<Integer>>();
+    var actor = actor(context -> result.complete(context.receive(Integer.class, Duration.ofMinutes(1))));
+    Gate.occupy(actor).open();
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofMinutes(1));
+      return result.isDone();
+    });
+
+    assertEquals(Optional.empty(), result.join());
+  }
+
+  @Test
+  void receiveWithALimitOfZeroOnlyLooks() {
+    var actor = actor(context -> {
+      seen.add(context.receive(Integer.class, Duration.ZERO));
+      seen.add(context.receive(Integer.class, Duration.ZERO));
+    });
+    var gate = Gate.occupy(actor);
+    actor.sendMessage(1);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of(1), Optional.empty()), seen);
+  }
+
+  @Test
+  void receiveIsEmptyWhenTheActorIsEnding() {
+    var result = new CompletableFuture<Optional<Integer>>();
+    var actor = actor(context -> result.complete(context.receive(Integer.class, FOREVER)));
+    Gate.occupy(actor).open();
+    actor.sendMessage("undelivered");
+
+    actor.askExit();
+
+    assertEquals(Optional.empty(), Patience.value(result));
+    Patience.ended(actor);
+    assertEquals(List.of("undelivered"), letters.messages(Reason.UNDELIVERED));
+  }
+
+  @Test
+  void aKilledReceiveIsACancellation() {
+    var result = new CompletableFuture<Throwable>();
+    var flag = new CompletableFuture<Boolean>();
+    var actor = actor(context -> {
+      result.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, FOREVER)));
+      flag.complete(Thread.currentThread().isInterrupted());
+    });
+    Gate.occupy(actor).open();
+
+    actor.kill();
+
+    var text = assertInstanceOf(CancellationException.class, Patience.value(result)).getMessage();
+    assertTrue(text.contains("chooser") && text.contains("interrupted"), text);
+    assertTrue(Patience.value(flag));
+  }
+
+  @Test
+  void aPredicateThatThrowsLosesNothing() {
+    var actor = actor(context -> context.receive(Integer.class, n -> {
+      throw new IllegalStateException("bad predicate");
+    }, FOREVER));
+    var gate = Gate.occupy(actor);
+    actor.sendMessage(1);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(1), seen);
+    assertEquals(1, letters.messages(Reason.FAILED).size());
+  }
+
+  @Test
+  void aReceivedRequestIsAnsweredByIdentity() {
+    var actor = actor(context -> {
+      var get = context.receive(Get.class, FOREVER).orElseThrow();
+      context.reply(get, get.what() + "!");
+    });
+    Gate.occupy(actor).open();
+
+    assertEquals("tea!", actor.ask(new Get("tea")));
+  }
+
+  @Test
+  void aReceivedRequestThatIsNotAnsweredSaysSo() {
+    var actor = actor(context -> context.receive(Get.class, FOREVER));
+    Gate.occupy(actor).open();
+
+    assertThrows(NoReplyException.class, () -> actor.ask(new Get("tea")));
+  }
+
+  @Test
+  void aReceivedRequestGetsWhatTheHandlerThrew() {
+    var failure = new IllegalStateException("bad");
+    var actor = actor(context -> {
+      context.receive(Get.class, FOREVER);
+      throw failure;
+    });
+    Gate.occupy(actor).open();
+
+    assertSame(failure, assertThrows(IllegalStateException.class, () -> actor.ask(new Get("tea"))));
+  }
+
+  @Test
+  void aCancelledRequestIsNotReceived() {
+    var actor = actor(context -> seen.add(context.receive(Get.class, FOREVER).map(Get::what)));
+    var gate = Gate.occupy(actor);
+    actor.sendMessageReturn(new Get("cancelled")).cancel(false);
+    actor.sendMessage(new Get("other"));
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of("other")), seen);
+  }
+
+  @Test
+  void tasksArePassedOverByReceive() {
+    var actor = actor(context -> seen.add(context.receive(Object.class, FOREVER)));
+    var gate = Gate.occupy(actor);
+    actor.execute(() -> seen.add("task"));
+    actor.sendMessage("message");
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(Optional.of("message"), "task"), seen);
+  }
+
+  // ---- stash
+
+  @Test
+  void whatWasPutAsideComesBackFirstAndInItsOrder() {
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else if (m instanceof Integer && !seen.contains("open")) context.stash();
+      else {
+        seen.add(m);
+        if (m.equals("open")) context.unstash();
+      }
+    });
+    var gate = Gate.occupy(actor);
+    for (Object m : new Object[] {1, 2, "open", "after"}) actor.sendMessage(m);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of("open", 1, 2, "after"), seen);
+    assertEquals(5, scope.handled());
+  }
+
+  @Test
+  void aRequestPutAsideIsAnsweredLater() {
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m.equals("open")) {
+        seen.add("open");
+        context.unstash();
+      } else if (seen.isEmpty()) context.stash();
+      else if (m instanceof Get get) context.reply(get, "late");
+    });
+    var answer = actor.sendMessageReturn(new Get("tea"));
+
+    actor.sendMessage("open");
+
+    assertEquals("late", Patience.value(answer));
+    actor.close();
+    assertEquals(2, scope.handled());
+  }
+
+  @Test
+  void aRequestCancelledWhileAsideIsNeverHandled() {
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m.equals("open")) context.unstash();
+      else if (seen.isEmpty()) {
+        seen.add("aside");
+        context.stash();
+      } else seen.add("handled");
+    });
+    var request = actor.sendMessageReturn(new Get("tea"));
+    Patience.eventually(() -> ((ActorCell) actor).rich().aside.size() == 1);
+
+    request.cancel(false);
+    actor.sendMessage("open");
+    actor.close();
+
+    assertEquals(List.of("aside"), seen);
+    assertEquals(1, scope.unhandled(Reason.CANCELLED));
+  }
+
+  @Test
+  void aRequestCancelledBeforeItIsPutAsideIsNoFailure() {
+    var gate = new Gate();
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      gate.pass();
+      context.stash();
+    });
+    var request = actor.sendMessageReturn(new Get("tea"));
+    Patience.await(gate.entered);
+
+    request.cancel(false);
+    gate.open();
+    actor.close();
+
+    assertEquals(0, scope.unhandled(Reason.FAILED));
+    assertEquals(1, scope.unhandled(Reason.CANCELLED));
+  }
+
+  @Test
+  void aFailureAfterPuttingAsideGivesTheMessageOneOutcome() {
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m.equals("open")) context.unstash();
+      else if (seen.isEmpty()) {
+        seen.add("aside");
+        context.stash();
+        throw new IllegalStateException("bad");
+      } else context.reply((Get) m, "fine");
+    });
+    var answer = actor.sendMessageReturn(new Get("tea"));
+
+    actor.sendMessage("open");
+
+    assertEquals("fine", Patience.value(answer));
+    actor.close();
+    assertEquals(2, scope.handled());
+    assertEquals(0, scope.unhandled(Reason.FAILED));
+  }
+
+  @Test
+  void whatIsAsideDoesNotCountAgainstTheCapacity() {
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective()).newActor((Object m, ActorContext<Object> context) -> {
+      context.stash();
+      seen.add(m);
+    });
+
+    for (int i = 1; i <= 3; i++) {
+      int sent = i;
+      assertTrue(actor.sendMessage(sent));
+      Patience.eventually(() -> seen.size() == sent);
+    }
+
+    assertEquals(3, ((ActorCell) actor).rich().aside.size());
+  }
+
+  @Test
+  void puttingAsideTwiceOrAfterTheAnswerIsRefused() {
+    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Get get) context.reply(get, "answered");
+      else context.stash();
+      seen.add(assertThrows(IllegalStateException.class, context::stash).getMessage().contains("chooser"));
+    });
+
+    actor.ask(new Get("tea"));
+    actor.sendMessage("aside");
+    actor.close();
+
+    assertEquals(List.of(true, true), seen);
+  }
+
+  @Test
+  void aMailboxThatIsNotSelectiveSaysWhatToDo() {
+    var plain = scope.named("plain").newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      var texts = List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, FOREVER)).getMessage(),
+          assertThrows(IllegalStateException.class, context::stash).getMessage(), assertThrows(IllegalStateException.class, context::unstash).getMessage());
+      return texts;
+    });
+
+    var texts = plain.ask("choose");
+
+    for (String text : texts) for (String word : new String[] {"plain", "cannot", "Mailbox.unbounded().selective()"}) assertTrue(text.contains(word), text);
+    assertFalse(texts.isEmpty());
+  }
+}
