@@ -1,0 +1,22 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Guarantees 1 to 5 and 7 under random load: see {@link StressRound} for what is checked. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class StressTest {
+
+  @Test
+  void everyMessageHasOneOutcomeWhateverTheStrategyAndTheMailbox() throws InterruptedException {
+    try (var harness = new StressHarness(StressHarness.seed())) {
+
+      int rounds = harness.play(StressHarness.millis(4_000));
+
+      assertTrue(rounds >= 42);
+    }
+  }
+}
