@@ -91,7 +91,7 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
       case ActorStoppedException stopped -> begins == 0 || round.killed() ? null : "was told stopped and was handled";
       case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";
       case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED || round.interrupts ? null : "was cancelled by nobody";
-      default -> "got " + thrown;
+      default -> "got " + thrown + java.util.List.of(thrown.getStackTrace());
     };
   }
 

@@ -34,7 +34,7 @@ final class StressSender implements Runnable {
         send(KINDS[random.nextInt(KINDS.length)]);
       }
     } catch (Throwable failure) {
-      round.fault("sender " + me + " failed: " + failure);
+      round.fault("sender " + me + " failed: " + failure + List.of(failure.getStackTrace()));
     }
   }
 
