@@ -1,0 +1,20 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+
+import org.junit.jupiter.api.Test;
+
+/** Requests in races that hardly ever happen, played step by step. */
+class RequestFaultTest {
+
+  @Test
+  void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
+    var cell = (ActorCell) (Exitable) new Scope("fault", ActorScope.Options.DEFAULT).anonymous().newActor((String m) -> {});
+    var asked = new Asked<Object>(cell, "late");
+    asked.begin();
+    asked.answer();
+    cell.rich().end();
+
+    assertDoesNotThrow(() -> asked.cancel(false));
+  }
+}
