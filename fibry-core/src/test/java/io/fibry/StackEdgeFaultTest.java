@@ -1,0 +1,160 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A sender that recurses and sends at every depth until its stack is full: whatever the overflow interrupts inside the library, the receiver must not suffer. */
+@Timeout(value = 5, unit = TimeUnit.MINUTES)
+class StackEdgeFaultTest {
+  private static final int DEEPEST = 60_000;
+  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
+  private static final Integer LAST = -1;
+
+  /** What is sent at each depth. */
+  enum Verb { MESSAGE, FUTURE, ASK }
+
+  /** An executor that takes no lock: the JDK's own break at the edge of a stack. */
+  private static final class Worker implements Runnable, AutoCloseable {
+    private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final Thread thread = Thread.ofPlatform().daemon().start(this);
+    private volatile boolean closed;
+
+    void add(Runnable task) {
+      tasks.offer(task);
+      LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void run() {
+      while (!closed) {
+        var task = tasks.poll();
+        if (task == null) LockSupport.parkNanos(10_000_000);
+        else task.run();
+      }
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+      LockSupport.unpark(thread);
+    }
+  }
+
+  /** One receiver and one sender that overflows. */
+  private static final class Episode implements Runnable {
+    private final int[] handled = new int[DEEPEST]; // the receiver's; read by the test when the last message was answered
+    private final boolean[] taken = new boolean[DEEPEST];
+    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
+    private final ActorWithReturn<Integer, Integer> receiver;
+    private final Verb verb;
+    private final int from; // the depth at which the sending begins
+    private int depth;
+
+    Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int from) {
+      this.verb = verb;
+      this.from = from;
+      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
+        if (number >= 0) handled[number]++;
+        return number;
+      });
+    }
+
+    @Override
+    public void run() {
+      try {
+        descend(0);
+      } catch (StackOverflowError edge) {
+        // the point of it
+      }
+    }
+
+    private void descend(int level) {
+      depth = level;
+      if (level >= from) send(level);
+      if (level < DEEPEST - 1) descend(level + 1);
+    }
+
+    private void send(int level) {
+      switch (verb) {
+        case MESSAGE -> taken[level] = receiver.sendMessage(NUMBERS[level]);
+        case FUTURE -> {
+          var future = receiver.sendMessageReturn(NUMBERS[level]);
+          taken[level] = true;
+          futures.add(future);
+        }
+        case ASK -> taken[level] = receiver.ask(NUMBERS[level]) != null;
+      }
+    }
+
+    /** Null if all is well. */
+    String fault() throws Exception {
+      if (receiver.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS) != LAST) return "wrong answer";
+      for (int i = 0; i <= depth; i++) {
+        if (handled[i] > 1) return i + " was handled " + handled[i] + " times, the deepest was " + depth;
+        if (taken[i] && handled[i] != 1) return i + " was taken and not handled, the deepest was " + depth;
+      }
+      for (var future : futures) future.get(20, TimeUnit.SECONDS);
+      return null;
+    }
+  }
+
+  static Stream<Object[]> cases() {
+    List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(DEEPEST, Overflow.BLOCK), Mailbox.priority((Integer a, Integer b) -> 0));
+    return Stream.of("FIBER", "THREAD", "CALLER", "on").flatMap(strategy -> mailboxes.stream().flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
+    try (var worker = new Worker()) {
+      var how = switch (strategy) {
+        case "FIBER" -> Strategy.FIBER;
+        case "THREAD" -> Strategy.THREAD;
+        case "CALLER" -> Strategy.CALLER;
+        default -> Strategy.on(worker::add);
+      };
+
+      int episodes = Boolean.getBoolean("fibry.soak") ? 5_000 : 100;
+      int edge = 0;
+      for (int i = 0; i < episodes; i++) {
+        boolean virtual = i % 4 == 3;
+        var episode = new Episode(how, mailbox, verb, virtual || verb == Verb.MESSAGE ? 0 : Math.max(0, edge - 400));
+        var sender = virtual ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+        sender.start();
+        sender.join();
+        if (!virtual) edge = episode.depth;
+
+        assertNull(episode.fault(), "episode " + i);
+        episode.receiver.askExit();
+        assertTrue(episode.receiver.waitForExit(Duration.ofSeconds(10)));
+      }
+    }
+  }
+
+  @Test
+  void timersGoOnAfterOverflows() throws Exception {
+    var rung = new CountDownLatch(1);
+
+    ActorSystem.anonymous().newActor((Integer i) -> rung.countDown()).sendMessageLater(1, Duration.ofMillis(1));
+
+    assertTrue(rung.await(10, TimeUnit.SECONDS));
+    assertEquals(0, rung.getCount());
+  }
+}
