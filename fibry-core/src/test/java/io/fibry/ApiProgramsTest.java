@@ -1,0 +1,140 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The user programs that the API was designed from: good ones compile and do what they say, bad ones do not compile, each for its reason. */
+@Timeout(60)
+class ApiProgramsTest {
+  @TempDir
+  static Path classes; // what the Eclipse compiler made of the good ones
+
+  @TempDir
+  Path out;
+
+  @BeforeAll
+  static void goodProgramsCompileWithEclipse() throws Exception {
+    assertEquals("", Programs.ecj(classes, good().toArray(Path[]::new)));
+  }
+
+  static Stream<Path> good() throws Exception {
+    return programs("good");
+  }
+
+  static Stream<Path> bad() throws Exception {
+    return programs("bad");
+  }
+
+  @ParameterizedTest
+  @MethodSource("good")
+  void goodProgramCompilesWithoutWarning(Path program) throws Exception {
+    var said = Programs.javac(out, name(program), Files.readString(program));
+
+    assertEquals("", said);
+  }
+
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "ForgottenCase     | does not cover all possible input values",
+    "ForgottenProtocol | upper bounds: Account",
+    "NotARequest       | Deposit cannot be converted to Request",
+    "RequestToFunction | reference to ask is ambiguous",
+    "WrongAnswerType   | equality constraints: Long",
+    "WrongMessage      | int cannot be converted to String",
+    "WrongPriority     | upper bounds: Job",
+    "WrongProtocol     | upper bounds: Account",
+    "WrongReplyType    | equality constraints: Long",
+  })
+  void badProgramDoesNotCompile(String name, String reason) throws Exception {
+    var program = program("bad", name);
+
+    var said = Programs.javac(out, name, Files.readString(program));
+
+    assertTrue(said.contains(reason), said);
+  }
+
+  @Test
+  void noBadProgramCompilesWithEclipse() throws Exception {
+    var programs = bad().toList();
+
+    var said = Programs.ecj(out, programs.toArray(Path[]::new));
+
+    assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
+  }
+
+  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P11 a clock of its own (below), and actors of Shapes send to themselves without end. */
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+    "P01Hello            | Hello World",
+    "P02Counter          | 12",
+    "P03Account          | true 300",
+    "P08Bounded          | ''",
+    "P09Priority         | alarm;report",
+    "P12SelectiveReceive | here is your hat",
+    "P13Stash            | log.txt: first",
+    "P28Kill             | ''",
+    "P30Interop          | 25;[1, 4, 9];a;b",
+    "P32Sink             | 2Ada;Ada, Bob",
+    "P35Around           | 4;four took N;x",
+  })
+  void goodProgramRuns(String name, String output) throws Exception {
+    var expected = Stream.of(output.split(";")).filter(line -> !line.isEmpty()).toList();
+
+    var printed = Programs.run(classes, name, lines -> sorted(lines).equals(expected));
+
+    assertEquals(expected, sorted(printed));
+  }
+
+  @Test
+  void sessionEndsOnceItWasIdle() throws Exception {
+    var driver = write("Idle", """
+        public class Idle {
+          public static void main(String[] args) throws Exception {
+            var clock = new io.fibry.time.ManualClock();
+            io.fibry.ActorSystem.configure(o -> o.withScheduler(clock));
+            var main = Thread.startVirtualThread(() -> P11Timers.main(args));
+            while (!main.join(java.time.Duration.ofMillis(1))) clock.advance(java.time.Duration.ofSeconds(1));
+          }
+        }
+        """);
+    assertEquals("", Programs.ecj(out, program("good", "P11Timers"), driver));
+
+    var printed = Programs.run(out, "Idle", lines -> true);
+
+    assertTrue(printed.stream().allMatch("still here"::equals), printed::toString); // time may pass before the program stops its ticks
+  }
+
+  private static List<String> sorted(List<String> lines) {
+    return lines.stream().map(line -> line.replaceFirst("took \\d+$", "took N")).sorted().toList();
+  }
+
+  private Path write(String name, String source) throws Exception {
+    return Files.writeString(out.resolve(name + ".java"), source);
+  }
+
+  private static Stream<Path> programs(String folder) throws Exception {
+    try (var files = Files.list(program(folder, "x").getParent())) {
+      return files.sorted().toList().stream();
+    }
+  }
+
+  private static Path program(String folder, String name) throws Exception {
+    return Path.of(ApiProgramsTest.class.getResource("/api-programs/" + folder).toURI()).resolve(name + ".java");
+  }
+
+  private static String name(Path program) {
+    return program.getFileName().toString().replace(".java", "");
+  }
+}
