@@ -1,0 +1,145 @@
+package io.fibry;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The rules of the house, where code can hold itself to them. */
+class ArchitectureTest {
+  /** Imports go to lower layers only, never to a sibling. */
+  private static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1, "io.fibry.stereotype", 4);
+
+  /** What users see. Mailboxes are shown more than users need: the engine is in another package. */
+  private static final Map<String, Set<String>> PUBLIC = Map.of(
+      "io.fibry", Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter", "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
+          "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException"),
+      "io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place"),
+      "io.fibry.time", Set.of("Scheduler", "ManualClock"),
+      "io.fibry.stereotype", Set.of("Stereotypes"));
+
+  /** Tests that sleep all the same, each with its reason. */
+  private static final Map<String, String> SLEEPERS = Map.of();
+
+  private static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
+
+  @Test
+  void importsGoToLowerLayersOnly() {
+    var upward = new TreeSet<String>();
+
+    for (var type : MAIN)
+      for (var dependency : type.getDirectDependenciesFromSelf()) {
+        String from = type.getPackageName();
+        String to = dependency.getTargetClass().getBaseComponentType().getPackageName();
+        if (to.startsWith("io.fibry") && !to.equals(from) && layer(to) >= layer(from)) upward.add(dependency.getDescription());
+      }
+
+    assertEquals(Set.of(), upward);
+  }
+
+  private static int layer(String name) {
+    if (!LAYERS.containsKey(name)) throw new AssertionError("package " + name + " has no layer: give it one here and in the design");
+    return LAYERS.get(name);
+  }
+
+  @Test
+  void coreNeedsTheJdkAndSlf4jOnly() {
+    var foreign = new TreeSet<String>();
+
+    for (var type : MAIN)
+      for (var dependency : type.getDirectDependenciesFromSelf()) {
+        var target = dependency.getTargetClass().getBaseComponentType();
+        if (!target.isPrimitive() && !allowed(target)) foreign.add(target.getName());
+      }
+
+    assertEquals(Set.of(), foreign);
+  }
+
+  private static boolean allowed(JavaClass type) {
+    String name = type.getPackageName();
+    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("org.jspecify.annotations")) return true;
+    return Object.class.getModule().isExported(name);
+  }
+
+  @Test
+  void nothingIsPrinted() {
+    noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould().callMethod(Throwable.class, "printStackTrace").check(MAIN);
+  }
+
+  @Test
+  void nothingSleeps() {
+    noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould().callMethod(Thread.class, "sleep", long.class, int.class).orShould().callMethod(Thread.class, "sleep", java.time.Duration.class).check(MAIN);
+  }
+
+  @Test
+  void testsDoNotSleep() {
+    var sleeping = new TreeSet<String>();
+
+    for (var type : new ClassFileImporter().importPath(Path.of("target/test-classes")))
+      for (var call : type.getMethodCallsFromSelf())
+        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep")) sleeping.add(outermost(type).getSimpleName());
+
+    assertEquals(SLEEPERS.keySet(), sleeping, "wait for something that happens instead; or list the class, with its reason");
+  }
+
+  private static JavaClass outermost(JavaClass type) {
+    return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
+  }
+
+  @Test
+  void publicTypesAreThoseListed() {
+    var open = MAIN.stream().filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass());
+
+    var found = open.collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.mapping(JavaClass::getSimpleName, Collectors.toSet())));
+
+    assertEquals(PUBLIC, found);
+  }
+
+  @Test
+  void exceptionsAreRequestExceptionsOrTheJdksOwn() {
+    var others = MAIN.stream().filter(type -> type.isAssignableTo(Throwable.class) && type.isTopLevelClass() && !type.isAssignableTo(RequestException.class)).toList();
+
+    assertEquals(List.of(), others);
+  }
+
+  @Test
+  void filesAreShort() throws Exception {
+    var sizes = sizes("src/main/java");
+
+    assertTrue(sizes.get(sizes.size() / 2) <= 100, "the median file has " + sizes.get(sizes.size() / 2) + " lines");
+  }
+
+  @Test
+  void noFileIsLong() throws Exception {
+    var longest = Stream.of("src/main/java", "src/test/java").map(ArchitectureTest::sizes).map(List::getLast).toList();
+
+    assertTrue(longest.stream().allMatch(lines -> lines <= 400), "lines of the longest file, of main and of the tests: " + longest);
+  }
+
+  /** How many lines the files have, in order. */
+  private static List<Integer> sizes(String folder) {
+    var sizes = new ArrayList<Integer>();
+    try (var files = Files.walk(Path.of(folder))) {
+      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList()) sizes.add(Files.readAllLines(file).size());
+    } catch (java.io.IOException unreadable) {
+      throw new java.io.UncheckedIOException(unreadable);
+    }
+    sizes.sort(null);
+    return sizes;
+  }
+}
