@@ -1,0 +1,145 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.stereotype.Stereotypes;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.openjdk.jol.info.ClassLayout;
+import org.openjdk.jol.info.GraphLayout;
+
+/** What an actor costs: an object of 40 bytes, whether it has yet to work or has worked. Figures of the default flags: compressed references, no compact headers. */
+@Timeout(120)
+class LayoutTest {
+  private static final int MANY = 10_000;
+
+  @Test
+  void actorIsOneObjectOf40Bytes() {
+    assertEquals(40, size(ActorCell.class));
+  }
+
+  @Test
+  void requestIsOneObjectOf40Bytes() {
+    assertEquals(40, size(Asked.class));
+  }
+
+  @Test
+  void envelopeIsOneObjectOf24Bytes() {
+    assertEquals(24, size(Envelope.class));
+  }
+
+  @Test
+  void idleSinkRetainsAtMost64Bytes() {
+    double each = retained(sink -> {});
+
+    assertTrue(each <= 64, each + " bytes");
+  }
+
+  @Test
+  void sinkThatWorkedRetainsNoMoreThanAnIdleOne() {
+    double each = retained(LayoutTest::work);
+
+    assertTrue(each <= 64, each + " bytes");
+  }
+
+  @Test
+  void everySinkIsItsOwnObject() {
+    var sinks = sinks(MANY);
+
+    var different = Collections.newSetFromMap(new IdentityHashMap<>());
+    different.addAll(Arrays.asList(sinks));
+
+    assertEquals(MANY, different.size());
+  }
+
+  /** The same from another side: what the heap says, of so many that all else is noise. */
+  @Test
+  void heapGrowsByAtMost64BytesPerSink() {
+    int count = 1_000_000;
+    sinks(1000); // what is made once
+    long before = used();
+
+    var sinks = sinks(count);
+    double each = (used() - before - 4L * count) / (double) count; // less the array
+    assertEquals(count, sinks.length);
+
+    assertTrue(each > 16 && each <= 64, each + " bytes");
+  }
+
+  @Test
+  void tenMillionActorsAnswerInOneGigabyte() throws Exception {
+    Assumptions.assumeTrue(Boolean.getBoolean("fibry.soak"), "a long run: -Psoak");
+    var java = ProcessHandle.current().info().command().orElseThrow();
+    var command = List.of(java, "-Xmx1g", "-cp", System.getProperty("java.class.path"), TenMillion.class.getName());
+
+    var child = new ProcessBuilder(command).redirectErrorStream(true).start();
+    boolean ended = child.waitFor(90, TimeUnit.SECONDS);
+    if (!ended) child.destroyForcibly();
+
+    assertTrue(ended, "it took too long");
+    assertEquals("10000000 answered\n", new String(child.getInputStream().readAllBytes()));
+  }
+
+  /** In a JVM of its own. */
+  static final class TenMillion {
+    public static void main(String[] args) {
+      var actors = sinks(10_000_000);
+      var answered = new AtomicInteger();
+      Stereotypes.fibers().runOnce(() -> {
+        for (var actor : actors) answered.addAndGet(actor.ask(nothing -> 1));
+      }).waitForExit();
+      System.out.println(answered + " answered");
+    }
+  }
+
+  /**
+   * What one more sink makes reachable: the graph behind 2n sinks less the graph behind n of them, so that all they share (recipe, strategy, scope, and whatever those lead to) drops out, and less its place in the array.
+   */
+  private static double retained(Consumer<Sink<Void>> work) {
+    var sinks = sinks(2 * MANY);
+    for (var sink : sinks) work.accept(sink);
+    for (var sink : sinks) awaitIdle((ActorCell) (Sink<?>) sink);
+
+    long half = GraphLayout.parseInstance((Object) Arrays.copyOf(sinks, MANY)).totalSize();
+    long all = GraphLayout.parseInstance((Object) sinks).totalSize();
+    return (all - half) / (double) MANY - 4;
+  }
+
+  private static void work(Sink<Void> sink) {
+    sink.execAsync(nothing -> {});
+    sink.ask(nothing -> "done");
+  }
+
+  /** The answer is there a moment before its actor has given the right to run back: so waits for that right, and gives it back. */
+  private static void awaitIdle(ActorCell cell) {
+    var turn = new Asked<Object>(cell, "turn");
+    while (!cell.acquire(turn)) Thread.yield();
+    cell.next(new Activation(cell, null, Activation.Kind.BURIAL), turn);
+  }
+
+  private static Sink<Void>[] sinks(int count) {
+    @SuppressWarnings("unchecked") // arrays know no type arguments
+    Sink<Void>[] sinks = (Sink<Void>[]) new Sink<?>[count];
+    for (int i = 0; i < count; i++) sinks[i] = Stereotypes.fibers().sink(null);
+    return sinks;
+  }
+
+  private static long size(Class<?> type) {
+    return ClassLayout.parseClass(type).instanceSize();
+  }
+
+  private static long used() {
+    for (int i = 0; i < 3; i++) System.gc();
+    var runtime = Runtime.getRuntime();
+    return runtime.totalMemory() - runtime.freeMemory();
+  }
+}
