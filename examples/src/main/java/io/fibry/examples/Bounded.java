@@ -1,0 +1,39 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.stereotype.Stereotypes;
+import java.util.ArrayList;
+import java.util.concurrent.CountDownLatch;
+
+/** A mailbox with room for two, and what becomes of the third: each of the four ways. */
+class Bounded {
+  public static void main(String[] args) throws Exception {
+    for (var overflow : Overflow.values()) show(overflow);
+  }
+
+  private static void show(Overflow overflow) throws Exception {
+    var busy = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var handled = new ArrayList<String>();
+    var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(2, overflow)).newActor((String message) -> {
+      busy.countDown();
+      gate.await();
+      handled.add(message);
+    });
+    actor.sendMessage("the one being handled");
+    busy.await();
+
+    var taken = new ArrayList<Boolean>();
+    var sender = Stereotypes.fibers().runOnce(() -> {
+      for (var message : new String[] {"1st", "2nd", "3rd"}) taken.add(actor.sendMessage(message));
+    });
+    if (overflow != Overflow.BLOCK) sender.waitForExit(); // a blocked sender goes on only when there is room
+    gate.countDown();
+    sender.waitForExit();
+    actor.close();
+
+    System.out.println(overflow + ": taken " + taken + ", handled " + handled.subList(1, handled.size()));
+  }
+}

@@ -1,0 +1,36 @@
+package io.fibry.examples;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+
+/** Answering later: the actor promises an answer, goes on with other messages, and one of them brings what was promised. */
+class DeferredReply {
+  sealed interface Hotel {}
+  record Wait(String guest) implements Hotel, Request<Wait, Integer> {}
+  record Free(int room) implements Hotel {}
+
+  public static void main(String[] args) {
+    Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // the actor's alone
+    Actor<Hotel> hotel = ActorSystem.named("hotel").newActor((message, context) -> {
+      switch (message) {
+        case Wait w -> {
+          var room = new CompletableFuture<Integer>();
+          waiting.add(room);
+          context.replyWhen(w, room);
+        }
+        case Free f -> waiting.remove().complete(f.room());
+      }
+    });
+
+    var ada = hotel.sendMessageReturn(new Wait("Ada"));
+    var bob = hotel.sendMessageReturn(new Wait("Bob"));
+    hotel.sendMessage(new Free(12));
+    hotel.sendMessage(new Free(7));
+
+    System.out.println("Ada sleeps in " + ada.join() + ", Bob in " + bob.join());
+  }
+}

@@ -1,0 +1,37 @@
+package io.fibry.examples;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.Exitable;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
+
+/** Three ways to end an actor that is at its first message while two more wait. */
+class Ending {
+  public static void main(String[] args) throws Exception {
+    show("poison pill", Exitable::sendPoisonPill);
+    show("askExit", Exitable::askExit);
+    show("kill", Exitable::kill);
+  }
+
+  private static void show(String how, Consumer<Actor<?>> end) throws Exception {
+    var begun = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var handled = new ArrayList<Integer>();
+    var actor = ActorSystem.anonymous().newActor((Integer message) -> {
+      begun.countDown();
+      gate.await(); // where `kill` interrupts it
+      handled.add(message);
+    });
+    actor.sendMessages(List.of(1, 2, 3));
+    begun.await();
+
+    end.accept(actor);
+    if (!how.equals("kill")) gate.countDown();
+    actor.waitForExit();
+
+    System.out.println(how + ": handled " + handled + ", " + actor.onExit().join() + ", takes more: " + actor.sendMessage(4));
+  }
+}

@@ -1,0 +1,26 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import java.util.HashMap;
+import java.util.concurrent.CompletableFuture;
+
+/** An actor is an executor: what a future brings comes back into the actor's turn, where it may touch its state. */
+class Executor {
+  /** Stands for a client library that answers on threads of its own. */
+  private static CompletableFuture<Integer> price(String what) {
+    return CompletableFuture.supplyAsync(() -> what.length() * 100);
+  }
+
+  public static void main(String[] args) {
+    var prices = new HashMap<String, Integer>(); // needs no lock: only the actor's turns touch it
+    var shop = ActorSystem.named("shop").newActor((String what) -> System.out.println(what + " costs " + prices.get(what)));
+
+    var hat = price("hat").thenAcceptAsync(cents -> prices.put("hat", cents), shop);
+    var shoes = price("shoes").thenAcceptAsync(cents -> prices.put("shoes", cents), shop);
+    CompletableFuture.allOf(hat, shoes).join();
+
+    shop.sendMessage("hat");
+    shop.sendMessage("shoes");
+    shop.close();
+  }
+}

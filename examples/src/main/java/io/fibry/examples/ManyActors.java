@@ -1,0 +1,21 @@
+package io.fibry.examples;
+
+import io.fibry.Sink;
+import io.fibry.stereotype.Stereotypes;
+import java.util.ArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A million actors that wait for work: each is an object, and gets a thread only while it has something to do. */
+class ManyActors {
+  public static void main(String[] args) {
+    var actors = new ArrayList<Sink<Void>>();
+    for (int i = 0; i < 1_000_000; i++) actors.add(Stereotypes.fibers().sink(null));
+    System.out.println(actors.size() + " actors wait for work");
+
+    var answers = new AtomicInteger();
+    Stereotypes.fibers().runOnce(() -> {
+      for (var actor : actors) answers.addAndGet(actor.ask(nothing -> 1));
+    }).waitForExit();
+    System.out.println(answers + " have answered");
+  }
+}

@@ -1,0 +1,32 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import java.util.Comparator;
+import java.util.concurrent.CountDownLatch;
+
+/** The most urgent message first; equal ones in the order they came. */
+class Priority {
+  record Job(String name, int urgency) {}
+
+  public static void main(String[] args) throws Exception {
+    var busy = new CountDownLatch(1);
+    var allSent = new CountDownLatch(1);
+    var printer = ActorSystem.named("printer")
+        .mailbox(Mailbox.priority(Comparator.comparing(Job::urgency).reversed()))
+        .newActor(job -> {
+          busy.countDown();
+          allSent.await();
+          System.out.println(job.name());
+        });
+
+    printer.sendMessage(new Job("what it is at", 0));
+    busy.await();
+    printer.sendMessage(new Job("report", 1));
+    printer.sendMessage(new Job("invoice", 5));
+    printer.sendMessage(new Job("another invoice", 5));
+    printer.sendMessage(new Job("alarm", 9));
+    allSent.countDown();
+    printer.close();
+  }
+}

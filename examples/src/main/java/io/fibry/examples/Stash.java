@@ -1,0 +1,34 @@
+package io.fibry.examples;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+
+/** Messages that come too early are put aside and taken back, in their order, when their time has come. */
+class Stash {
+  sealed interface Log {}
+  record Opened(String file) implements Log {}
+  record Write(String line) implements Log {}
+
+  private String file = "";
+
+  void handle(Log message, ActorContext<Log> context) {
+    switch (message) {
+      case Write w when file.isEmpty() -> context.stash();
+      case Write w -> System.out.println(file + ": " + w.line());
+      case Opened o -> {
+        file = o.file();
+        context.unstash();
+      }
+    }
+  }
+
+  public static void main(String[] args) {
+    try (var log = ActorSystem.named("log").mailbox(Mailbox.unbounded().selective()).initialState(Stash::new).newActor(Stash::handle)) {
+      log.sendMessage(new Write("first"));
+      log.sendMessage(new Write("second"));
+      log.sendMessage(new Opened("log.txt"));
+      log.sendMessage(new Write("third"));
+    }
+  }
+}

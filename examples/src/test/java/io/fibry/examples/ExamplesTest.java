@@ -1,0 +1,123 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every example runs as its reader would run it, on the module path and in a JVM of its own, and prints what it is meant to. */
+class ExamplesTest {
+  private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
+
+  /** What they print; # stands for a number. */
+  private static final Map<String, String> PRINTED = new TreeMap<>(Map.ofEntries(
+      Map.entry("Hello", "Hello World"),
+      Map.entry("Counter", "four senders, a thousand each: 4000"),
+      Map.entry("Account", "200 paid: true, 400 paid: false, left: 300"),
+      Map.entry("DeferredReply", "Ada sleeps in 12, Bob in 7"),
+      Map.entry("Bounded", """
+          BLOCK: taken [true, true, true], handled [1st, 2nd, 3rd]
+          REJECT: taken [true, true, false], handled [1st, 2nd]
+          DROP_NEWEST: taken [true, true, false], handled [1st, 2nd]
+          DROP_OLDEST: taken [true, true, true], handled [2nd, 3rd]"""),
+      Map.entry("Priority", "what it is at\nalarm\ninvoice\nanother invoice\nreport"),
+      Map.entry("SelectiveReceive", "nobody bought 2\nhere is your hat"),
+      Map.entry("Stash", "log.txt: first\nlog.txt: second\nlog.txt: third"),
+      Map.entry("Timers", "tick 1\ntick 2\ntick 3\nidle: good bye"),
+      Map.entry("Executor", "hat costs 300\nshoes costs 500"),
+      Map.entry("SinkExample", "2 names, first of all Ada"),
+      Map.entry("OwnStrategy", "mine runs on important\nthis one runs on the pool's thread"),
+      Map.entry("InlineRequests", "on the asker's own thread, as usual: false\non the asker's own thread, inline: true\nfrom a platform thread: false"),
+      Map.entry("Ending", """
+          poison pill: handled [1, 2, 3], Finished[], takes more: false
+          askExit: handled [1], Stopped[], takes more: false
+          kill: handled [], Killed[], takes more: false"""),
+      Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
+      Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
+      Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
+
+  /** Arguments that make it short. */
+  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000");
+
+  @TempDir
+  Path folder;
+
+  static Iterable<String> examples() {
+    return PRINTED.keySet();
+  }
+
+  @ParameterizedTest
+  @MethodSource("examples")
+  void examplePrintsWhatItIsMeantTo(String example) throws Exception {
+    var printed = run(example, ARGUMENTS.get(example));
+
+    assertEquals(PRINTED.get(example), printed.replaceAll("\\d+ ms", "# ms"));
+  }
+
+  @Test
+  void tourShowsEveryFigureBesideItsReference() throws Exception {
+    var printed = run("Tour", "2");
+
+    long figures = printed.lines().filter(line -> line.matches("\\S.* (ns|us)   [\\d.]+ x as fast")).count();
+    long references = printed.lines().filter(line -> line.matches("  \\S.* (ns|us)")).count();
+    long sentences = printed.lines().filter(line -> line.startsWith("    -> ")).count();
+    assertEquals(List.of(8L, 8L, 8L), List.of(figures, references, sentences), printed);
+  }
+
+  @Test
+  void everyExampleIsRunHere() throws Exception {
+    var tested = new TreeSet<>(PRINTED.keySet());
+    tested.add("Tour");
+
+    assertEquals(tested, sources().stream().map(file -> file.getFileName().toString().replace(".java", "")).collect(Collectors.toCollection(TreeSet::new)));
+  }
+
+  @Test
+  void examplesAreShort() throws Exception {
+    for (var source : sources()) {
+      int lines = Files.readAllLines(source).size();
+      assertTrue(lines <= 60 || source.endsWith("Tour.java"), source + " has " + lines + " lines");
+    }
+  }
+
+  private static List<Path> sources() throws Exception {
+    try (var files = Files.list(SOURCES)) {
+      return files.filter(file -> file.toString().endsWith(".java")).toList();
+    }
+  }
+
+  private String run(String example, String argument) throws Exception {
+    var java = ProcessHandle.current().info().command().orElseThrow();
+    var command = new ArrayList<>(List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples." + example));
+    if (argument != null) command.add(argument);
+    var out = folder.resolve("out").toFile();
+
+    var child = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out).start();
+    boolean ended = child.waitFor(60, TimeUnit.SECONDS);
+    child.destroyForcibly();
+
+    var printed = Files.readString(out.toPath()).strip();
+    assertTrue(ended, () -> example + " did not end; it printed " + printed);
+    assertEquals(0, child.exitValue(), printed);
+    return printed;
+  }
+
+  private static String modules() {
+    var parts = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator));
+    return parts.filter(part -> !part.contains("test-classes") && !part.contains("junit") && !part.contains("opentest4j") && !part.contains("apiguardian")).collect(Collectors.joining(File.pathSeparator));
+  }
+}
