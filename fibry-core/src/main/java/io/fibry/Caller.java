@@ -17,7 +17,7 @@ final class Caller implements Strategy {
   @Override
   public void activate(Runnable activation) {
     var nest = nesting.get();
-    if (nest.depth == DEEPEST) {
+    if (nest.depth >= DEEPEST) { // deeper than that below a wait
       tooDeep = true;
       nest.later.add(activation);
       return;
