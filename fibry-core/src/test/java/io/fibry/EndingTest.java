@@ -1,0 +1,369 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The end of an actor: its phases, its hooks, kills. What is the same on every strategy and mailbox is in {@link ContractEndingTest}. */
+@Timeout(60)
+class EndingTest {
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  // ---- closeOnExit
+
+  @Test
+  void closeOnExitAnswersItsReceiversOwnType() {
+    Actor<String> actor = scope.anonymous().newActor((String m) -> {}).closeOnExit(() -> log.add("actor"));
+    ActorWithReturn<Integer, Integer> square = scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
+    Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink().closeOnExit(square);
+
+    sink.close();
+
+    assertEquals(List.of("actor"), log);
+    assertTrue(actor.onExit().isDone() && square.onExit().isDone());
+  }
+
+  @Test
+  void closeOnExitOfAnEndedActorClosesAtOnceLastOneFirst() {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    actor.close();
+
+    actor.closeOnExit(() -> log.add(1), () -> log.add(2));
+
+    assertEquals(List.of(2, 1), log);
+  }
+
+  @Test
+  void hooksThatThrowAreLoggedAndEndNothingElse() {
+    try (var logged = new Logged()) {
+      var actor = scope.named("messy").initialState(() -> "state").onStop(s -> {
+        throw new IllegalStateException("stop hook");
+      }).newActor((String s, Object m) -> {}).closeOnExit(() -> log.add("closed"), () -> {
+        throw new IllegalStateException("resource");
+      });
+      actor.sendMessage("makes the state");
+
+      actor.close();
+
+      assertEquals(List.of("closed"), log);
+      for (String word : new String[] {"messy", "stop hook", "resource"}) assertTrue(logged.text().contains(word), logged.text());
+    }
+  }
+
+  @Test
+  void theStopHookRunsOnTheActorsThreadAndOnlyWhereAStateWasMade() {
+    var how = scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
+    how.newActor((String s, Object m) -> {}).close();
+    boolean idleOneHadNoHook = log.isEmpty();
+    var actor = how.newActor((String s, Object m) -> {});
+    actor.sendMessage("makes the state");
+
+    actor.close();
+
+    assertTrue(idleOneHadNoHook);
+    assertEquals(List.of("hooked"), log);
+  }
+
+  @Test
+  void aHookThatWaitsForItsOwnActorIsARing() {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    actor.closeOnExit(() -> log.add(assertThrows(AskCycleException.class, actor::waitForExit)), actor);
+
+    actor.sendPoisonPill();
+    Patience.ended(actor);
+
+    assertEquals(1, log.size());
+  }
+
+  @Test
+  void aRequestToAnActorInItsHooksFailsAtOnce() {
+    var gate = new Gate();
+    var actor = scope.anonymous().newActorWithReturn((Object m) -> m).closeOnExit(gate::pass);
+    actor.askExit();
+    Patience.await(gate.entered);
+
+    assertThrows(ActorStoppedException.class, () -> actor.ask("anyone"));
+    assertFalse(actor.sendMessage("anyone"));
+    assertFalse(actor.onExit().isDone());
+  }
+
+  // ---- onExit
+
+  @Test
+  void onExitIsAlwaysTheSame() {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    var before = actor.onExit();
+
+    actor.close();
+
+    assertSame(before, actor.onExit());
+    assertEquals(new ExitReason.Finished(), before.resultNow());
+    assertNotSame(before, before.copy());
+  }
+
+  static Stream<Consumer<CompletableFuture<ExitReason>>> changes() {
+    Executor here = Runnable::run;
+    var reason = new ExitReason.Killed();
+    return Stream.of(f -> f.complete(reason), f -> f.completeExceptionally(new IllegalStateException()), f -> f.cancel(true), f -> f.completeAsync(() -> reason),
+        f -> f.completeAsync(() -> reason, here), f -> f.obtrudeValue(reason), f -> f.obtrudeException(new IllegalStateException()), f -> f.orTimeout(1, TimeUnit.DAYS),
+        f -> f.completeOnTimeout(reason, 1, TimeUnit.DAYS));
+  }
+
+  @ParameterizedTest
+  @MethodSource("changes")
+  void onExitIsReadOnly(Consumer<CompletableFuture<ExitReason>> change) {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+
+    var refusal = assertThrows(UnsupportedOperationException.class, () -> change.accept(actor.onExit()));
+
+    for (String word : new String[] {"askExit", "sendPoisonPill", "kill", "copy()"}) assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
+    assertFalse(actor.onExit().isDone());
+  }
+
+  // ---- kill
+
+  @Test
+  void aZombiesContextIsRefusedAndItsNameIsFree() {
+    var gate = new Gate();
+    var refusal = new CompletableFuture<Throwable>();
+    var actor = scope.named("zombie").newActor((Object m, ActorContext<Object> context) -> {
+      gate.passDeaf();
+      refusal.complete(assertThrows(IllegalStateException.class, context::self));
+    });
+    actor.sendMessage("anything");
+    Patience.await(gate.entered);
+
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+    Patience.ended(actor);
+    var successor = scope.named("zombie").newActorWithReturn((Object m) -> m);
+    gate.open();
+
+    assertEquals("alive", successor.ask("alive"));
+    for (String word : new String[] {"zombie", "cut off"}) assertTrue(Patience.value(refusal).getMessage().contains(word));
+  }
+
+  @Test
+  void aZombiesMessagesAreUndeliveredOnceItObeys() {
+    var gate = new Gate();
+    var actor = scope.anonymous().newActor((Object m) -> gate.passDeaf());
+    actor.sendMessage("held");
+    Patience.await(gate.entered);
+    actor.sendMessage("behind");
+
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+    Patience.ended(actor);
+    gate.open();
+
+    Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("behind")));
+  }
+
+  @Test
+  void aGraceOfZeroCutsOffAtOnce() {
+    var actor = Variants.scope(o -> o.withGrace(Duration.ZERO)).anonymous().newActor((Object m) -> {
+      ((Gate) m).passDeaf();
+    });
+    Gate.occupy(actor);
+
+    actor.kill();
+
+    Patience.ended(actor);
+  }
+
+  @Test
+  void killOverrulesTheReasonGivenBefore() {
+    var actor = scope.anonymous().newActor((Object m) -> ((Gate) m).pass());
+    Gate.occupy(actor);
+
+    actor.askExit();
+    actor.kill();
+    actor.askExit();
+    Patience.ended(actor);
+
+    assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
+  }
+
+  @Test
+  void killInterruptsAHookToo() {
+    var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
+    actor.sendPoisonPill();
+    Patience.eventually(() -> ((ActorCell) actor).rich().leaver != null);
+
+    actor.kill();
+
+    Patience.ended(actor);
+  }
+
+  @Test
+  void endingAnEndedActorChangesNothing() {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    actor.close();
+
+    actor.kill();
+    actor.askExit();
+    actor.sendPoisonPill();
+    actor.close();
+
+    assertEquals(new ExitReason.Finished(), actor.onExit().resultNow());
+  }
+
+  @Test
+  void askExitOvertakesThePill() {
+    var actor = scope.anonymous().newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else log.add(m);
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    actor.sendPoisonPill();
+
+    actor.askExit();
+    Gate.openAll();
+    Patience.ended(actor);
+
+    assertEquals(List.of(), log);
+    assertEquals(new ExitReason.Stopped(), actor.onExit().resultNow());
+  }
+
+  @Test
+  void anInterruptedExceptionOfAnEndingActorIsNotLogged() {
+    try (var logged = new Logged()) {
+      var actor = scope.named("obedient").newActor((Object m) -> ((Gate) m).pass());
+      Gate.occupy(actor);
+
+      actor.kill();
+      Patience.ended(actor);
+
+      assertFalse(logged.text().contains("obedient"), logged.text());
+    }
+  }
+
+  @Test
+  void waitingUntilBeforeNowIsRefused() {
+    var actor = scope.anonymous().newActor((Object m) -> {});
+
+    var refusal = assertThrows(IllegalArgumentException.class, () -> actor.waitForExit(Duration.ofSeconds(-1)));
+
+    assertTrue(refusal.getMessage().contains("PT-1S"), refusal.getMessage());
+  }
+
+  // ---- failures
+
+  @Test
+  void aFailureIsLoggedWithActorAndMessageUnlessThePolicySaysNot() {
+    try (var logged = new Logged()) {
+      var loud = scope.named("loud").newActor((Object m) -> {
+        throw new IllegalStateException("loud failure");
+      });
+      var quiet = scope.named("quiet").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+        throw new IllegalStateException("quiet failure");
+      });
+
+      loud.sendMessage("message 17");
+      quiet.sendMessage("message 18");
+      loud.close();
+      quiet.close();
+
+      for (String word : new String[] {"'loud'", "message 17", "loud failure"}) assertTrue(logged.text().contains(word), logged.text());
+      assertFalse(logged.text().contains("quiet"), logged.text());
+    }
+  }
+
+  @Test
+  void aStackOverflowIsAFailureLikeOthers() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
+
+    assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
+
+    assertEquals("fine", actor.ask("fine"));
+  }
+
+  private static Object deeper(long n) {
+    return n < 0 ? n : (Object) ((Long) deeper(n + 1) + 1);
+  }
+
+  @Test
+  void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
+    try (var logged = new Logged()) {
+      var error = new OutOfMemoryError("made up");
+      var actor = scope.named("greedy").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
+        throw error;
+      });
+
+      assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
+      Patience.ended(actor);
+
+      assertEquals(new ExitReason.Failed(error), actor.onExit().resultNow());
+      assertTrue(logged.text().contains("greedy") && logged.text().contains("made up"), logged.text());
+    }
+  }
+
+  @Test
+  void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
+    var tries = new AtomicInteger();
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> {
+      if (tries.incrementAndGet() < 3) throw new IOException("not yet");
+      return "made";
+    }).newActorWithReturn((String s, Object m) -> s);
+
+    assertThrows(IOException.class, () -> actor.ask(1));
+    actor.sendMessage(2);
+
+    assertEquals("made", actor.ask(3));
+    assertEquals(List.of(2), letters.messages(Reason.FAILED));
+    assertEquals("made", actor.ask(4));
+    assertEquals(3, tries.get());
+  }
+
+  @Test
+  void aStateOfNullSaysSo() {
+    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null).newActorWithReturn((String s, Object m) -> m);
+
+    var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
+
+    for (String word : new String[] {"hollow", "initial state", "null"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void aCopyThatCannotBeMadeFailsTheMessage() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
+      throw new IllegalStateException("no copy");
+    }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
+
+    assertThrows(IllegalStateException.class, () -> actor.ask("anything"));
+
+    assertEquals(List.of(), log);
+  }
+}

@@ -1,0 +1,245 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Requests that run on the asker's thread. */
+@Timeout(60)
+class InlineTest {
+  record Get() implements Request<Get, String> {}
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorBuilder<Object> inline = scope.named("inline").onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private ActorWithReturn<Object, Object> whoRuns(ActorBuilder<Object> how) {
+    return how.newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      return Thread.currentThread();
+    });
+  }
+
+  private static <T> T onVirtualThread(Callable<T> code) {
+    var result = new CompletableFuture<T>();
+    Thread.startVirtualThread(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
+    return Patience.value(result);
+  }
+
+  @Test
+  void anIdleActorRunsOnTheAskersVirtualThread() {
+    var actor = whoRuns(inline);
+
+    assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
+    assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
+  }
+
+  @Test
+  void aPlatformThreadNeverRunsIt() {
+    var actor = whoRuns(inline);
+
+    assertNotEquals(Thread.currentThread(), actor.ask("who"));
+  }
+
+  @Test
+  void aRequestWithALimitOfItsOwnIsNeverInline() {
+    var actor = whoRuns(inline);
+
+    assertFalse(onVirtualThread(() -> actor.ask("who", Patience.LONG) == Thread.currentThread()));
+  }
+
+  @Test
+  void withoutTheOptionNothingIsInline() {
+    var actor = whoRuns(scope.anonymous());
+
+    assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
+  }
+
+  @Test
+  void aBusyActorAnswersOnAThreadOfItsOwn() {
+    var actor = whoRuns(inline);
+    var gate = Gate.occupy(actor);
+    var result = new CompletableFuture<Boolean>();
+    Patience.parked(Patience.elsewhere(() -> result.complete(actor.ask("who") == Thread.currentThread())));
+
+    gate.open();
+
+    assertFalse(Patience.value(result));
+  }
+
+  @Test
+  void theHandlersExceptionArrivesAsItself() {
+    var failure = new IOException("gone");
+    var actor = inline.newActorWithReturn((Object m) -> {
+      throw failure;
+    });
+
+    assertSame(failure, onVirtualThread(() -> assertThrows(IOException.class, () -> actor.ask("read"))));
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.FAILED));
+  }
+
+  @Test
+  void repliesPromisesAndMissingAnswersAreAsEver() {
+    var stage = new CompletableFuture<String>();
+    var actor = inline.newActor((Object m, ActorContext<Object> context) -> {
+      var get = (Get) m;
+      if (stage.isDone()) context.reply(get, "replied");
+      else context.replyWhen(get, stage);
+    });
+    var mute = scope.anonymous().inlineRequests().newActor((Object m) -> {});
+    var promised = new CompletableFuture<String>();
+    Patience.parked(Patience.elsewhere(() -> promised.complete(actor.ask(new Get()))));
+
+    stage.complete("promised");
+
+    assertEquals("promised", Patience.value(promised));
+    assertEquals("replied", onVirtualThread(() -> actor.ask(new Get())));
+    onVirtualThread(() -> assertThrows(NoReplyException.class, () -> mute.ask(new Get())));
+  }
+
+  @Test
+  void aPromisedAnswerEndsByTheLimitOfTheScope() {
+    var actor = inline.newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
+    var failure = new CompletableFuture<Throwable>();
+    Patience.parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(30));
+      return failure.isDone();
+    });
+
+    assertInstanceOf(AskTimeoutException.class, failure.join());
+  }
+
+  @Test
+  void whatComesMeanwhileIsHandledOnAThreadOfTheActorsOwn() {
+    var others = new CopyOnWriteArrayList<Thread>();
+    var actor = inline.newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else others.add(Thread.currentThread());
+      return Thread.currentThread();
+    });
+    var gate = new Gate();
+    var asker = new CompletableFuture<Object>();
+    Patience.elsewhere(() -> asker.complete(actor.ask(gate)));
+    Patience.await(gate.entered);
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+
+    gate.open();
+    Patience.eventually(() -> others.size() == 3);
+
+    assertFalse(others.contains(Patience.value(asker)));
+  }
+
+  @Test
+  void theAskerDoesNotRunTheHooksOfAnActorThatEndsMeanwhile() {
+    var hook = new Gate();
+    var actor = whoRuns(inline).closeOnExit(hook::pass);
+    var gate = new Gate();
+    var answer = new CompletableFuture<Object>();
+    Patience.elsewhere(() -> answer.complete(actor.ask(gate)));
+    Patience.await(gate.entered);
+
+    actor.askExit();
+    gate.open();
+
+    assertInstanceOf(Thread.class, Patience.value(answer));
+    Patience.await(hook.entered);
+  }
+
+  @Test
+  void atMost32RunOneInsideTheOther() {
+    var threads = new ArrayList<Thread>();
+    var chain = new ArrayList<ActorWithReturn<Object, Object>>();
+    for (int i = 0; i < 100; i++) {
+      int mine = i;
+      chain.add(scope.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
+        threads.add(Thread.currentThread());
+        return mine + 1 == 100 ? "deep" : chain.get(mine + 1).ask(m);
+      }));
+    }
+
+    assertEquals("deep", onVirtualThread(() -> chain.getFirst().ask("go")));
+
+    assertEquals(1, threads.subList(0, 32).stream().distinct().count());
+    assertNotEquals(threads.get(31), threads.get(33));
+    assertTrue(threads.stream().distinct().count() <= 4, () -> threads.stream().distinct().count() + " threads");
+  }
+
+  @Test
+  void aRingThroughInlineRequestsIsFound() {
+    var both = new ArrayList<ActorWithReturn<Object, Object>>();
+    for (int i = 0; i < 2; i++) {
+      int other = 1 - i;
+      both.add(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests().newActorWithReturn((Object m) -> both.get(other).ask(m)));
+    }
+
+    onVirtualThread(() -> assertThrows(AskCycleException.class, () -> both.getFirst().ask("round")));
+  }
+
+  @Test
+  void theInterruptOfTheAskerIsSeenAndLeft() {
+    var actor = inline.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());
+
+    var seen = onVirtualThread(() -> {
+      Thread.currentThread().interrupt();
+      return List.of(actor.ask("?"), Thread.interrupted());
+    });
+
+    assertEquals(List.of(true, true), seen);
+  }
+
+  @Test
+  void aSinkIsAskedInlineToo() {
+    Sink<StringBuilder> sink = inline.initialState(StringBuilder::new).newSink();
+
+    assertTrue(onVirtualThread(() -> sink.ask(s -> Thread.currentThread()) == Thread.currentThread()));
+  }
+
+  @Test
+  void guardedMailboxesAnswerInlineWhileIdle() {
+    for (var mailbox : Variants.MAILBOXES.values()) {
+      var actor = whoRuns(scope.anonymous().mailbox(mailbox).inlineRequests());
+
+      assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
+      actor.close();
+    }
+  }
+
+  @Test
+  void anEndedActorIsNotRunInline() {
+    var actor = whoRuns(inline);
+    actor.close();
+
+    onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.UNDELIVERED));
+  }
+}

@@ -1,0 +1,355 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What bounded and ordered mailboxes do. */
+@Timeout(60)
+class MailboxesTest {
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private ActorWithReturn<Object, Object> actor(Mailbox<Object> mailbox) {
+    return scope.named("bounded").mailbox(mailbox).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+      return m;
+    });
+  }
+
+  private ActorWithReturn<Object, Object> full(Overflow overflow) {
+    var actor = actor(Mailbox.bounded(2, overflow));
+    Gate.occupy(actor);
+    assertTrue(actor.sendMessage(1));
+    assertTrue(actor.sendMessage(2));
+    return actor;
+  }
+
+  private void drain(Actor<Object> actor) {
+    Gate.openAll();
+    actor.close();
+  }
+
+  @Test
+  void rejectRefusesOneTooMany() {
+    var actor = full(Overflow.REJECT);
+
+    boolean taken = actor.sendMessage(3);
+    drain(actor);
+
+    assertFalse(taken);
+    assertEquals(List.of(1, 2), seen);
+    assertEquals(List.of(3), letters.messages(Reason.REJECTED));
+  }
+
+  @Test
+  void dropNewestDropsOneTooMany() {
+    var actor = full(Overflow.DROP_NEWEST);
+
+    boolean taken = actor.sendMessage(3);
+    drain(actor);
+
+    assertFalse(taken);
+    assertEquals(List.of(1, 2), seen);
+    assertEquals(List.of(3), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void dropOldestMakesRoom() {
+    var actor = full(Overflow.DROP_OLDEST);
+
+    boolean taken = actor.sendMessage(3);
+    drain(actor);
+
+    assertTrue(taken);
+    assertEquals(List.of(2, 3), seen);
+    assertEquals(List.of(1), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void dropOldestTellsTheAskerOfTheDroppedRequest() {
+    var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
+    Gate.occupy(actor);
+    var oldest = actor.sendMessageReturn("oldest");
+
+    actor.sendMessage("newest");
+
+    assertEquals("oldest", assertInstanceOf(MailboxFullException.class, Patience.failure(oldest)).request());
+    assertEquals(1, scope.unhandled(Reason.DROPPED));
+    assertTrue(letters.all.isEmpty());
+  }
+
+  @Test
+  void blockMakesTheSenderWaitForRoom() {
+    var actor = full(Overflow.BLOCK);
+    var taken = new CompletableFuture<Boolean>();
+    var sender = Patience.elsewhere(() -> taken.complete(actor.sendMessage(3)));
+    Patience.parked(sender);
+
+    Gate.openAll();
+
+    assertTrue(Patience.value(taken));
+    actor.close();
+    assertEquals(List.of(1, 2, 3), seen);
+  }
+
+  @Test
+  void blockedSendersAreServedInTheirOrder() {
+    var actor = full(Overflow.BLOCK);
+    for (int i = 3; i < 8; i++) {
+      int message = i;
+      Patience.parked(Patience.elsewhere(() -> actor.sendMessage(message)));
+    }
+
+    Gate.openAll();
+    Patience.eventually(() -> seen.size() == 7);
+
+    assertEquals(List.of(1, 2, 3, 4, 5, 6, 7), seen);
+  }
+
+  @Test
+  void anInterruptedSenderTakesItsMessageBackAndKeepsTheFlag() {
+    var actor = full(Overflow.BLOCK);
+    var flag = new CompletableFuture<Boolean>();
+    var sender = Patience.elsewhere(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
+    Patience.parked(sender);
+
+    sender.interrupt();
+
+    assertTrue(Patience.value(flag));
+    assertEquals(List.of(3), letters.messages(Reason.REJECTED));
+    drain(actor);
+    assertEquals(List.of(1, 2), seen);
+  }
+
+  @Test
+  void theEndSendsBlockedSendersAway() {
+    var actor = full(Overflow.BLOCK);
+    var taken = new CompletableFuture<Boolean>();
+    var asked = new CompletableFuture<Throwable>();
+    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessage(3))));
+    Patience.parked(Patience.elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(4)))));
+
+    actor.askExit();
+
+    assertFalse(Patience.value(taken));
+    assertInstanceOf(ActorStoppedException.class, Patience.value(asked));
+    assertEquals(List.of(3), letters.messages(Reason.UNDELIVERED));
+  }
+
+  @Test
+  void anAskThatWaitsForRoomEndsByItsLimit() {
+    var actor = full(Overflow.BLOCK);
+    var asked = new CompletableFuture<Throwable>();
+    Patience.parked(Patience.elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofMinutes(1));
+      return asked.isDone();
+    });
+
+    assertInstanceOf(AskTimeoutException.class, asked.join());
+    assertEquals(1, scope.unhandled(Reason.EXPIRED));
+    drain(actor);
+    assertEquals(List.of(1, 2), seen);
+  }
+
+  @Test
+  void aCancelledRequestFreesItsPlaceAtOnce() {
+    var actor = actor(Mailbox.bounded(1, Overflow.REJECT));
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("cancelled");
+    assertFalse(actor.sendMessage("no room"));
+
+    request.cancel(false);
+
+    assertTrue(actor.sendMessage("room"));
+  }
+
+  @Test
+  void aCancelledRequestLetsABlockedSenderIn() {
+    var actor = actor(Mailbox.bounded(1, Overflow.BLOCK));
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("cancelled");
+    var taken = new CompletableFuture<Boolean>();
+    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessage("next"))));
+
+    request.cancel(false);
+
+    assertTrue(Patience.value(taken));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Overflow.class)
+  void aFullMailboxStopsNeitherTimersNorTheEnd(Overflow overflow) {
+    var actor = full(overflow);
+    actor.sendMessageLater("late", Duration.ofMinutes(1));
+
+    clock.advance(Duration.ofMinutes(1));
+    actor.sendPoisonPill();
+    drain(actor);
+
+    assertTrue(actor.onExit().isDone());
+    if (overflow != Overflow.DROP_OLDEST) assertEquals(List.of("late"), letters.messages(Reason.DROPPED));
+    else assertEquals(List.of(2, "late"), seen);
+  }
+
+  @Test
+  void aTaskThatIsRefusedIsHeardOf() {
+    var actor = full(Overflow.REJECT);
+
+    var failure = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
+
+    for (String word : new String[] {"bounded", "full"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  // ---- blocks
+
+  @ParameterizedTest
+  @EnumSource(value = Overflow.class, names = {"REJECT", "DROP_NEWEST"})
+  void aBlockIsRefusedWhole(Overflow overflow) {
+    var actor = actor(Mailbox.bounded(3, overflow));
+    Gate.occupy(actor);
+    actor.sendMessages(List.of(1, 2));
+
+    boolean taken = actor.sendMessages(List.of(3, 4));
+    drain(actor);
+
+    assertFalse(taken);
+    assertEquals(List.of(1, 2), seen);
+    assertEquals(List.of(3, 4), letters.messages());
+  }
+
+  @Test
+  void aBlockDropsAsManyOfTheOldestAsItNeeds() {
+    var actor = actor(Mailbox.bounded(3, Overflow.DROP_OLDEST));
+    Gate.occupy(actor);
+    actor.sendMessages(List.of(1, 2, 3));
+
+    boolean taken = actor.sendMessages(List.of(4, 5));
+    drain(actor);
+
+    assertTrue(taken);
+    assertEquals(List.of(3, 4, 5), seen);
+    assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void aBlockWaitsForRoomForAllOfIt() {
+    var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
+    Gate.occupy(actor);
+    actor.sendMessage(1);
+    var taken = new CompletableFuture<Boolean>();
+    Patience.parked(Patience.elsewhere(() -> taken.complete(actor.sendMessages(List.of(2, 3)))));
+    Patience.parked(Patience.elsewhere(() -> actor.sendMessage(4)));
+
+    Gate.openAll();
+    Patience.eventually(() -> seen.size() == 4);
+
+    assertTrue(Patience.value(taken));
+    assertEquals(List.of(1, 2, 3, 4), seen);
+  }
+
+  @Test
+  void aBlockThatNeverFitsSaysSo() {
+    var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
+
+    var failure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessages(List.of(1, 2, 3)));
+
+    for (String word : new String[] {"block of 3", "bounded", "holds 2"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void anEmptyBlockIsTakenByWhoeverTakesMessages() {
+    var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
+
+    assertTrue(actor.sendMessages(List.of()));
+    actor.close();
+    assertFalse(actor.sendMessages(List.of()));
+  }
+
+  // ---- priority
+
+  @Test
+  void prioritySortsAndKeepsTheOrderOfEqualOnes() {
+    var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
+    Gate.occupy(actor);
+    for (String m : new String[] {"ccc", "bb", "a", "dd", "e"}) actor.sendMessage(m);
+
+    drain(actor);
+
+    assertEquals(List.of("a", "e", "bb", "dd", "ccc"), seen);
+  }
+
+  @Test
+  void aPillComesAfterAllThatWaitedAndBeforeWhatComesLater() {
+    var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
+    Gate.occupy(actor);
+    actor.sendMessage("waited");
+
+    actor.sendPoisonPill();
+    actor.sendMessage("a");
+    drain(actor);
+
+    assertEquals(List.of("waited"), seen);
+    assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
+  }
+
+  @Test
+  void tasksComeBeforeTheMessagesOfAPriorityMailbox() {
+    var actor = actor(Mailbox.priority(Comparator.comparing(Object::toString)));
+    Gate.occupy(actor);
+    actor.sendMessage("a");
+
+    actor.execute(() -> seen.add("task"));
+    drain(actor);
+
+    assertEquals(List.of("task", "a"), seen);
+  }
+
+  @Test
+  void aComparatorThatThrowsThrowsAtTheSenderAndNothingWasSent() {
+    var actor = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> {
+      if (a.equals("bad")) throw new IllegalStateException("bad order");
+      return 0;
+    })).newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+      return m;
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("good");
+
+    assertThrows(IllegalStateException.class, () -> actor.sendMessage("bad"));
+    assertThrows(IllegalStateException.class, () -> actor.ask("bad"));
+    drain(actor);
+
+    assertEquals(List.of("good"), seen);
+  }
+}

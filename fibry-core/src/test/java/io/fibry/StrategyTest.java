@@ -1,0 +1,332 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** How actors get their threads, and what strategies may do wrong. */
+@Timeout(60)
+class StrategyTest {
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(letters);
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  static Stream<Strategy> own() {
+    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber());
+  }
+
+  // ---- the library's own
+
+  @Test
+  void fibersHaveAThreadOnlyWhileTheyWork() {
+    var actor = scope.anonymous().newActorWithReturn((Object m) -> Thread.currentThread());
+
+    var thread = actor.ask("who");
+
+    assertTrue(thread.isVirtual());
+    Patience.eventually(() -> ((ActorCell) (Object) actor).run() == null && !thread.isAlive());
+  }
+
+  @Test
+  void residentsKeepTheirThreadAndParkItWhileIdle() {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+      var actor = scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> Thread.currentThread());
+
+      var thread = actor.ask("who");
+
+      assertEquals(strategy == Strategy.residentFiber(), thread.isVirtual());
+      Patience.eventually(() -> thread.getState() == Thread.State.WAITING);
+      assertSame(thread, actor.ask("who"));
+      actor.close();
+      Patience.joined(thread);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("own")
+  void handlersInheritNothingOfTheSender(Strategy strategy) {
+    var user = new InheritableThreadLocal<String>();
+    var actor = new CompletableFuture<ActorWithReturn<Object, List<Object>>>();
+    var seen = new CompletableFuture<List<Object>>();
+    var loader = new ClassLoader() {};
+    var sender = Thread.ofPlatform().daemon().unstarted(() -> {
+      user.set("Alice");
+      Thread.currentThread().setContextClassLoader(loader);
+      actor.complete(scope.anonymous().strategy(strategy).newActorWithReturn((Object m) -> {
+        var mine = Thread.currentThread();
+        return List.of(String.valueOf(user.get()), mine.getContextClassLoader() == loader, mine.isDaemon());
+      }));
+      seen.complete(actor.join().ask("who am I"));
+    });
+
+    sender.start();
+
+    assertEquals(List.of("null", false, true), Patience.value(seen));
+  }
+
+  @Test
+  void theDefaultStrategyIsOfActorsMadeFromNowOn() {
+    var before = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual());
+    ActorSystem.setDefaultStrategy(Strategy.THREAD);
+    try (var after = ActorSystem.anonymous().newActorWithReturn((Object m) -> Thread.currentThread().isVirtual())) {
+      assertEquals(List.of(true, false), List.of(before.ask("?"), after.ask("?")));
+    } finally {
+      ActorSystem.setDefaultStrategy(Strategy.FIBER);
+    }
+  }
+
+  // ---- the user's own
+
+  @Test
+  void aStrategyThatThrowsIsCalledAgain() {
+    var calls = new AtomicInteger();
+    Strategy moody = activation -> {
+      if (calls.incrementAndGet() < 4) throw new IllegalStateException("not now");
+      Thread.startVirtualThread(activation);
+    };
+    try (var logged = new Logged()) {
+      var actor = scope.named("patient").strategy(moody).newActorWithReturn((Object m) -> m);
+
+      assertEquals("served", actor.ask("served"));
+
+      assertEquals(4, calls.get());
+      assertTrue(logged.text().contains("patient") && logged.text().contains("not now"), logged.text());
+    }
+  }
+
+  @Test
+  void aStrategyThatTakesTheTaskAndThrowsRunsItOnce() {
+    var seen = new CopyOnWriteArrayList<Object>();
+    Strategy thrower = activation -> {
+      Thread.startVirtualThread(activation);
+      throw new IllegalStateException("taken, though");
+    };
+    try (var logged = new Logged()) {
+      var actor = scope.anonymous().strategy(thrower).newActor((Object m) -> {
+        seen.add(m);
+      });
+
+      for (int i = 0; i < 20; i++) actor.sendMessage(i);
+      actor.close();
+
+      assertEquals(20, seen.size());
+      assertTrue(logged.text().contains("trying again"), logged.text());
+    }
+  }
+
+  @Test
+  void aStrategyThatRunsTheTaskTwiceHandlesOnce() {
+    var seen = new CopyOnWriteArrayList<Object>();
+    var threads = new CopyOnWriteArrayList<Thread>();
+    Strategy twice = activation -> {
+      threads.add(Thread.startVirtualThread(activation));
+      threads.add(Thread.startVirtualThread(activation));
+    };
+    var actor = scope.anonymous().strategy(twice).newActor((Object m) -> {
+      seen.add(m);
+    });
+
+    for (int i = 0; i < 20; i++) actor.sendMessage(i);
+    actor.close();
+    threads.forEach(Patience::joined);
+
+    assertEquals(20, seen.size());
+  }
+
+  @Test
+  void anExecutorThatIsShutDownEndsItsActors() {
+    var executor = Executors.newSingleThreadExecutor();
+    var actor = scope.anonymous().strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> m);
+    actor.ask("works");
+    executor.close(); // waits for the activation, which would take what comes now
+
+    boolean taken = actor.sendMessage("too late");
+    Patience.ended(actor);
+
+    assertTrue(taken);
+    assertInstanceOf(RejectedExecutionException.class, assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow()).cause());
+    assertEquals(List.of("too late"), letters.messages(Reason.UNDELIVERED));
+  }
+
+  @Test
+  void aRequestToAnActorWhoseExecutorIsShutDownFails() {
+    var executor = Executors.newSingleThreadExecutor();
+    executor.shutdown();
+    var actor = scope.anonymous().strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> m);
+
+    var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("anyone"));
+
+    assertInstanceOf(RejectedExecutionException.class, failure.getCause());
+  }
+
+  /** A resident strategy of a user. */
+  record Resident(RuntimeException failure) implements Strategy {
+    @Override
+    public void activate(Runnable activation) {
+      if (failure != null) throw failure;
+      Thread.ofPlatform().daemon().start(activation);
+    }
+
+    @Override
+    public boolean resident() {
+      return true;
+    }
+  }
+
+  @Test
+  void aUsersResidentStrategyIsCalledOncePerActor() {
+    var actor = scope.anonymous().strategy(new Resident(null)).newActorWithReturn((Object m) -> Thread.currentThread());
+
+    assertSame(actor.ask("who"), actor.ask("who"));
+    actor.close();
+  }
+
+  @Test
+  void aResidentThatCannotBeMadeIsThrownByNewActorAndItsNameIsFree() {
+    var failure = new IllegalStateException("no thread left");
+    var how = scope.named("homeless").strategy(new Resident(failure));
+
+    assertSame(failure, assertThrows(IllegalStateException.class, () -> how.newActor((Object m) -> {})));
+
+    assertEquals("here", how.strategy(Strategy.FIBER).newActorWithReturn((Object m) -> m).ask("here"));
+  }
+
+  @Test
+  void busyActorsShareOnePoolThread() {
+    var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+    var served = new CountDownLatch(1);
+    var greedy = scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m, ActorContext<Object> context) -> {
+      if (served.getCount() > 0) context.self().sendMessage(m);
+    });
+    var modest = scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m) -> served.countDown());
+
+    greedy.sendMessage("for ever");
+    modest.sendMessage("me too");
+
+    Patience.await(served);
+    greedy.close();
+    executor.shutdown();
+  }
+
+  // ---- CALLER
+
+  private ActorBuilder<Object> caller() {
+    return scope.anonymous().strategy(Strategy.CALLER);
+  }
+
+  @Test
+  void callerHandlesBeforeSendMessageReturns() {
+    var seen = new ArrayList<Object>();
+    var actor = caller().newActor((Object m) -> {
+      seen.add(Thread.currentThread());
+    });
+
+    actor.sendMessage("now");
+
+    assertEquals(List.of(Thread.currentThread()), seen);
+  }
+
+  @Test
+  void callerNestsAtMost64DeepAndRunsTheRestLater() {
+    var handled = new boolean[200];
+    var nested = new ArrayList<Boolean>();
+    var next = new ArrayList<Actor<Object>>();
+    for (int i = 0; i < 200; i++) {
+      int mine = i;
+      next.add(caller().newActor((Object m) -> {
+        handled[mine] = true;
+        if (mine + 1 == 200) return;
+        next.get(mine + 1).sendMessage(m);
+        if (mine < 64) nested.add(handled[mine + 1]);
+      }));
+    }
+
+    next.getFirst().sendMessage("go");
+
+    assertTrue(handled[199]);
+    assertEquals(false, nested.getFirst()); // the 64th, which is the first to have sent
+    assertEquals(Collections.nCopies(63, true), nested.subList(1, 64));
+  }
+
+  @Test
+  void callerRunsWhatItWaitsForFirst() {
+    var chain = new ArrayList<ActorWithReturn<Object, Integer>>();
+    for (int i = 0; i < 150; i++) {
+      int mine = i;
+      chain.add(caller().newActorWithReturn((Object m) -> mine + 1 == 150 ? 1 : 1 + chain.get(mine + 1).ask(m)));
+    }
+
+    assertEquals(150, chain.getFirst().ask("how many"));
+  }
+
+  @Test
+  void callerDoesNotNestDeeperBelowAWait() {
+    int length = 20_000;
+    var count = new AtomicInteger();
+    var chain = new ArrayList<Actor<Object>>();
+    for (int i = 0; i < length; i++) {
+      int mine = i;
+      chain.add(caller().newActor((Object m) -> {
+        count.incrementAndGet();
+        if (mine + 1 < length) chain.get(mine + 1).sendMessage(m);
+      }));
+    }
+    var asked = caller().newActorWithReturn((Object m) -> chain.getFirst().sendMessage(m));
+    var deep = new ArrayList<ActorWithReturn<Object, Boolean>>();
+    for (int i = 0; i < 80; i++) {
+      int mine = i;
+      deep.add(caller().newActorWithReturn((Object m) -> mine + 1 < 80 ? deep.get(mine + 1).ask(m) : asked.ask(m)));
+    }
+
+    deep.getFirst().ask("go");
+
+    assertEquals(length, count.get());
+  }
+
+  @Test
+  void callerIsGivenAVirtualThreadByTheSystemsClock() {
+    var ran = new CompletableFuture<Thread>();
+    var actor = caller().newActor((Object m) -> {
+      ran.complete(Thread.currentThread());
+    });
+
+    actor.sendMessageLater("tick", Duration.ofMillis(1));
+
+    assertTrue(Patience.value(ran).isVirtual());
+  }
+
+  @Test
+  void anExecutorsThreadIsLeftWithoutATrace() {
+    var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
+    var actor = scope.named("guest").strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> Thread.currentThread().getName());
+
+    assertEquals("mine", actor.ask("who"));
+
+    assertNull(Patience.value(CompletableFuture.supplyAsync(Activation.CURRENT::get, executor)));
+  }
+}
