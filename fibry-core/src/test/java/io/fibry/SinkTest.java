@@ -1,0 +1,155 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Any object as an actor. */
+@Timeout(60)
+class SinkTest {
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void runsCodeOnItsObjectInOrder(Variants.Variant variant) {
+    if (variant.priority()) return;
+    Sink<StringBuilder> text = variant.builder(scope).initialState(StringBuilder::new).newSink();
+
+    assertTrue(text.execAsync(s -> s.append("a")));
+    text.execAndWait(s -> s.append("b"));
+    text.execute(() -> {});
+    var length = text.execFuture(StringBuilder::length);
+
+    assertEquals("ab", text.ask(StringBuilder::toString));
+    assertEquals("ab", text.ask(StringBuilder::toString, Patience.LONG));
+    assertEquals(2, Patience.value(length));
+    text.close();
+  }
+
+  @Test
+  void execAndWaitThrowsWhatItsCodeThrew() {
+    var failure = new IOException("disk");
+
+    assertSame(failure, assertThrows(IOException.class, () -> sink.execAndWait(s -> {
+      throw failure;
+    })));
+  }
+
+  @Test
+  void execAndWaitSeesTheCodeRun() {
+    var ran = new ArrayList<String>();
+
+    sink.execAndWait(s -> ran.add("ran"));
+
+    assertEquals(List.of("ran"), ran);
+  }
+
+  @Test
+  void execAndWaitHasNoLimit() {
+    var gate = Gate.occupy(sink);
+    var done = new CompletableFuture<Boolean>();
+    Patience.parked(Patience.elsewhere(() -> {
+      sink.execAndWait(s -> {});
+      done.complete(true);
+    }));
+
+    clock.advance(Duration.ofDays(1));
+    boolean early = done.isDone();
+    gate.open();
+
+    assertFalse(early);
+    assertTrue(Patience.value(done));
+  }
+
+  @Test
+  void askHasTheLimitOfItsScope() {
+    Gate.occupy(sink);
+    var failure = new CompletableFuture<Throwable>();
+    Patience.parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(30));
+      return failure.isDone();
+    });
+
+    assertInstanceOf(AskTimeoutException.class, failure.join());
+  }
+
+  @Test
+  void asyncCodeThatThrowsIsADeadLetter() {
+    Handler<List<Object>> bad = s -> {
+      throw new IOException("disk");
+    };
+
+    sink.execAsync(bad);
+    sink.close();
+
+    assertEquals(List.of(bad), letters.messages(Reason.FAILED));
+  }
+
+  @Test
+  void anAnswerOfNullSaysOptional() {
+    var failure = assertThrows(NullPointerException.class, () -> sink.ask(s -> null));
+
+    for (String word : new String[] {"list", "null", "Optional"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void anEndedSinkRefusesEverything() {
+    sink.close();
+
+    assertFalse(sink.execAsync(s -> {}));
+    assertThrows(ActorStoppedException.class, () -> sink.execAndWait(s -> {}));
+    assertThrows(ActorStoppedException.class, () -> sink.ask(List::size));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(sink.execFuture(List::size)));
+    assertThrows(RejectedExecutionException.class, () -> sink.execute(() -> {}));
+  }
+
+  @Test
+  void waitingForItselfIsARing() {
+    assertInstanceOf(AskCycleException.class, sink.ask(s -> assertThrows(AskCycleException.class, () -> sink.execAndWait(t -> {}))));
+  }
+
+  @Test
+  void aSinkAroundNothingHandsItsCodeNull() {
+    Sink<Void> nothing = scope.anonymous().newSink();
+
+    nothing.execAndWait(s -> assertNull(s));
+  }
+
+  @Test
+  void aSinkWithAPriorityMailboxIsRefused() {
+    var how = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> 0));
+
+    var refusal = assertThrows(IllegalArgumentException.class, how::newSink);
+
+    assertTrue(refusal.getMessage().contains("priority") && refusal.getMessage().contains("another mailbox"), refusal.getMessage());
+  }
+}

@@ -1,0 +1,216 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Messages that an actor is sent later. */
+@Timeout(60)
+class TimersTest {
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
+  private final List<Object> seen = new ArrayList<>();
+  private final Actor<Object> actor = scope.named("alarmed").newActor((Object m) -> {
+    seen.add(m);
+  });
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private void minutes(long minutes) {
+    clock.advance(Duration.ofMinutes(minutes));
+  }
+
+  @Test
+  void laterComesOnceWhenItIsDue() {
+    actor.sendMessageLater("later", Duration.ofMinutes(2));
+
+    minutes(1);
+    boolean early = !seen.isEmpty();
+    minutes(10);
+
+    assertFalse(early);
+    assertEquals(List.of("later"), seen);
+  }
+
+  @Test
+  void everyComesAtTheEndOfEachPeriod() {
+    actor.sendMessageEvery("tick", Duration.ofMinutes(2));
+
+    minutes(1);
+    assertEquals(0, seen.size());
+    minutes(1);
+    assertEquals(1, seen.size());
+    minutes(4);
+    assertEquals(3, seen.size());
+  }
+
+  @Test
+  void aCancelledTimerSendsNothing() {
+    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    var every = actor.sendMessageEvery("tick", Duration.ofMinutes(1));
+
+    assertTrue(later.cancel());
+    assertTrue(every.cancel());
+    minutes(5);
+
+    assertEquals(List.of(), seen);
+    assertFalse(later.cancel());
+  }
+
+  @Test
+  void aTimerThatHasRunIsNoLongerDue() {
+    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+
+    minutes(1);
+
+    assertFalse(later.cancel());
+  }
+
+  @Test
+  void aKeyReplacesTheTimerThatHasIt() {
+    var first = actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
+    actor.sendMessageLater("other key", "other", Duration.ofMinutes(1));
+    actor.sendMessageEvery("key", "second", Duration.ofMinutes(2));
+
+    minutes(2);
+
+    assertEquals(List.of("other", "second"), seen);
+    assertFalse(first.cancel());
+  }
+
+  @Test
+  void cancellingAReplacedTimerLeavesItsSuccessor() {
+    var first = actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
+    actor.sendMessageLater("key", "second", Duration.ofMinutes(1));
+
+    first.cancel();
+    actor.sendMessageLater("key", "third", Duration.ofMinutes(1));
+    minutes(1);
+
+    assertEquals(List.of("third"), seen);
+  }
+
+  @Test
+  void aReplacementThatCannotStartLeavesTheTimer() {
+    actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
+
+    assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("key", "second", Duration.ofMinutes(-1)));
+    minutes(1);
+
+    assertEquals(List.of("first"), seen);
+  }
+
+  @Test
+  void everySkipsWhileTheOneBeforeWaits() {
+    var busy = scope.anonymous().newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+    });
+    var gate = Gate.occupy(busy);
+    busy.sendMessageEvery("tick", Duration.ofMinutes(1));
+
+    minutes(5);
+    gate.open();
+    Patience.eventually(() -> ((ActorCell) busy).run() == null);
+    busy.close();
+
+    assertEquals(List.of("tick"), seen);
+  }
+
+  @Test
+  void aFullBlockingMailboxDropsTheTimersMessageAndTheTimerGoesOn() {
+    var ticks = new CopyOnWriteArrayList<>();
+    var last = new CountDownLatch(1);
+    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else ticks.add(m);
+      if (m.equals("tick")) last.countDown();
+    });
+    var gate = Gate.occupy(busy);
+    busy.sendMessage("fills it");
+    busy.sendMessageEvery("tick", Duration.ofMinutes(1));
+
+    minutes(3);
+    gate.open();
+    Patience.eventually(() -> ticks.size() == 1);
+    minutes(1);
+    Patience.await(last);
+
+    assertEquals(List.of("tick", "tick", "tick"), letters.messages(Reason.DROPPED));
+    assertEquals(List.of("fills it", "tick"), ticks);
+  }
+
+  @Test
+  void theEndCancelsWhatIsPending() {
+    var later = actor.sendMessageLater("later", Duration.ofMinutes(1));
+    actor.sendMessageEvery("tick", Duration.ofMinutes(1));
+
+    actor.close();
+    minutes(5);
+
+    assertFalse(later.cancel());
+    assertEquals(List.of(), seen);
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void aTimerOfAnEndedActorIsADeadLetterAtOnce() {
+    actor.close();
+
+    var timer = actor.sendMessageLater("later", Duration.ofDays(1));
+
+    assertEquals(List.of("later"), letters.messages(Reason.UNDELIVERED));
+    assertFalse(timer.cancel());
+  }
+
+  @Test
+  void aHandlerMaySetItsOwnTimer() {
+    var self = scope.anonymous().newActor((Object m, ActorContext<Object> context) -> {
+      seen.add(m);
+      if (seen.size() < 3) context.self().sendMessageLater(m, Duration.ofMinutes(1));
+    });
+
+    self.sendMessage("again");
+    minutes(10);
+
+    assertEquals(List.of("again", "again", "again"), seen);
+  }
+
+  @Test
+  void timesThatMakeNoSenseAreRefused() {
+    var past = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("x", Duration.ofSeconds(-3)));
+    var never = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageEvery("x", Duration.ZERO));
+
+    assertTrue(past.getMessage().contains("PT-3S") && past.getMessage().contains("give zero or more"), past.getMessage());
+    assertTrue(never.getMessage().contains("PT0S") && never.getMessage().contains("more than zero"), never.getMessage());
+  }
+
+  @Test
+  void theSystemsClockSendsToo() {
+    var ticks = new CountDownLatch(3);
+    var ticking = Variants.scope(o -> o).anonymous().newActor((Object m) -> ticks.countDown());
+
+    var timer = ticking.sendMessageEvery("tick", Duration.ofMillis(1));
+
+    Patience.await(ticks);
+    assertTrue(timer.cancel());
+  }
+}

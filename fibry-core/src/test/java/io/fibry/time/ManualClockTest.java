@@ -1,0 +1,153 @@
+package io.fibry.time;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Time that stands still until a test moves it. */
+class ManualClockTest {
+  private final ManualClock clock = new ManualClock();
+  private final List<String> log = new ArrayList<>();
+
+  private Runnable note(String what) {
+    return () -> log.add(what + "@" + Duration.ofNanos(clock.nanoTime()).toSeconds());
+  }
+
+  private void seconds(long seconds) {
+    clock.advance(Duration.ofSeconds(seconds));
+  }
+
+  @Test
+  void timeStandsStillUntilItIsMoved() {
+    long before = clock.nanoTime();
+
+    clock.after(Duration.ZERO, note("due"));
+    boolean ranEarly = !log.isEmpty();
+    seconds(3);
+
+    assertFalse(ranEarly);
+    assertEquals(List.of("due@0"), log);
+    assertEquals(3_000_000_000L, clock.nanoTime() - before);
+  }
+
+  @Test
+  void whatFallsDueRunsInOrderAtItsOwnTime() {
+    clock.after(Duration.ofSeconds(2), note("two"));
+    clock.after(Duration.ofSeconds(1), note("one"));
+    clock.after(Duration.ofSeconds(2), note("two too"));
+
+    seconds(5);
+
+    assertEquals(List.of("one@1", "two@2", "two too@2"), log);
+  }
+
+  @Test
+  void whatATaskSchedulesRunsInTheSameMove() {
+    clock.after(Duration.ofSeconds(1), () -> clock.after(Duration.ofSeconds(1), note("second")));
+
+    seconds(5);
+
+    assertEquals(List.of("second@2"), log);
+  }
+
+  @Test
+  void aFixedRateRunsAtEachPeriod() {
+    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), note("tick"));
+
+    seconds(6);
+
+    assertEquals(List.of("tick@1", "tick@3", "tick@5"), log);
+  }
+
+  @Test
+  void aLateRunKeepsTheRhythmAndMakesNoBurst() {
+    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
+      note("tick").run();
+      if (log.size() == 1) seconds(5); // the task itself takes until 6: those of 3 and 5 are missed
+    });
+
+    seconds(9);
+
+    assertEquals(List.of("tick@1", "tick@7", "tick@9"), log);
+  }
+
+  @Test
+  void aFixedDelayCountsFromTheEndOfTheRunBefore() {
+    clock.withFixedDelay(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
+      note("tick").run();
+      if (log.size() == 1) seconds(5);
+    });
+
+    seconds(9);
+
+    assertEquals(List.of("tick@1", "tick@8"), log);
+  }
+
+  @Test
+  void aCancelledTimerDoesNotRun() {
+    var once = clock.after(Duration.ofSeconds(1), note("once"));
+    var again = clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), note("again"));
+    seconds(1);
+
+    assertFalse(once.cancel());
+    assertTrue(again.cancel());
+    assertFalse(again.cancel());
+    seconds(5);
+
+    assertEquals(List.of("once@1", "again@1"), log);
+  }
+
+  @Test
+  void aTaskMayCancelItself() {
+    var timer = new Scheduler.Timer[1];
+    timer[0] = clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
+      note("tick").run();
+      timer[0].cancel();
+    });
+
+    seconds(5);
+
+    assertEquals(List.of("tick@1"), log);
+  }
+
+  @Test
+  void aRepeatedTaskThatThrowsGoesOn() {
+    clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(1), () -> {
+      note("tick").run();
+      throw new IllegalStateException("made up, for a test");
+    });
+
+    seconds(2);
+
+    assertEquals(List.of("tick@1", "tick@2"), log);
+  }
+
+  @Test
+  void timesThatMakeNoSenseAreRefused() {
+    assertText("lies in the past", () -> clock.after(Duration.ofSeconds(-1), () -> {}));
+    assertText("lies in the past", () -> clock.advance(Duration.ofSeconds(-1)));
+    assertText("more than zero", () -> clock.atFixedRate(Duration.ZERO, Duration.ZERO, () -> {}));
+    assertText("more than zero", () -> clock.withFixedDelay(Duration.ZERO, Duration.ofSeconds(-1), () -> {}));
+    assertEquals("task", assertThrows(NullPointerException.class, () -> clock.after(Duration.ZERO, null)).getMessage());
+  }
+
+  private static void assertText(String text, Runnable code) {
+    var refusal = assertThrows(IllegalArgumentException.class, code::run);
+    assertTrue(refusal.getMessage().contains(text), refusal.getMessage());
+  }
+
+  @Test
+  void aVeryLongDelayIsOneThatNeverComes() {
+    clock.after(Duration.ofSeconds(Long.MAX_VALUE), note("never"));
+
+    clock.advance(Duration.ofDays(36_500));
+
+    assertEquals(List.of(), log);
+  }
+}
