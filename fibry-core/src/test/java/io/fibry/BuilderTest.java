@@ -1,0 +1,246 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.DynamicTest.dynamicTest;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+
+/** How actors are made, and what is refused. */
+@Timeout(60)
+class BuilderTest {
+  record Get() implements Request<Get, String> {}
+
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(letters);
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @Test
+  void eachStepLeavesTheBuilderItCameFrom() {
+    var plain = scope.named("plain");
+
+    plain.strategy(Strategy.THREAD);
+    plain.mailbox(Mailbox.bounded(3, Overflow.REJECT));
+    plain.part("one");
+    plain.around((Object m, Handler.Task next) -> log.add(m));
+    plain.protocol(String.class);
+
+    assertSame(Strategy.FIBER, plain.strategy());
+    assertSame(Mailbox.unbounded(), plain.mailbox());
+    assertEquals(Optional.of("plain"), plain.name());
+    var actor = plain.newActorWithReturn((Object m) -> m);
+    assertEquals("x", actor.ask("x"));
+    assertEquals(List.of(), log);
+    assertEquals(Optional.empty(), scope.find("plain", String.class));
+  }
+
+  @Test
+  void oneBuilderMakesManyActorsEachWithAStateOfItsOwn() {
+    var how = scope.anonymous().initialState(() -> new int[1]);
+    var one = how.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+    var other = how.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+
+    one.ask("count");
+
+    assertEquals(2, one.ask("count"));
+    assertEquals(1, other.ask("count"));
+  }
+
+  @Test
+  void whatTheBuilderLeavesOpenTheScopeSays() {
+    var bounded = Mailbox.bounded(7, Overflow.REJECT);
+    var how = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
+
+    assertSame(Strategy.THREAD, how.strategy());
+    assertSame(bounded, how.mailbox());
+    assertFalse(how.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
+  }
+
+  @Test
+  void partNamesAPartOfTheWhole() {
+    assertEquals(Optional.of("orders/3"), scope.named("orders").part("3").name());
+    assertEquals("orders/3", scope.named("orders").part("3").newActor((Object m) -> {}).name());
+    assertEquals(Optional.empty(), scope.anonymous().part("3").name());
+  }
+
+  @Test
+  void theLastAroundIsTheOutermost() {
+    var actor = scope.anonymous().around((Object m, Handler.Task next) -> surround("inner", next)).around((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
+      log.add(m);
+      return "answer";
+    });
+
+    assertEquals("answer", actor.ask("message"));
+
+    assertEquals(List.of("outer before", "inner before", "message", "inner after", "outer after"), log);
+  }
+
+  private void surround(String who, Handler.Task next) throws Exception {
+    log.add(who + " before");
+    next.run();
+    log.add(who + " after");
+  }
+
+  @Test
+  void anAroundThatDoesNotGoOnLeavesTheRequestUnanswered() {
+    var actor = scope.anonymous().around((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);
+
+    assertThrows(NoReplyException.class, () -> actor.ask("skipped"));
+  }
+
+  @Test
+  void whatTheHandlerThrowsGoesThroughTheAround() {
+    var failure = new IllegalStateException("bad");
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).around((Object m, Handler.Task next) -> {
+      try {
+        next.run();
+      } catch (IllegalStateException seen) {
+        log.add(seen);
+        throw seen;
+      }
+    }).newActorWithReturn((Object m) -> {
+      throw failure;
+    });
+
+    assertSame(failure, assertThrows(IllegalStateException.class, () -> actor.ask("x")));
+
+    assertEquals(List.of(failure), log);
+  }
+
+  @Test
+  void tasksPassTheAroundBy() {
+    var actor = scope.anonymous().around((Object m, Handler.Task next) -> log.add("around")).newActor((Object m) -> {});
+
+    actor.execute(() -> log.add("task"));
+    actor.close();
+
+    assertEquals(List.of("task"), log);
+  }
+
+  @Test
+  void protocolFixesTheTypeOfTheMessages() {
+    var actor = scope.anonymous().protocol(CharSequence.class).newActor(m -> log.add(m.length()));
+
+    actor.sendMessage("four");
+    actor.close();
+
+    assertEquals(List.of(4), log);
+  }
+
+  @Test
+  void everyShapeOfHandlerIsTaken() {
+    var how = scope.anonymous();
+    var stateful = how.initialState(() -> "s");
+
+    assertEquals("r", how.newActor((Get m, ActorContext<Get> c) -> c.reply(m, "r")).ask(new Get()));
+    assertEquals("rx", how.newActorWithReturn((String m) -> "r" + m).ask("x"));
+    assertNotNull(how.newActorWithReturn((String m, ActorContext<String> c) -> c.self()).ask("x"));
+    assertEquals("s", stateful.newActor((String s, Get m, ActorContext<Get> c) -> c.reply(m, s)).ask(new Get()));
+    assertEquals("sx", stateful.newActorWithReturn((String s, String m) -> s + m).ask("x"));
+    assertEquals("sx", stateful.newActorWithReturn((String s, String m, ActorContext<String> c) -> s + m).ask("x"));
+    assertThrows(NoReplyException.class, () -> how.newActor((Get m) -> {}).ask(new Get()));
+    assertThrows(NoReplyException.class, () -> stateful.newActor((String s, Get m) -> {}).ask(new Get()));
+  }
+
+  // ---- refused
+
+  @TestFactory
+  Stream<DynamicTest> nullIsRefusedByName() {
+    var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
+    var sink = scope.anonymous().initialState(() -> "s").newSink();
+    var how = scope.anonymous();
+    var stateful = how.initialState(() -> "s");
+    var options = ActorScope.Options.DEFAULT;
+    var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
+    put(cases, "sendMessage", "message", () -> actor.sendMessage(null));
+    put(cases, "sendMessages", "block", () -> actor.sendMessages(null));
+    put(cases, "sendMessages of null", "message", () -> actor.sendMessages(Arrays.asList("a", null)));
+    put(cases, "ask", "message", () -> actor.ask((Object) null));
+    put(cases, "ask within", "message", () -> actor.ask((Object) null, Patience.LONG));
+    put(cases, "ask without limit", "limit", () -> actor.ask("x", null));
+    put(cases, "sendMessageReturn", "message", () -> actor.sendMessageReturn((Object) null));
+    put(cases, "execute", "task", () -> actor.execute(null));
+    put(cases, "sendMessageLater", "message", () -> actor.sendMessageLater(null, Patience.LONG));
+    put(cases, "sendMessageLater never", "delay", () -> actor.sendMessageLater("x", null));
+    put(cases, "sendMessageLater by key", "key", () -> actor.sendMessageLater(null, "x", Patience.LONG));
+    put(cases, "sendMessageEvery", "message", () -> actor.sendMessageEvery(null, Patience.LONG));
+    put(cases, "sendMessageEvery by key", "key", () -> actor.sendMessageEvery(null, "x", Patience.LONG));
+    put(cases, "waitForExit", "limit", () -> actor.waitForExit(null));
+    put(cases, "closeOnExit", "resource", () -> actor.closeOnExit((AutoCloseable) null));
+    put(cases, "execAsync", "code", () -> sink.execAsync(null));
+    put(cases, "execAndWait", "code", () -> sink.execAndWait(null));
+    put(cases, "execFuture", "code", () -> sink.execFuture(null));
+    put(cases, "sink.ask", "code", () -> sink.ask(null));
+    put(cases, "strategy", "strategy", () -> how.strategy(null));
+    put(cases, "mailbox", "mailbox", () -> how.mailbox(null));
+    put(cases, "onFailure", "policy", () -> how.onFailure(null));
+    put(cases, "protocol", "type", () -> how.protocol(null));
+    put(cases, "around", "around", () -> how.around(null));
+    put(cases, "initialState", "initial", () -> how.initialState(null));
+    put(cases, "newActor", "handler", () -> how.newActor((Handler<Object>) null));
+    put(cases, "newActor in context", "handler", () -> how.newActor((Handler.InContext<Object>) null));
+    put(cases, "newActorWithReturn", "handler", () -> how.newActorWithReturn((Handler.Returning<Object, Object>) null));
+    put(cases, "part", "part", () -> scope.named("whole").part(null));
+    put(cases, "onStop", "hook", () -> stateful.onStop(null));
+    put(cases, "rollback", "copy", () -> stateful.rollback(null));
+    put(cases, "stateful newActor", "handler", () -> stateful.newActor((Handler.Stateful<String, Object>) null));
+    put(cases, "named", "name", () -> scope.named(null));
+    put(cases, "find", "name", () -> scope.find(null, Object.class));
+    put(cases, "find without protocol", "protocol", () -> scope.find("x", null));
+    put(cases, "setDefaultStrategy", "strategy", () -> ActorSystem.setDefaultStrategy(null));
+    put(cases, "configure", "options", () -> ActorSystem.configure(null));
+    put(cases, "configure to null", "options", () -> ActorSystem.configure(o -> null));
+    put(cases, "withStrategy", "strategy", () -> options.withStrategy(null));
+    put(cases, "withMailbox", "mailbox", () -> options.withMailbox(null));
+    put(cases, "withAskLimit", "limit", () -> options.withAskLimit(null));
+    put(cases, "withGrace", "grace", () -> options.withGrace(null));
+    put(cases, "withDeadLetters", "deadLetters", () -> options.withDeadLetters(null));
+    put(cases, "withScheduler", "scheduler", () -> options.withScheduler(null));
+    put(cases, "Strategy.on", "executor", () -> Strategy.on(null));
+    put(cases, "Mailbox.bounded", "overflow", () -> Mailbox.bounded(1, null));
+    put(cases, "Mailbox.priority", "order", () -> Mailbox.priority(null));
+    return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {
+      var refusal = assertThrows(NullPointerException.class, c.getValue().getValue());
+      assertTrue(refusal.getMessage() != null && refusal.getMessage().contains(c.getValue().getKey()), refusal.getMessage());
+    }));
+  }
+
+  private static void put(Map<String, Map.Entry<String, Executable>> cases, String what, String name, Executable code) {
+    cases.put(what, Map.entry(name, code));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> numbersThatMakeNoSenseAreRefused() {
+    var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
+    var options = ActorScope.Options.DEFAULT;
+    var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
+    put(cases, "no capacity", "at least 1", () -> Mailbox.bounded(0, Overflow.BLOCK));
+    put(cases, "negative capacity", "-5", () -> Mailbox.bounded(-5, Overflow.BLOCK));
+    put(cases, "ask for no time", "more than zero", () -> actor.ask("x", Duration.ZERO));
+    put(cases, "ask until before", "PT-2S", () -> actor.ask("x", Duration.ofSeconds(-2)));
+    put(cases, "ask limit", "more than zero", () -> options.withAskLimit(Duration.ZERO));
+    put(cases, "grace", "zero or more", () -> options.withGrace(Duration.ofSeconds(-1)));
+    return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {
+      var refusal = assertThrows(IllegalArgumentException.class, c.getValue().getValue());
+      assertTrue(refusal.getMessage().contains(c.getValue().getKey()), refusal.getMessage());
+    }));
+  }
+}

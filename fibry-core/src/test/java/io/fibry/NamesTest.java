@@ -1,0 +1,111 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Names and what can be found by them. */
+@Timeout(60)
+class NamesTest {
+  sealed interface Shop {}
+
+  record Order(String what) implements Shop {}
+
+  private final Scope scope = Variants.scope(o -> o);
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void aNameIsUniqueAmongTheLiving() {
+    var first = scope.named("one").newActor((Object m) -> {});
+
+    var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("one").newActor((Object m) -> {}));
+
+    for (String word : new String[] {"scope 'test'", "'one'", "another name"}) assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
+    assertTrue(first.sendMessage("still there"));
+  }
+
+  @Test
+  void aNameIsFreeOnceItsActorEnded() {
+    scope.named("phoenix").newActor((Object m) -> {}).close();
+
+    assertEquals("phoenix", scope.named("phoenix").newActor((Object m) -> {}).name());
+  }
+
+  @Test
+  void aNameIsTakenUntilTheHooksAreDone() {
+    var seen = new CopyOnWriteArrayList<Object>();
+    var actor = scope.named("busy").protocol(Shop.class).newActor((Shop m) -> {});
+    actor.closeOnExit(() -> seen.add(scope.find("busy", Shop.class)));
+
+    actor.close();
+
+    assertEquals(List.of(Optional.of(actor)), seen);
+    assertEquals(Optional.empty(), scope.find("busy", Shop.class));
+  }
+
+  @Test
+  void twoScopesMayUseOneName() {
+    var here = scope.named("same").newActor((Object m) -> {});
+    var there = Variants.scope(o -> o).named("same").newActor((Object m) -> {});
+
+    assertEquals(here.name(), there.name());
+  }
+
+  @Test
+  void findFindsByNameAndProtocol() {
+    var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
+
+    assertSame(shop, scope.find("shop", Shop.class).orElseThrow());
+    assertEquals(Optional.empty(), scope.find("shop", Order.class));
+    assertEquals(Optional.empty(), scope.find("other", Shop.class));
+  }
+
+  @Test
+  void anActorWithoutAProtocolIsNotFound() {
+    scope.named("loose").newActor((Object m) -> {});
+
+    assertEquals(Optional.empty(), scope.find("loose", Object.class));
+  }
+
+  @Test
+  void theRootScopeFindsToo() {
+    try (var shop = ActorSystem.named("NamesTest").protocol(Shop.class).newActor((Shop m) -> {})) {
+      assertSame(shop, ActorSystem.find("NamesTest", Shop.class).orElseThrow());
+      assertSame(shop, ActorSystem.root().find("NamesTest", Shop.class).orElseThrow());
+    }
+    assertEquals("root", ActorSystem.root().name());
+  }
+
+  @Test
+  void aBlankNameIsRefused() {
+    for (String blank : new String[] {"", " ", "\t"}) {
+      var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(blank));
+      assertTrue(refusal.getMessage().contains("anonymous()"), refusal.getMessage());
+    }
+    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").part(" "));
+  }
+
+  @Test
+  void anActorWithoutANameHasAMadeUpOne() {
+    var one = scope.anonymous().newActor((Object m) -> {});
+    var other = scope.anonymous().newActor((Object m) -> {});
+
+    assertTrue(one.name().startsWith("anonymous@"), one.name());
+    assertEquals(one.name(), one.name());
+    assertNotEquals(one.name(), other.name());
+    assertEquals("actor '" + one.name() + "'", one.toString());
+  }
+}
