@@ -59,7 +59,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   @Override
   public boolean execAsync(Handler<Object> code) {
-    return sendMessage(code);
+    return sendMessage(Objects.requireNonNull(code, "code"));
   }
 
   @Override
@@ -82,7 +82,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   @Override
   public boolean sendMessages(List<?> block) {
-    var messages = List.copyOf(block);
+    var messages = List.of(named(block.toArray(), "a message of the block"));
     if (messages.isEmpty()) return phase == OPEN;
     var refusal = offerBlock(messages);
     if (refusal != null) for (var message : messages) accepted(message, refusal);
@@ -103,7 +103,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   @Override
   @SuppressWarnings("unchecked") // the code's own type
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
-    return (CompletableFuture<R>) request(code, Limit.NONE);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Limit.NONE);
   }
 
   private Asked<Object> request(Object message, Limit limit) {
@@ -123,6 +123,11 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     }
   }
 
+  private static <T> T[] named(T[] several, String what) {
+    for (var one : several) Objects.requireNonNull(one, what);
+    return several;
+  }
+
   // ---- asking
 
   @Override
@@ -140,13 +145,13 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   @Override
   @SuppressWarnings("unchecked") // the code's own type
   public <R> R ask(Handler.Returning<Object, R> code) {
-    return (R) ask((Object) code);
+    return (R) ask((Object) Objects.requireNonNull(code, "code"));
   }
 
   @Override
   @SuppressWarnings("unchecked") // the code's own type
   public <R> R ask(Handler.Returning<Object, R> code, Duration limit) {
-    return (R) ask((Object) code, limit);
+    return (R) ask((Object) Objects.requireNonNull(code, "code"), limit);
   }
 
   @Override
@@ -288,7 +293,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   @Override
   public ActorCell closeOnExit(AutoCloseable... resources) {
-    var list = List.of(resources);
+    var list = List.of(named(resources, "a resource"));
     if (!rich().closeAtEnd(list)) list.reversed().forEach(rich()::close);
     return this;
   }

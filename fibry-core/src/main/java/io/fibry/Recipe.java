@@ -60,6 +60,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public ActorBuilder<M> part(String part) {
+    Objects.requireNonNull(part, "part");
     return label == null ? this : copy(label + "/" + Scope.checked(part), ownStrategy, ownMailbox, policy, type, around, inline);
   }
 

@@ -37,7 +37,7 @@ final class Scope implements ActorScope {
   }
 
   synchronized void configure(UnaryOperator<Options> change) {
-    options = Objects.requireNonNull(change.apply(options), "the changed options");
+    options = Objects.requireNonNull(Objects.requireNonNull(change, "options").apply(options), "the changed options");
   }
 
   @Override
