@@ -8,6 +8,7 @@ import java.util.concurrent.Executor;
 
 /**
  * Takes messages of type {@code M} and handles them one at a time. As an executor it runs tasks in turn with them; as a {@code Consumer} it is {@code actor::sendMessage}. Thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="actor"}
  *
  * <p>What one sender sends is handled in the order it was sent, unless the mailbox has an order of its own; what was written before sending is seen by the handler.
  *

@@ -7,6 +7,7 @@ import java.util.function.Predicate;
 
 /**
  * What a handler may do beside its work. Valid on the handler's thread, until the handler returns; afterwards, elsewhere, or once the actor was cut off, every call is an {@link IllegalStateException}.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="context"}
  *
  * @param <M> the messages of the actor
  */

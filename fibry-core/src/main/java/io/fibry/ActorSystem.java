@@ -6,6 +6,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * The root scope, as static methods. Its actors without a name are not tracked: unreferenced and idle, they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="system"}
  */
 public final class ActorSystem {
   private ActorSystem() {}

@@ -5,6 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * An actor that answers every message with an {@code R}: a function with a mailbox. Thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="withReturn"}
  *
  * @param <M> the messages
  * @param <R> the answers

@@ -1,6 +1,9 @@
 package io.fibry;
 
-/** What becomes of an actor whose handler throws. Immutable. The mailbox, and what waits in it, is not concerned: only stopping ends it. */
+/**
+ * What becomes of an actor whose handler throws. Immutable. The mailbox, and what waits in it, is not concerned: only stopping ends it.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
+ */
 public final class FailurePolicy {
   private static final FailurePolicy GO_ON = new FailurePolicy(false, true);
   private static final FailurePolicy STOP = new FailurePolicy(true, true);

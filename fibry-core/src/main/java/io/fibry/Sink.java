@@ -6,6 +6,7 @@ import java.util.concurrent.Executor;
 
 /**
  * Any object as an actor: runs code on it, one piece at a time. Thread-safe, so the object need not be.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="sink"}
  *
  * @param <S> the object
  */

@@ -4,6 +4,7 @@ import java.util.concurrent.Executor;
 
 /**
  * How an actor gets a thread. Write your own by implementing {@code activate}: {@code activation -> Thread.ofPlatform().start(activation)} is one. Implementations must be thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="strategy"}
  *
  * <p>On {@link #FIBER}, {@link #THREAD} and {@link #residentFiber} a handler may block as long as it likes; it delays its own actor and those who wait for it. Computing is not blocking: it holds a carrier
  * ({@link #THREAD} is for that), and so does, before Java 24, blocking inside {@code synchronized}. Their threads are daemons, inherit nothing of the thread that happened to send first (no inheritable

@@ -5,6 +5,7 @@ import java.util.Objects;
 
 /**
  * How messages wait for an actor: how many, in which order, and what happens to one too many. Immutable.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
  * <p>The plain one, {@link #unbounded()}, costs one atomic operation a message. All others share one short lock, which buys what the plain one cannot do: dropping the oldest, freeing the place of a
  * cancelled request at once, waking a handler that waits inside {@code receive}.

@@ -10,7 +10,10 @@ import io.fibry.Strategy;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Ready-made actors, one line each. Immutable and thread-safe. */
+/**
+ * Ready-made actors, one line each. Immutable and thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="stereotypes"}
+ */
 @SuppressWarnings("exports") // the nullness annotations are for the compiler alone
 public final class Stereotypes {
   private final ActorBuilder<?> how;

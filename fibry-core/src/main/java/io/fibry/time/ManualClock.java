@@ -7,6 +7,7 @@ import java.util.TreeSet;
 
 /**
  * A scheduler for tests, whose time stands still until {@link #advance} moves it; what falls due runs on the thread that moves it, in order of time. Thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualClock implements Scheduler {
   private final TreeSet<Entry> queue = new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number)); // guarded by this

@@ -1,0 +1,193 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.stereotype.Stereotypes;
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc shows, run. */
+@Timeout(20)
+class JavadocSnippetsTest {
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  private void print(Object line) {
+    seen.add(line);
+  }
+
+  @Test
+  void actorSystem() {
+    // @start region="system"
+    try (var greeter = ActorSystem.anonymous().newActor((String name) -> print("Hello " + name))) {
+      greeter.sendMessage("World");
+    } // handles what waits, then ends the actor
+    // @end
+
+    assertEquals(List.of("Hello World"), seen);
+  }
+
+  @Test
+  void actor() {
+    // @start region="actor"
+    var sum = new LongAdder();
+    Actor<Integer> adder = ActorSystem.anonymous().newActor(n -> sum.add(n));
+
+    List.of(1, 2, 3).forEach(adder::sendMessage);
+    adder.execute(() -> print("after these three: " + sum));
+    adder.close();
+
+    boolean taken = adder.sendMessage(4); // false: it has ended
+    // @end
+
+    assertEquals(List.of("after these three: 6"), seen);
+    assertFalse(taken);
+  }
+
+  @Test
+  void actorWithReturn() {
+    // @start region="withReturn"
+    ActorWithReturn<Integer, Integer> square = ActorSystem.anonymous().newActorWithReturn(n -> n * n);
+
+    int nine = square.ask(3);
+    var sum = square.sendMessageReturn(3).thenCombine(square.sendMessageReturn(4), Integer::sum);
+    // @end
+
+    assertEquals(9, nine);
+    assertEquals(25, sum.join());
+  }
+
+  @Test
+  void sink() {
+    // @start region="sink"
+    Sink<TreeSet<String>> names = Stereotypes.fibers().sink(new TreeSet<>());
+
+    names.execAsync(set -> set.add("Ada"));
+    int size = names.ask(TreeSet::size);
+    // @end
+
+    assertEquals(1, size);
+  }
+
+  // @start region="request"
+  sealed interface Account {}
+  record Deposit(long cents) implements Account {}
+  record Balance() implements Account, Request<Balance, Long> {}
+
+  static long balanceAfter(Actor<Account> account, long deposit) {
+    account.sendMessage(new Deposit(deposit));
+    return account.ask(new Balance()); // ask(new Deposit(5)) does not compile
+  }
+  // @end
+
+  // @start region="context"
+  static class Ledger {
+    private long cents;
+
+    void handle(Account message, ActorContext<Account> context) {
+      switch (message) {
+        case Deposit d -> cents += d.cents();
+        case Balance b -> context.reply(b, cents);
+      }
+    }
+  }
+  // @end
+
+  @Test
+  void requestAndContext() {
+    var account = ActorSystem.anonymous().initialState(Ledger::new).newActor(Ledger::handle);
+
+    long balance = balanceAfter(account, 500);
+
+    assertEquals(500, balance);
+  }
+
+  record Job(String name, int urgency) {}
+
+  @Test
+  void mailbox() {
+    // @start region="mailbox"
+    var latest = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActor((String price) -> print(price));
+    var urgent = ActorSystem.anonymous().mailbox(Mailbox.priority(Comparator.comparing(Job::urgency))).newActor(job -> print(job.name()));
+    // @end
+
+    latest.sendMessage("12");
+    latest.close();
+    urgent.sendMessage(new Job("alarm", 1));
+    urgent.close();
+    assertEquals(List.of("12", "alarm"), seen);
+  }
+
+  @Test
+  void strategy() {
+    // @start region="strategy"
+    Strategy mine = activation -> Thread.ofPlatform().name("mine").start(activation);
+    var where = ActorSystem.anonymous().strategy(mine).newActorWithReturn((String s) -> Thread.currentThread().getName());
+    // @end
+
+    assertEquals("mine", where.ask("where?"));
+  }
+
+  @Test
+  void failurePolicy() {
+    // @start region="policy"
+    var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActorWithReturn((String s) -> Integer.parseInt(s));
+
+    assertThrows(NumberFormatException.class, () -> parser.ask("four")); // the handler's own, to the asker
+    parser.waitForExit(); // and the policy's part: it stops
+    // @end
+
+    assertInstanceOf(ExitReason.Failed.class, parser.onExit().join());
+  }
+
+  @Test
+  void stereotypes() {
+    // @start region="stereotypes"
+    var log = Stereotypes.fibers().sink(new ArrayList<String>()); // an object as an actor
+    Stereotypes.threads().runOnce(() -> log.execAndWait(lines -> lines.add("done"))).waitForExit(); // a task as an actor
+    // @end
+
+    assertEquals(List.of("done"), log.ask(lines -> List.copyOf(lines)));
+  }
+
+  @Test
+  void scheduler() throws Exception {
+    var ran = new CountDownLatch(1);
+    // @start region="scheduler"
+    Scheduler.Timer timer = Scheduler.system().after(Duration.ofMillis(10), () -> ran.countDown());
+    // @end
+
+    ran.await();
+    assertFalse(timer.cancel());
+  }
+
+  @Test
+  void manualClock() {
+    // @start region="clock"
+    var clock = new ManualClock();
+    var tea = new ArrayList<String>();
+    clock.after(Duration.ofMinutes(5), () -> tea.add("ready"));
+
+    clock.advance(Duration.ofMinutes(4));
+    assertTrue(tea.isEmpty());
+
+    clock.advance(Duration.ofMinutes(1));
+    assertEquals(List.of("ready"), tea);
+    // @end
+  }
+}
