@@ -239,8 +239,15 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   }
 
   /** OPEN -> ENDING, and the pill; nothing if the door is shut already. */
-  void shutDoor() {
-    if (PHASE.compareAndSet(this, OPEN, ENDING)) push(new Envelope(Envelope.Control.PILL));
+  final void shutDoor() {
+    shutDoor(() -> {});
+  }
+
+  /** The same, with something done before a handler that waits for a message can notice. */
+  final void shutDoor(Runnable first) {
+    boolean shut = PHASE.compareAndSet(this, OPEN, ENDING);
+    first.run();
+    if (shut) push(new Envelope(Envelope.Control.PILL));
   }
 
   /** At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler to interrupt. */

@@ -125,14 +125,18 @@ final class Dispatch {
   static void kill(ActorCell cell) {
     var extras = cell.rich();
     boolean first = extras.because(new ExitReason.Killed());
-    cell.shutDoor();
-    synchronized (extras) { // an interrupt meant for the handler must not strike the hooks
+    cell.shutDoor(() -> interrupt(cell, extras));
+    var options = cell.scope().options();
+    if (first) extras.keep(GRACE, () -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
+  }
+
+  /** Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under the monitor by which the phase changes from one to the other. */
+  private static void interrupt(ActorCell cell, Rich extras) {
+    synchronized (extras) {
       var worker = cell.run();
       var thread = cell.phase < ActorCell.LEAVING ? worker == null || !worker.own ? null : worker.thread : extras.leaver;
       if (thread != null && cell.behaviour.how().strategy() instanceof OwnThreads) thread.interrupt();
     }
-    var options = cell.scope().options();
-    if (first) extras.keep(GRACE, () -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
   }
 
   /** Whoever waits is told now; the handler may go on, unheard. */
