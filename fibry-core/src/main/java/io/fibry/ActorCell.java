@@ -187,6 +187,12 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   final void beforeWait(Object what) {
     if (isCurrent()) throw new AskCycleException(name(), what, List.of(name(), name()));
     Caller.beforeWait();
+    if (stranded != null) rescue(); // the one who sent was at the edge of its stack, and may be the one who waits
+  }
+
+  private void rescue() {
+    Dispatch.rescue(this);
+    if (stranded != null) throw new StackOverflowError("there is no stack left to give actor '" + name() + "' a thread, so waiting for it would have no end");
   }
 
   /** Whether this is the thread that works for the actor now. */

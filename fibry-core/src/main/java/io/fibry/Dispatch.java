@@ -44,6 +44,7 @@ final class Dispatch {
         new Activation(cell, held, Kind.BURIAL).run();
         return;
       }
+      probe(40, 0, 0, 0, 0);
       held = holder(cell, held);
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
@@ -54,6 +55,14 @@ final class Dispatch {
       cell.stranded = held;
       recover(cell, failure, tries);
     }
+  }
+
+  /**
+   * Makes sure that the stack has room for what follows: a StackOverflowError inside the JDK's start or unpark of a virtual thread can leave its scheduler locked, and no virtual thread would ever run again. Frames of
+   * some size: all four are needed again after the call.
+   */
+  static long probe(int frames, long a, long b, long c, long d) {
+    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }
 
   /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */
@@ -78,9 +87,8 @@ final class Dispatch {
         cell.shutDoor();
         OwnThreads.FIBER.activate((Activation) held);
       } else {
-        if (tries == 0) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), how.strategy(), failure);
         Object given = held;
-        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, given, tries + 1));
+        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, given, failure, tries + 1));
       }
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held; // the next sender takes it up
@@ -88,9 +96,12 @@ final class Dispatch {
   }
 
   /** On the scheduler's thread, so on a virtual one: a strategy is code of the user. */
-  private static void retry(ActorCell cell, Object held, int tries) {
+  private static void retry(ActorCell cell, Object held, Throwable failure, int tries) {
     try {
-      OwnThreads.FIBER.activate(() -> attempt(cell, held, tries));
+      OwnThreads.FIBER.activate(() -> {
+        attempt(cell, held, tries);
+        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}, and was given one later", cell.name(), cell.behaviour.how().strategy(), failure); // here there is a stack to log on
+      });
     } catch (Throwable noThread) {
       cell.stranded = held;
       recover(cell, noThread, tries);

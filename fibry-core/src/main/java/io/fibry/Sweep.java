@@ -26,7 +26,9 @@ final class Sweep {
   }
 
   private static void arm() {
-    if (ARMED.get() || !ARMED.compareAndSet(false, true)) return;
+    if (ARMED.get()) return;
+    Dispatch.probe(80, 0, 0, 0, 0); // more than the timer asks for: armed without a timer, no wait would ever end
+    if (!ARMED.compareAndSet(false, true)) return;
     try {
       Scheduler.system().after(EVERY, Sweep::run);
     } catch (Throwable noMemory) {

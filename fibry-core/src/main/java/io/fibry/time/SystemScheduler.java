@@ -38,9 +38,15 @@ final class SystemScheduler implements Scheduler {
   }
 
   private Timer start(Runnable task, long delay, long period) {
+    probe(64, delay, period, delay, period);
     var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
     return due;
+  }
+
+  /** Makes sure that the stack has room for what follows: a StackOverflowError inside the heap's lock would stop every timer of the process. Frames of some size: all four are needed again after the call. */
+  private static long probe(int frames, long a, long b, long c, long d) {
+    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }
 
   private final class Queued extends Due {
@@ -57,6 +63,7 @@ final class SystemScheduler implements Scheduler {
 
     @Override
     void dequeue() {
+      probe(64, at, at, at, at);
       var queued = place;
       if (queued != null) queued.cancel(false);
     }
