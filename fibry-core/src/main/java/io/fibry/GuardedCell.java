@@ -38,13 +38,15 @@ final class GuardedCell extends ActorCell {
 
   private Reason offer(Place<Object> place, Object message, Limit limit) {
     var answer = queue.offer(place, limit != Limit.NO_WAIT);
+    try {
+      if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
+      else if (stranded != null) Dispatch.rescue(this);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+    }
     for (var dropped : place.dropped()) drop(dropped);
     return switch (answer) {
-      case TAKEN -> null;
-      case RUN -> {
-        Dispatch.begin(this, null, Envelope.NOTHING); // the queue has made sure of the stack
-        yield null;
-      }
+      case TAKEN, RUN -> null;
       case LINE -> awaitRoom(place, message, limit);
       case FULL -> queue.mailbox().drops() || limit == Limit.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
       case SHUT -> Reason.UNDELIVERED;

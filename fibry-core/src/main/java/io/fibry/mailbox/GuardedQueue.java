@@ -104,7 +104,7 @@ public final class GuardedQueue<E> {
    * @return what became of it
    */
   public Answer offer(Place<E> place, boolean mayWait) {
-    probe(24);
+    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
     synchronized (this) {
       if (shut) return Answer.SHUT;
       if (!line.isEmpty() || count + place.size > kind.capacity) {
@@ -134,7 +134,7 @@ public final class GuardedQueue<E> {
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
    */
   public Answer admit(Place<E> place) {
-    probe(24);
+    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
     synchronized (this) {
       append(place);
       return run();
@@ -215,7 +215,7 @@ public final class GuardedQueue<E> {
    * @return true if it was there
    */
   public boolean remove(Place<E> place) {
-    probe(24);
+    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
     synchronized (this) {
       return place.where == Where.QUEUE && take(place) != null;
     }
@@ -391,8 +391,8 @@ public final class GuardedQueue<E> {
     return dropped;
   }
 
-  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. */
-  private static int probe(int frames) {
-    return frames == 0 ? 0 : 1 + probe(frames - 1);
+  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. Frames of some size: all four are needed again after the call. */
+  private static long probe(int frames, long a, long b, long c, long d) {
+    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }
 }
