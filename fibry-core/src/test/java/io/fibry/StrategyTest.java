@@ -115,7 +115,7 @@ class StrategyTest {
       assertEquals("served", actor.ask("served"));
 
       assertEquals(4, calls.get());
-      assertTrue(logged.text().contains("patient") && logged.text().contains("not now"), logged.text());
+      Patience.eventually(() -> logged.text().contains("patient") && logged.text().contains("not now"));
     }
   }
 
