@@ -1,0 +1,70 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import java.lang.ref.WeakReference;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a cancelled request keeps while the handler before it blocks. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class RequestLeakTest {
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aMillionCancelledRequestsKeepAtMost64BytesEachAndNothingAfterwards(boolean guarded) throws InterruptedException {
+    int requests = 1_000_000;
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var actor = blocked(guarded, entered, gate);
+    actor.sendMessage(new byte[0]);
+    entered.await();
+    cancel(actor, 10_000);
+    long before = LeakProbe.used();
+
+    cancel(actor, requests);
+
+    long each = (LeakProbe.used() - before) / requests;
+    assertTrue(each <= (guarded ? 1 : 64), each + " bytes each");
+    gate.countDown();
+    actor.sendMessageReturn(new byte[0]).join();
+    long after = LeakProbe.used();
+    assertTrue(after - before < 4_000_000, (after - before) + " bytes are left");
+  }
+
+  private static ActorWithReturn<byte[], Integer> blocked(boolean guarded, CountDownLatch entered, CountDownLatch gate) {
+    return ActorSystem.anonymous().mailbox(guarded ? Mailbox.unbounded().selective() : Mailbox.unbounded()).newActorWithReturn((byte[] message) -> {
+      entered.countDown();
+      gate.await();
+      return message.length;
+    });
+  }
+
+  /** With a message of 100 bytes each, which must go too. */
+  private static void cancel(ActorWithReturn<byte[], Integer> actor, int times) {
+    for (int i = 0; i < times; i++) actor.sendMessageReturn(new byte[84]).cancel(true);
+  }
+
+  @Test
+  void aCancelledRequestKeepsNeitherItsMessageNorAStack() throws InterruptedException {
+    var gate = new CountDownLatch(1);
+    var actor = blocked(false, new CountDownLatch(1), gate);
+    actor.sendMessage(new byte[0]);
+    var message = new byte[84];
+    var probe = new WeakReference<>(message);
+    var request = actor.sendMessageReturn(message);
+    message = null;
+
+    request.cancel(true);
+
+    assertTrue(LeakProbe.collected(probe));
+    assertEquals(0, request.exceptionNow().getStackTrace().length);
+    gate.countDown();
+  }
+}

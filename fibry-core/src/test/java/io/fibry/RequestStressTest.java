@@ -1,0 +1,123 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A million requests race the end of their actor: not one may be left incomplete. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES)
+class RequestStressTest {
+  private static final int SENDERS = 2;
+
+  /** What ends the actor. */
+  enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
+
+  @ParameterizedTest
+  @EnumSource(Stop.class)
+  void noRequestThatRacesAStopIsLeftIncomplete(Stop stop) throws Exception {
+    long seed = StressHarness.seed();
+    System.out.println("requests against " + stop + ": -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    int requests = 0;
+    int incomplete = 0;
+
+    for (int wanted = 200_000; requests < wanted; ) {
+      var round = new Round(stop, random.split());
+      round.play();
+      requests += round.requests();
+      incomplete += round.incomplete();
+    }
+
+    assertEquals(0, incomplete, "of " + requests + " requests");
+  }
+
+  private static final class Round {
+    private final Stop stop;
+    private final SplittableRandom random;
+    private final ExecutorService pool;
+    private final ActorWithReturn<Integer, Integer> actor;
+    private final List<List<CompletableFuture<Integer>>> futures = new ArrayList<>();
+    private final AtomicInteger progress = new AtomicInteger();
+    private final int each;
+    private final int stopAt;
+
+    Round(Stop stop, SplittableRandom random) {
+      this.stop = stop;
+      this.random = random;
+      this.pool = stop.compareTo(Stop.SHUTDOWN) >= 0 ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
+      this.each = 100 + random.nextInt(2_000);
+      this.stopAt = 1 + random.nextInt(each * SENDERS);
+      var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+      var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));
+      this.actor = new Scope("requests", ActorScope.Options.DEFAULT).anonymous().strategy(strategy).newActorWithReturn((Integer i) -> i);
+    }
+
+    void play() throws InterruptedException {
+      var threads = new ArrayList<Thread>();
+      for (int i = 0; i < SENDERS; i++) {
+        var mine = new ArrayList<CompletableFuture<Integer>>(each);
+        futures.add(mine);
+        threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(mine)));
+      }
+      for (var thread : threads) assertTrue(thread.join(Duration.ofSeconds(60)), "a sender hangs");
+      if (stop != Stop.SHUTDOWN) assertTrue(actor.waitForExit(Duration.ofSeconds(60)), "the actor does not end");
+    }
+
+    private void send(List<CompletableFuture<Integer>> mine) {
+      for (int i = 0; i < each; i++) {
+        mine.add(actor.sendMessageReturn(i));
+        if (progress.incrementAndGet() == stopAt) stop();
+      }
+    }
+
+    private void stop() {
+      switch (stop) {
+        case ASK_EXIT -> actor.askExit();
+        case PILL -> actor.sendPoisonPill();
+        case KILL -> actor.kill();
+        case SHUTDOWN -> pool.shutdown();
+        case EXIT_AND_SHUTDOWN -> {
+          actor.askExit();
+          pool.shutdown();
+        }
+      }
+    }
+
+    int requests() {
+      return each * SENDERS;
+    }
+
+    int incomplete() throws InterruptedException {
+      if (stop == Stop.SHUTDOWN) actor.sendMessage(0); // an executor tells nobody: only who needs it again hears
+      int count = 0;
+      for (var mine : futures) for (var future : mine) if (!completes(future)) count++;
+      if (pool != null) pool.shutdown();
+      return count;
+    }
+
+    private static boolean completes(CompletableFuture<Integer> future) throws InterruptedException {
+      try {
+        future.get(20, TimeUnit.SECONDS);
+        return true;
+      } catch (TimeoutException never) {
+        return false;
+      } catch (ExecutionException stopped) {
+        return stopped.getCause() instanceof ActorStoppedException;
+      }
+    }
+  }
+}
