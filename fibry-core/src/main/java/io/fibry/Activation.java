@@ -92,7 +92,7 @@ final class Activation extends Turn implements Runnable {
       thread = Thread.currentThread();
       if (outer != null) depth = outer.depth + 1;
       CURRENT.set(this);
-      cell.runInline(this);
+      cell.announce(this);
       Object given = request.beginUnseen();
       if (cell.phase == ActorCell.OPEN) deliver(given, request);
       else undelivered(given, request);

@@ -355,7 +355,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   }
 
   /** As `run`, where there is no thread that a killer might interrupt. */
-  final void runInline(Activation activation) {
+  final void announce(Activation activation) {
     RUN.setRelease(this, activation);
   }
 

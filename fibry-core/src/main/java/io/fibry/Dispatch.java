@@ -49,7 +49,10 @@ final class Dispatch {
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
-      } else cell.behaviour.how().strategy().activate((Activation) held);
+      } else {
+        cell.announce((Activation) held); // a killer must find what waits, also if this never gets a thread
+        (tries > 0 && cell.phase != ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how().strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
+      }
     } catch (Throwable failure) {
       if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return; // it was taken, and looks after itself
       cell.stranded = held;
@@ -157,5 +160,6 @@ final class Dispatch {
     cell.rich().end();
     var worker = cell.run();
     if (worker != null) worker.failRequests();
+    else cell.failWaiting((Object) null);
   }
 }
