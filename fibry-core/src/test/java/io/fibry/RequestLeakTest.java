@@ -64,7 +64,7 @@ class RequestLeakTest {
     request.cancel(true);
 
     assertTrue(LeakProbe.collected(probe));
-    assertEquals(0, request.exceptionNow().getStackTrace().length);
+    assertEquals(0, request.handle((answer, failure) -> failure).join().getStackTrace().length);
     gate.countDown();
   }
 }
