@@ -1,0 +1,174 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.fibry.DeadLetter.Reason;
+import java.io.IOException;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Handlers that throw whatever can be thrown. */
+@Timeout(60)
+class HandlerFaultTest {
+  private static final FailurePolicy QUIET = FailurePolicy.goOn().withoutLog();
+  private static final List<Supplier<Throwable>> FAULTS = List.of(
+      IllegalStateException::new, IOException::new, AssertionError::new, NoClassDefFoundError::new, StackOverflowError::new, Error::new, InterruptedException::new,
+      () -> new CompletionException(null), TimeoutException::new, Unprintable::new);
+
+  /** As hostile as an exception can be. */
+  private static final class Unprintable extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new IllegalStateException("no message either");
+    }
+
+    @Override
+    public String toString() {
+      throw new StackOverflowError("nor a text");
+    }
+  }
+
+  /** A message whose text is as hostile. */
+  private record Riddle() {
+    @Override
+    public String toString() {
+      throw new StackOverflowError("no text");
+    }
+  }
+
+  @SuppressWarnings("unchecked") // a handler may throw what it likes
+  private static <T extends Throwable> int raise(Throwable failure) throws T {
+    throw (T) failure;
+  }
+
+  static Stream<Variants.Variant> strategies() {
+    return Variants.strategiesAlone();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void anActorGoesOnAfterWhateverItsHandlerThrows(Variants.Variant variant) {
+    long seed = StressHarness.seed();
+    System.out.println(variant + ": -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var scope = Variants.scope(o -> o);
+    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object failure) -> failure instanceof Throwable thrown ? HandlerFaultTest.<RuntimeException>raise(thrown) : 7);
+    int requests = 0;
+
+    for (int i = 0; i < 300; i++) {
+      var failure = FAULTS.get(random.nextInt(FAULTS.size())).get();
+      if (random.nextBoolean()) actor.sendMessage(failure);
+      else {
+        requests++;
+        assertSame(failure, rootOf(Patience.failure(actor.sendMessageReturn(failure)), failure));
+      }
+    }
+
+    assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
+    actor.close();
+    assertEquals(300, scope.unhandled(Reason.FAILED));
+    assertEquals(1, scope.handled(), requests + " requests");
+  }
+
+  /** The JDK takes a CompletionException for a wrapper. */
+  private static Throwable rootOf(Throwable seen, Throwable thrown) {
+    return seen == thrown || seen.getCause() == null ? seen : seen.getCause();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void anActorGoesOnThoughWhatItThrowsCannotBeLogged(Variants.Variant variant) {
+    try (var logged = new Logged()) {
+      var scope = Variants.scope(o -> o);
+      var actor = variant.builder(scope).newActorWithReturn((Object message) -> message.equals("fine") ? 7 : HandlerFaultTest.<RuntimeException>raise(new Unprintable()));
+      actor.sendMessage("bad");
+      actor.sendMessage(new Riddle());
+
+      assertInstanceOf(Unprintable.class, Patience.failure(actor.sendMessageReturn(new Riddle())));
+
+      assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
+      actor.close();
+      assertEquals(3, scope.unhandled(Reason.FAILED));
+      assertEquals(1, scope.handled(), logged.text());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void anOutOfMemoryErrorStopsTheActorAndTellsItsRequests(Variants.Variant variant) {
+    try (var logged = new Logged()) {
+      var gate = new Gate();
+      var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object message) -> {
+        gate.pass();
+        throw new OutOfMemoryError("not really");
+      });
+      var sender = Patience.elsewhere(() -> actor.sendMessage("first"));
+      Patience.await(gate.entered);
+      var waiting = actor.sendMessageReturn("second");
+      gate.open();
+
+      Patience.ended(actor);
+
+      assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting), logged::text);
+      assertInstanceOf(OutOfMemoryError.class, assertInstanceOf(ExitReason.Failed.class, actor.onExit().join()).cause());
+      assertFalse(actor.sendMessage("late"));
+      Patience.joined(sender);
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void anOverflowInTheHandlerAtAnyDepthIsItsFailureAlone(Variants.Variant variant) {
+    var scope = Variants.scope(o -> o);
+    var other = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> 1);
+    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
+
+    int times = Boolean.getBoolean("fibry.soak") ? 500 : 15;
+    for (int i = 0; i < times; i++) assertInstanceOf(StackOverflowError.class, Patience.failure(actor.sendMessageReturn(i * 2_000 / times)));
+
+    assertEquals(1, Patience.value(other.sendMessageReturn(0)));
+    assertEquals(0, Patience.value(actor.sendMessageReturn(-1)));
+    actor.close();
+    other.close();
+  }
+
+  /** Overflows; sends on its way down, from this depth on. */
+  private static int descend(int from, Actor<Object> other) {
+    if (from == -1) return 0;
+    return from == 0 ? sendAndDescend(other) : 1 + descend(from - 1, other);
+  }
+
+  private static int sendAndDescend(Actor<Object> other) {
+    other.sendMessage(1);
+    return 1 + sendAndDescend(other);
+  }
+
+  @Test
+  void anOverflowInTheStopHookEndsNothingElse() {
+    try (var logged = new Logged()) {
+      var closed = new CountDownLatch(1);
+      var actor = ActorSystem.anonymous().initialState(AtomicInteger::new).onStop(state -> descend(Integer.MAX_VALUE, null)).newActor((AtomicInteger state, Integer i) -> state.set(i)).closeOnExit(closed::countDown);
+      actor.sendMessage(1);
+
+      actor.close();
+
+      assertEquals(0, closed.getCount(), logged.text());
+      assertEquals(new ExitReason.Finished(), actor.onExit().join());
+    }
+  }
+}

@@ -1,0 +1,173 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Interrupts of everybody at any moment. */
+@Timeout(60)
+class InterruptFaultTest {
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void anInterruptOfABlockedSenderLeavesNeitherAPhantomNorALostMessage(boolean virtual) throws InterruptedException {
+    long seed = StressHarness.seed();
+    System.out.println("blocked senders, virtual " + virtual + ": -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    Set<Integer> handled = ConcurrentHashMap.newKeySet();
+    var twice = new AtomicBoolean();
+    var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Integer i) -> {
+      if (!handled.add(i)) twice.set(true);
+      if (i % 16 == 0) LockSupport.parkNanos(1_000);
+    });
+    Set<Integer> taken = ConcurrentHashMap.newKeySet();
+    var flagLost = new AtomicBoolean();
+    var senders = new ArrayList<Thread>();
+    var running = new AtomicInteger(3);
+    for (int s = 0; s < 3; s++) {
+      int first = s * 10_000;
+      senders.add((virtual ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> {
+        for (int i = first; i < first + 3_000; i++) {
+          if (actor.sendMessage(i)) taken.add(i);
+          else if (!Thread.currentThread().isInterrupted()) flagLost.set(true);
+          Thread.interrupted();
+        }
+        running.decrementAndGet();
+      }));
+    }
+
+    while (running.get() > 0) {
+      senders.get(random.nextInt(senders.size())).interrupt();
+      LockSupport.parkNanos(random.nextInt(30_000));
+    }
+
+    for (var sender : senders) Patience.joined(sender);
+    actor.close();
+    assertEquals(taken, handled);
+    assertFalse(twice.get());
+    assertFalse(flagLost.get());
+  }
+
+  @Test
+  void anInterruptOfAnAskerEndsItsWaitAndKeepsTheFlag() throws InterruptedException {
+    var random = new SplittableRandom(StressHarness.seed());
+    var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
+    var faults = ConcurrentHashMap.<String>newKeySet();
+    var running = new AtomicBoolean(true);
+    var asker = Thread.ofVirtual().start(() -> {
+      for (int i = 0; i < 5_000; i++) ask(actor, i, faults);
+      running.set(false);
+    });
+
+    while (running.get()) {
+      asker.interrupt();
+      LockSupport.parkNanos(random.nextInt(20_000));
+    }
+
+    Patience.joined(asker);
+    assertEquals(Set.of(), faults);
+    assertEquals(1, actor.ask(1));
+    actor.close();
+  }
+
+  private static void ask(ActorWithReturn<Integer, Integer> actor, int i, Set<String> faults) {
+    try {
+      if (actor.ask(i, Duration.ofSeconds(20)) != i) faults.add("the wrong answer");
+    } catch (CancellationException interrupted) {
+      if (!Thread.currentThread().isInterrupted()) faults.add("the flag was lost");
+    } catch (RuntimeException other) {
+      faults.add(other.toString());
+    }
+    Thread.interrupted();
+  }
+
+  static Stream<Strategy> own() {
+    return Stream.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber());
+  }
+
+  @ParameterizedTest
+  @MethodSource("own")
+  void aStrayInterruptOfAHandlerNeitherLeaksNorKills(Strategy strategy) throws InterruptedException {
+    var random = new SplittableRandom(StressHarness.seed());
+    var worker = new Thread[1];
+    var leaked = new AtomicInteger();
+    var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
+      if (i % 2 == 0) {
+        if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+        Thread.currentThread().interrupt();
+        if (i % 4 == 0) throw new InterruptedException("planned");
+      } else if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+      worker[0] = Thread.currentThread();
+      return i;
+    });
+    var answers = Stream.iterate(0, i -> i + 1).limit(2_000).map(actor::sendMessageReturn).toList();
+
+    for (var answer : answers) assertTrue(waitFor(answer), "incomplete");
+    assertEquals(0, leaked.get());
+    outside(actor, worker, random);
+  }
+
+  private static boolean waitFor(CompletableFuture<Integer> answer) {
+    answer.handle((value, failure) -> 0).orTimeout(10, TimeUnit.SECONDS).join();
+    return true;
+  }
+
+  /** Interrupts from outside, at any moment: also while it waits for work, or for a sender between its two steps. */
+  private static void outside(ActorWithReturn<Integer, Integer> actor, Thread[] worker, SplittableRandom random) throws InterruptedException {
+    var interrupter = Thread.ofPlatform().start(() -> {
+      for (int i = 0; i < 500; i++) {
+        worker[0].interrupt();
+        LockSupport.parkNanos(random.nextInt(10_000));
+      }
+    });
+    for (int i = 0; i < 2_000; i++) assertEquals(2 * i + 1, Patience.value(actor.sendMessageReturn(2 * i + 1)));
+    Patience.joined(interrupter);
+    actor.close();
+  }
+
+  @Test
+  void aHandlerThatIsInterruptedWhileItAsksCanGoOn() {
+    var gate = new Gate();
+    var slow = ActorSystem.anonymous().newActorWithReturn((Integer i) -> {
+      gate.pass();
+      return i;
+    });
+    List<Thread> worker = new CopyOnWriteArrayList<>();
+    var asking = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
+      worker.add(Thread.currentThread());
+      return i == 0 ? slow.ask(i) : i;
+    });
+    var first = asking.sendMessageReturn(0);
+    Patience.await(gate.entered);
+    Patience.parked(worker.getFirst());
+
+    worker.getFirst().interrupt();
+
+    assertThrows(Exception.class, first::join);
+    assertEquals(1, Patience.value(asking.sendMessageReturn(1)));
+    gate.open();
+  }
+}
