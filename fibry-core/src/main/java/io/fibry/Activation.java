@@ -68,7 +68,7 @@ final class Activation extends Turn implements Runnable {
     if (own) bearName();
     if (kind == Kind.RESIDENT) stay();
     else {
-      cell.run(this);
+      VarHandle.fullFence(); // `thread` is written, now for the phase: a killer writes the phase, then looks for the thread
       drain();
     }
   }

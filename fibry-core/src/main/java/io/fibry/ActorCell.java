@@ -7,12 +7,8 @@ import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
  * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes a
@@ -282,21 +278,10 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   }
 
   private boolean awaitExit(Duration limit) {
-    var exit = rich().exit();
-    if (exit.isDone()) return true;
+    var extras = rich();
+    if (extras.exit().isDone()) return true;
     beforeWait("waitForExit()");
-    try {
-      if (limit == null) exit.get();
-      else exit.get(limit.compareTo(Duration.ofDays(36_500)) < 0 ? limit.toNanos() : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException over) {
-      return false;
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the end of actor '" + name() + "'");
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
-    }
+    return extras.awaitExit(limit);
   }
 
   @Override
@@ -354,7 +339,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     return (Activation) RUN.getAcquire(this);
   }
 
-  /** As `run`, where there is no thread that a killer might interrupt. */
+  /** Before it gets a thread: a killer must find what waits, also if it never gets one. Once only: handed out again, it may have been at work and gone. */
   final void announce(Activation activation) {
     RUN.setRelease(this, activation);
   }

@@ -24,7 +24,9 @@ final class Dispatch {
 
   /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
   static void begin(ActorCell cell, Activation prepared, Object first) {
-    attempt(cell, prepared == null || cell.phase >= ActorCell.LEAVING ? first : prepared, 0);
+    boolean ready = prepared != null && cell.phase < ActorCell.LEAVING;
+    if (ready) cell.announce(prepared);
+    attempt(cell, ready ? prepared : first, 0);
   }
 
   /** Takes up a right that lies stranded, if nobody else does. */
@@ -50,7 +52,6 @@ final class Dispatch {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
       } else {
-        cell.announce((Activation) held); // a killer must find what waits, also if this never gets a thread
         (tries > 0 && cell.phase != ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how().strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
       }
     } catch (Throwable failure) {
@@ -71,7 +72,11 @@ final class Dispatch {
   /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */
   private static Activation holder(ActorCell cell, Object held) {
     if (held instanceof Activation made) return made;
-    if (!cell.behaviour.how().strategy().resident()) return new Activation(cell, held, Kind.NORMAL);
+    if (!cell.behaviour.how().strategy().resident()) {
+      var made = new Activation(cell, held, Kind.NORMAL);
+      cell.announce(made);
+      return made;
+    }
     var resident = cell.run();
     resident.handed = held;
     return resident;

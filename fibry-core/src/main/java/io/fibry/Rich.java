@@ -1,16 +1,20 @@
 package io.fibry;
 
 import io.fibry.time.Scheduler;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /** What most actors never have, made at first need: name, end, timers, promises, what was put aside. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
@@ -97,6 +101,22 @@ final class Rich {
     toClose.forEach(this::close);
     cell.ended();
     exit.end(why);
+  }
+
+  /** Waits for the end; null: as long as it takes. */
+  boolean awaitExit(Duration limit) {
+    try {
+      if (limit == null) exit.get();
+      else exit.get(limit.compareTo(Duration.ofDays(36_500)) < 0 ? limit.toNanos() : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException over) {
+      return false;
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while waiting for the end of actor '" + cell.name() + "'");
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
+    }
   }
 
   void close(AutoCloseable resource) {
