@@ -3,7 +3,7 @@ package io.fibry;
 import java.util.concurrent.Callable;
 
 /** What an actor does with a message, and how it was made. Immutable; the first part is shared by all actors of one builder. */
-record Behaviour(How how, Logic logic) {
+record Behaviour(How how, Logic logic, boolean usesContext) {
 
   /** What a builder says of its actors. */
   record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline) {}

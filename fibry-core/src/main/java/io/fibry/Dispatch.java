@@ -107,8 +107,8 @@ final class Dispatch {
   private static void retry(ActorCell cell, Object held, Throwable failure, int tries) {
     try {
       OwnThreads.FIBER.activate(() -> {
+        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), cell.behaviour.how().strategy(), failure); // here there is a stack to log on
         attempt(cell, held, tries);
-        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}, and was given one later", cell.name(), cell.behaviour.how().strategy(), failure); // here there is a stack to log on
       });
     } catch (Throwable noThread) {
       cell.stranded = held;
@@ -130,14 +130,19 @@ final class Dispatch {
     var activation = new Activation(cell, asked, Kind.INLINE);
     if (!cell.acquire(asked)) return null;
     try {
+      if (cell.behaviour.usesContext()) activation.limit = askLimit(cell); // the clock is a third of an inline request
       activation.runInline(asked, outer);
     } catch (Throwable edge) { // of the stack: it was not even entered
       cell.stranded = asked;
       recover(cell, edge, 0);
     }
     if (activation.answer != null) return activation.answer;
+    return asked.await(message, asked.isDone() ? Limit.NONE : askLimit(cell));
+  }
+
+  private static Limit askLimit(ActorCell cell) {
     var options = cell.scope().options();
-    return asked.await(message, asked.isDone() ? Limit.NONE : Limit.of(options.scheduler, options.askLimit));
+    return Limit.of(options.scheduler, options.askLimit);
   }
 
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */

@@ -91,7 +91,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   @Override
   public <N extends M> Actor<N> newActor(Handler.InContext<N> handler) {
     var typed = (Handler.InContext<Object>) Objects.requireNonNull(handler, "handler");
-    return (Actor<N>) make((activation, message) -> {
+    return (Actor<N>) makeInContext((activation, message) -> {
       typed.handle(message, activation);
       return Logic.NONE;
     });
@@ -106,14 +106,14 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
     var typed = (Handler.ReturningInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
-    return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(message, activation));
+    return (ActorWithReturn<N, R>) makeInContext((activation, message) -> typed.handle(message, activation));
   }
 
   @Override
   public Sink<Void> newSink() {
     var how = how();
     var shared = cache.sink;
-    if (shared == null || shared.how() != how) cache.sink = shared = new Behaviour(how, surrounded(Logic::sink));
+    if (shared == null || shared.how() != how) cache.sink = shared = new Behaviour(how, surrounded(Logic::sink), false);
     return (Sink<Void>) (Sink<?>) makeSink(shared);
   }
 
@@ -123,7 +123,11 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   private ActorCell make(Logic logic) {
-    return make(new Behaviour(how(), surrounded(logic)));
+    return make(new Behaviour(how(), surrounded(logic), false));
+  }
+
+  private ActorCell makeInContext(Logic logic) {
+    return make(new Behaviour(how(), surrounded(logic), true));
   }
 
   private ActorCell make(Behaviour behaviour) {
@@ -175,7 +179,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     @Override
     public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
       var typed = (Handler.StatefulInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (Actor<N>) make((activation, message) -> {
+      return (Actor<N>) makeInContext((activation, message) -> {
         typed.handle(activation.cell.state, message, activation);
         return Logic.NONE;
       });
@@ -190,20 +194,24 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     @Override
     public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
       var typed = (Handler.StatefulReturningInContext<Object, Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(activation.cell.state, message, activation));
+      return (ActorWithReturn<N, R>) makeInContext((activation, message) -> typed.handle(activation.cell.state, message, activation));
     }
 
     @Override
     public Sink<S> newSink() {
-      return (Sink<S>) (Sink<?>) recipe.makeSink(behaviour(Logic::sink));
+      return (Sink<S>) (Sink<?>) recipe.makeSink(behaviour(Logic::sink, false));
     }
 
     private ActorCell make(Logic logic) {
-      return recipe.make(behaviour(logic));
+      return recipe.make(behaviour(logic, false));
     }
 
-    private Behaviour behaviour(Logic logic) {
-      return new Behaviour(recipe.how(), new Behaviour.Stateful(initial, stop, copy, recipe.surrounded(logic)));
+    private ActorCell makeInContext(Logic logic) {
+      return recipe.make(behaviour(logic, true));
+    }
+
+    private Behaviour behaviour(Logic logic, boolean usesContext) {
+      return new Behaviour(recipe.how(), new Behaviour.Stateful(initial, stop, copy, recipe.surrounded(logic)), usesContext);
     }
   }
 }

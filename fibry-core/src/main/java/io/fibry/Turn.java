@@ -23,6 +23,7 @@ abstract class Turn implements ActorContext<Object> {
   Asked<?> asked; // being handled, where it is a request; read by a killer
   boolean aside; // the message was put aside
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
+  Limit limit; // of a request handled inline, where somebody may ask for it; null: it ends by itself
   long handled; // messages not yet in the accounts
 
   Turn(ActorCell cell) {
@@ -87,7 +88,7 @@ abstract class Turn implements ActorContext<Object> {
   @Override
   public boolean cancelled() {
     check();
-    return asked != null && asked.isDone();
+    return asked != null && (asked.isDone() || limit != null && limit.getAsBoolean());
   }
 
   @Override

@@ -242,4 +242,17 @@ class InlineTest {
     onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));
     assertEquals(1, scope.unhandled(DeadLetter.Reason.UNDELIVERED));
   }
+
+  @Test
+  void theHandlerSeesTheLimitOfTheScope() throws Exception {
+    var actor = inline.newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      boolean early = context.cancelled();
+      clock.advance(Duration.ofSeconds(30));
+      return early + " " + context.cancelled();
+    });
+
+    Object seen = onVirtualThread(() -> actor.ask("look"));
+
+    assertEquals("false true", seen);
+  }
 }
