@@ -28,7 +28,7 @@ final class Asked<R> extends CompletableFuture<R> {
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
   private static final CancellationException CANCELLED = new Cancelled();
-  private static final Throwable EXPIRED = new TimeoutException("the time for the answer is over");
+  private static final Throwable EXPIRED = new Expired();
   private static final VarHandle STATE;
 
   static {
@@ -294,6 +294,15 @@ final class Asked<R> extends CompletableFuture<R> {
     @Override
     public Throwable fillInStackTrace() {
       return this;
+    }
+  }
+
+  /** One for all, and without a stack too: that of whoever came first would keep his class loader for ever. */
+  private static final class Expired extends Exception {
+    private static final long serialVersionUID = 1;
+
+    Expired() {
+      super("the time for the answer is over", null, false, false);
     }
   }
 
