@@ -2,6 +2,7 @@ package io.fibry;
 
 import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -23,9 +24,13 @@ final class LeakProbe {
 
   /** Whether it is collected, in time. */
   static boolean collected(WeakReference<?> reference) {
+    return collected(List.of(reference));
+  }
+
+  static boolean collected(List<? extends WeakReference<?>> references) {
     return eventually(() -> {
       System.gc();
-      return reference.refersTo(null);
+      return references.stream().allMatch(reference -> reference.refersTo(null));
     });
   }
 

@@ -1,0 +1,169 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.time.Scheduler;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What actors leave behind: nothing. */
+@Timeout(120)
+class ActorLeakTest {
+  private static final int MILLION = 1_000_000;
+
+  @Test
+  void aMillionActorsStartedAndStoppedLeaveNothing() {
+    startAndStop(10_000);
+    long heap = LeakProbe.used();
+    int threads = threads();
+
+    startAndStop(MILLION);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 8_000_000, grown + " bytes are left");
+    assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2), () -> "threads: " + threads + ", then " + threads());
+  }
+
+  private static void startAndStop(int times) {
+    for (int i = 0; i < times; i++) {
+      var actor = (i % 1_000 == 0 ? ActorSystem.named("leak" + i) : ActorSystem.anonymous()).newActor((Integer message) -> {});
+      actor.sendMessage(i);
+      if (i % 3 == 0) actor.askExit();
+      else actor.sendPoisonPill();
+      if (i % 1_000 == 0) actor.waitForExit();
+    }
+  }
+
+  private static int threads() {
+    return ManagementFactory.getThreadMXBean().getThreadCount();
+  }
+
+  @Test
+  void residentThreadsEndWithTheirActors() {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+      int threads = threads();
+      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> {})).limit(200).toList();
+      for (var actor : actors) actor.sendMessage(1);
+
+      for (var actor : actors) actor.close();
+
+      assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2), () -> "threads: " + threads + ", then " + threads());
+    }
+  }
+
+  @Test
+  void aMillionIdleActorsThatNobodyKnowsAreGarbage() {
+    var probes = new ArrayList<WeakReference<?>>();
+    long heap = LeakProbe.used();
+
+    for (int i = 0; i < MILLION; i++) {
+      var actor = ActorSystem.anonymous().newActorWithReturn((Integer message) -> message);
+      if (i % 1_000 == 0) assertEquals(i, Patience.value(actor.sendMessageReturn(i)));
+      if (i % 1_000 == 0) probes.add(new WeakReference<>(actor));
+    }
+
+    assertTrue(LeakProbe.collected(probes));
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 4_000_000, grown + " bytes are left");
+  }
+
+  @Test
+  void cancelledTimersLeaveNothing() {
+    var actor = ActorSystem.anonymous().newActor((byte[] message) -> {});
+    timers(actor, 1_000);
+    long heap = LeakProbe.used();
+
+    timers(actor, 100_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 2_000_000, grown + " bytes are left");
+  }
+
+  private static void timers(Actor<byte[]> actor, int count) {
+    var timers = new ArrayList<Scheduler.Timer>();
+    for (int i = 0; i < count; i++) timers.add(i % 2 == 0 ? actor.sendMessageLater(new byte[100], Duration.ofHours(1)) : actor.sendMessageEvery(new byte[100], Duration.ofHours(1)));
+    for (var timer : timers) assertTrue(timer.cancel());
+    for (int i = 0; i < count; i++) actor.sendMessageLater("key", new byte[100], Duration.ofHours(1));
+  }
+
+  @Test
+  void timersOfAnEndedActorLeaveNothing() {
+    var actor = ActorSystem.anonymous().newActor((Object message) -> {});
+    for (int i = 0; i < 10_000; i++) actor.sendMessageEvery("tick", Duration.ofHours(1));
+    var probe = new WeakReference<>(actor);
+
+    actor.close();
+    actor = null;
+
+    assertTrue(LeakProbe.collected(probe));
+  }
+
+  static Stream<Variants.Variant> variants() {
+    return Variants.all().filter(v -> v.mailbox() == Mailbox.unbounded() || v.mailbox().isSelective());
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void anIdleActorKeepsNeitherItsLastMessageNorTheFutureItAnswered(Variants.Variant variant) {
+    var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object message) -> 1);
+    var message = new WeakReference<>(send(actor));
+    var future = new WeakReference<>(request(actor));
+
+    assertTrue(LeakProbe.collected(message));
+    assertTrue(LeakProbe.collected(future));
+    assertEquals(1, Patience.value(actor.sendMessageReturn("alive")));
+    actor.close();
+  }
+
+  private static Object send(Actor<Object> actor) {
+    var message = new Object();
+    actor.sendMessage(message);
+    return message;
+  }
+
+  private static CompletableFuture<?> request(ActorWithReturn<Object, Integer> actor) {
+    var future = actor.sendMessageReturn(new Object());
+    Patience.value(future);
+    return future;
+  }
+
+  @Test
+  void anIdleActorHasNoActivation() {
+    var actor = ActorSystem.anonymous().newActorWithReturn((Integer i) -> i);
+
+    actor.ask(1);
+
+    var cell = (ActorCell) (Exitable) actor;
+    Patience.eventually(() -> cell.run() == null);
+    assertNull(cell.stranded);
+  }
+
+  @Test
+  void aMessageBehindALongOneIsNotKeptByItsPredecessors() {
+    var gate = new Gate();
+    var actor = ActorSystem.anonymous().newActor((Object message) -> {
+      if (message instanceof Gate stop) stop.pass();
+    });
+    var probes = Stream.generate(() -> new WeakReference<>(send(actor))).limit(100).toList();
+
+    actor.sendMessage(gate);
+
+    Patience.await(gate.entered);
+    assertTrue(LeakProbe.collected(probes));
+    assertFalse(probes.isEmpty());
+    gate.open();
+  }
+}

@@ -1,0 +1,69 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A JVM of its own, on the Java and the class path of this one. */
+final class JvmChild implements AutoCloseable {
+  private static final int PATIENCE = 60; // s
+
+  private final Process process;
+  private final BufferedReader out;
+
+  private JvmChild(Process process) {
+    this.process = process;
+    this.out = process.inputReader();
+  }
+
+  static JvmChild start(List<String> flags, Class<?> main, String... args) throws IOException {
+    var command = new ArrayList<String>();
+    command.add(ProcessHandle.current().info().command().orElseThrow());
+    command.addAll(flags);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    command.addAll(List.of(args));
+    return new JvmChild(new ProcessBuilder(command).redirectErrorStream(true).start());
+  }
+
+  /** Waits for this line. */
+  void awaitLine(String wanted) throws IOException {
+    var seen = new ArrayList<String>();
+    for (var line = out.readLine(); !wanted.equals(line); line = out.readLine()) {
+      seen.add(line);
+      assertTrue(line != null, () -> "it ended without '" + wanted + "': " + seen);
+    }
+  }
+
+  /** Ends it as a user would, by kill -TERM. */
+  void terminate() {
+    process.toHandle().destroy(); // and not by the process itself, which would close what it prints
+  }
+
+  /** Waits until it ended by itself; answers what it printed. */
+  String ended(int exit) throws InterruptedException {
+    var killer = Thread.ofVirtual().start(this::killLate);
+    String text = String.join("\n", out.lines().toList());
+    killer.interrupt();
+    assertTrue(process.waitFor(PATIENCE, TimeUnit.SECONDS), () -> "it does not end: " + text);
+    assertEquals(exit, process.exitValue(), text);
+    return text;
+  }
+
+  private void killLate() {
+    try {
+      if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) process.destroyForcibly();
+    } catch (InterruptedException ended) {
+      // as it should
+    }
+  }
+
+  @Override
+  public void close() {
+    process.destroyForcibly();
+  }
+}

@@ -1,0 +1,110 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What keeps a program running, and what lets it end. */
+@Timeout(120)
+class JvmLifeTest {
+  private static final List<Strategy> STRATEGIES = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+
+  /** Makes actors of every strategy, at work, at rest and blocked, and returns. */
+  static final class Returns {
+    public static void main(String[] args) throws InterruptedException {
+      for (var strategy : STRATEGIES) {
+        for (var mailbox : List.of(Mailbox.unbounded(), Mailbox.unbounded().selective())) {
+          var blocked = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy).mailbox(mailbox).newActor((Object message) -> new CountDownLatch(1).await());
+          blocked.sendMessage("never ends");
+          var idle = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox).newActorWithReturn((Object message) -> message);
+          idle.sendMessageEvery("tick", Duration.ofMillis(1));
+          idle.ask("now");
+        }
+      }
+      System.out.println("main returns");
+    }
+  }
+
+  /** Sends, closes, and returns. */
+  static final class Closes {
+    public static void main(String[] args) {
+      var seen = new ArrayList<Integer>();
+      for (var strategy : STRATEGIES) try (var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> seen.add(i))) {
+        for (int i = 0; i < 1_000; i++) actor.sendMessage(i);
+      }
+      System.out.println("handled " + seen.size());
+    }
+  }
+
+  /** Waits for an actor that nobody ends. */
+  static final class Waits {
+    public static void main(String[] args) {
+      var actor = ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> System.out.println("ready"));
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        actor.sendMessage(2);
+        actor.close();
+        System.out.println("closed by the shutdown hook");
+      }));
+      actor.sendMessage(1);
+      actor.waitForExit();
+    }
+  }
+
+  @Test
+  void noActorKeepsTheJvmAlive() throws Exception {
+    try (var child = JvmChild.start(List.of(), Returns.class)) {
+      String printed = child.ended(0);
+
+      assertTrue(printed.endsWith("main returns"), printed);
+    }
+  }
+
+  @Test
+  void aMainThatClosesSeesItsMessagesHandled() throws Exception {
+    try (var child = JvmChild.start(List.of(), Closes.class)) {
+      String printed = child.ended(0);
+
+      assertEquals("handled 4000", printed);
+    }
+  }
+
+  @Test
+  void aSignalEndsAMainThatWaitsAndAShutdownHookCanClose() throws Exception {
+    try (var child = JvmChild.start(List.of(), Waits.class)) {
+      child.awaitLine("ready");
+
+      child.terminate();
+
+      assertEquals("ready\nclosed by the shutdown hook", child.ended(143));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
+  void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
+    String seed = "-Dfibry.seed=" + StressHarness.seed();
+    try (var child = JvmChild.start(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")), StressHarness.class, String.valueOf(StressHarness.millis(1_500)))) {
+      String printed = child.ended(0);
+
+      assertTrue(printed.contains("rounds: "), printed);
+    }
+  }
+
+  @Test
+  void aLoaderThatUsesTheLibraryFirstIsCollected() throws Exception {
+    try (var child = JvmChild.start(List.of(), ClassLoaderLeakTest.First.class)) {
+      String printed = child.ended(0);
+
+      assertEquals("collected: true", printed);
+    }
+  }
+}

@@ -1,0 +1,28 @@
+package io.fibry;
+
+import java.time.Duration;
+
+/** Loaded by a loader of its own: makes an actor of its own classes, works with it, ends it. */
+public final class LeakPlugin implements Runnable {
+  private record Note(int number) {}
+
+  private final ActorBuilder<Object> builder;
+
+  /** What a plugin is given: public, since packages of different loaders are strangers. */
+  public LeakPlugin(ActorBuilder<Object> builder) {
+    this.builder = builder;
+  }
+
+  @Override
+  public void run() {
+    var actor = builder.initialState(() -> new Note(0)).newActorWithReturn((Note state, Object message) -> message);
+    actor.sendMessage(new Note(1));
+    actor.sendMessageLater(new Note(2), Duration.ofHours(1));
+    actor.ask(new Note(3));
+    actor.sendMessageReturn(new Note(4)).cancel(true);
+    actor.closeOnExit(() -> new Note(5).hashCode());
+    actor.sendMessageReturn(new Note(6)).thenApply(note -> new Note(7)).join();
+    actor.close();
+    actor.sendMessage(new Note(8));
+  }
+}
