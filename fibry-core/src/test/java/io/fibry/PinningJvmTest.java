@@ -1,0 +1,49 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whatever a virtual thread does in the library, it lets its carrier go. */
+@Timeout(120)
+class PinningJvmTest {
+
+  @Test
+  void noFrameOfTheLibraryPinsACarrier(@TempDir Path directory) throws Exception {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    try (var harness = new StressHarness(StressHarness.seed())) {
+      harness.play(1); // or the first use of classes is seen
+
+      var pinned = pinned(directory, harness);
+
+      assertEquals(List.of(), pinned);
+    }
+  }
+
+  private static List<String> pinned(Path directory, StressHarness harness) throws IOException, InterruptedException {
+    try (var recording = new Recording()) {
+      recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO).withStackTrace();
+      recording.start();
+      harness.play(StressHarness.millis(1_500));
+      recording.stop();
+      var file = directory.resolve("pinned.jfr");
+      recording.dump(file);
+      return RecordingFile.readAllEvents(file).stream().filter(PinningJvmTest::ours).map(RecordedEvent::toString).toList();
+    }
+  }
+
+  /** Whether the frame that pins is ours: the innermost that is neither of the JDK nor of a test. */
+  private static boolean ours(RecordedEvent event) {
+    return event.getStackTrace() == null || event.getStackTrace().getFrames().stream().map(frame -> frame.getMethod().getType().getName()).anyMatch(name -> name.startsWith("io.fibry.") && !name.contains("Stress"));
+  }
+}

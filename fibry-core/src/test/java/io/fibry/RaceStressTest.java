@@ -1,0 +1,102 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Small races, many times. */
+@Timeout(120)
+class RaceStressTest {
+
+  static Stream<Variants.Variant> variants() {
+    return Variants.all().filter(v -> v.mailbox() == Variants.MAILBOXES.get("unbounded") || v.mailbox() == Variants.MAILBOXES.get("bounded(64, BLOCK)"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void noWakeUpIsLost(Variants.Variant variant) {
+    long seed = StressHarness.seed();
+    System.out.println("pings on " + variant + ": -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    try (var actor = variant.builder(Variants.scope(o -> o)).newActorWithReturn((Object i) -> i)) {
+      int pings = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 5_000;
+
+      for (int i = 0; i < pings; i++) {
+        for (int spins = random.nextInt(100); spins > 0; spins--) Thread.onSpinWait();
+        if (i % 64 == 0) StressRound.jitter(random);
+        assertEquals(i, Patience.value(actor.sendMessageReturn(i)));
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void endingsAtOnceAgreeAndTheStopHookRunsOnce(Variants.Variant variant) {
+    var random = new SplittableRandom(StressHarness.seed());
+    for (int round = 0; round < 30; round++) {
+      var stops = new AtomicInteger();
+      var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new).onStop(state -> stops.incrementAndGet()).newActor((AtomicInteger state, Object message) -> state.incrementAndGet());
+      actor.sendMessage(1);
+      Set<ExitReason> reasons = ConcurrentHashMap.newKeySet();
+      var enders = new ArrayList<Thread>();
+      for (int i = 0; i < 4; i++) enders.add(ender(actor, random.nextInt(4), reasons));
+      for (var ender : enders) ender.start();
+
+      for (var ender : enders) Patience.joined(ender);
+
+      assertEquals(1, reasons.size());
+      assertTrue(stops.get() <= 1, "the stop hook ran " + stops + " times");
+    }
+  }
+
+  private static Thread ender(Actor<Object> actor, int verb, Set<ExitReason> reasons) {
+    return Thread.ofVirtual().unstarted(() -> {
+      List.<Runnable>of(actor::askExit, actor::sendPoisonPill, actor::kill, actor::close).get(verb).run();
+      if (verb == 1) actor.askExit();
+      actor.waitForExit();
+      reasons.add(actor.onExit().join());
+    });
+  }
+
+  @Test
+  void aNameHasOneOwner() {
+    var scope = Variants.scope(o -> o);
+    var owners = new AtomicInteger();
+    var twice = new AtomicBoolean();
+    var made = new AtomicInteger();
+    var threads = Stream.generate(() -> Thread.ofVirtual().start(() -> {
+      for (int i = 0; i < 2_000; i++) own(scope, owners, twice, made);
+    })).limit(4).toList();
+
+    for (var thread : threads) Patience.joined(thread);
+
+    assertTrue(made.get() > 0);
+    assertTrue(!twice.get(), "two living actors had one name");
+    assertTrue(scope.find("one", Integer.class).isEmpty());
+  }
+
+  /** Makes the actor if nobody else has it, and ends it; whoever makes it owns the name until it ended. */
+  private static void own(Scope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
+    try {
+      var actor = scope.named("one").protocol(Integer.class).newActor((Integer i) -> {});
+      if (owners.incrementAndGet() > 1) twice.set(true);
+      made.incrementAndGet();
+      owners.decrementAndGet();
+      actor.close();
+    } catch (IllegalArgumentException taken) {
+      Thread.onSpinWait();
+    }
+  }
+}
