@@ -66,6 +66,8 @@ final class StressRound {
   private int handlers; // plain: how many ran
   private int mirror; // plain: the same
   private SplittableRandom inside; // plain: the handler's own
+  private int late; // plain: how many began after `asked`; one may have been about to
+  private volatile boolean asked; // `askExit` or `kill` has returned
   private volatile boolean over; // `waitForExit` has returned
   private final CountDownLatch ready;
 
@@ -97,6 +99,7 @@ final class StressRound {
   void handle(StressItem item, ActorContext<StressItem> context) {
     if (item.begun.incrementAndGet() > 1) return;
     if (!busy.compareAndSet(false, true)) fault("two handlers at once, at " + item);
+    if (asked && ++late > 1) fault(item + " was begun though the actor had been asked to exit");
     if (over && !killed()) fault(item + " was begun after waitForExit returned");
     if (item.payload != item.number + 1) fault(item + ": the handler sees " + item.payload + " of what was written before sending");
     if (handlers != mirror) fault(item + ": sees half of what the handler before wrote");
@@ -203,6 +206,7 @@ final class StressRound {
       case KILL -> actor.kill();
       case CLOSE -> close();
     }
+    asked = ending == Ending.ASK_EXIT || killed();
   }
 
   private void close() {
