@@ -142,12 +142,13 @@ class StrategyFaultTest {
   }
 
   @Test
-  void anExecutorThatIsShutDownEndsItsActors() {
+  void anExecutorThatIsShutDownEndsItsActors() throws InterruptedException {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var letters = new Letters();
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
+    assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS)); // or the activation that answered may go on with the next
 
     var request = actor.sendMessageReturn(1);
 
