@@ -1,20 +1,30 @@
 package io.fibry.time;
 
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /** The clock of the machine, over the JDK's timer heap with its one thread. */
 final class SystemScheduler implements Scheduler {
+
+  private static final ThreadFactory THREADS = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").factory();
   static final SystemScheduler INSTANCE = new SystemScheduler();
 
-  private final ScheduledThreadPoolExecutor heap =
-      new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").factory());
+  private final ScheduledThreadPoolExecutor heap = new ScheduledThreadPoolExecutor(1, Runtime.version().feature() < 24 ? SystemScheduler::forgetful : THREADS);
 
   private SystemScheduler() {
     heap.setRemoveOnCancelPolicy(true);
+  }
+
+  /** Before Java 24 a thread remembers the class loaders on the stack of whoever happened to start it, and this one never ends. */
+  @SuppressWarnings("removal") // of what later versions are not asked for
+  private static Thread forgetful(Runnable task) {
+    return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> THREADS.newThread(task));
   }
 
   @Override
