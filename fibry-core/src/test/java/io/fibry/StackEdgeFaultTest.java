@@ -139,7 +139,7 @@ class StackEdgeFaultTest {
         default -> Strategy.on(worker::add);
       };
 
-      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 60;
+      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 30;
       int[] edge = new int[2];
       for (int i = 0; i < episodes; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;

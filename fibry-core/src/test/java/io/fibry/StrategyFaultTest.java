@@ -27,10 +27,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Strategies that fail in every way: no actor may die of it, and no request wait for ever. */
 @Timeout(60)
 class StrategyFaultTest {
+  private final Logged logged = new Logged(); // a strategy that fails is warned of, with a stack each
 
   @AfterEach
   void openGates() {
     Gate.openAll();
+    logged.close();
   }
 
   /** What a strategy does wrong, now and then. */
