@@ -19,14 +19,15 @@ import java.util.function.Supplier;
  * A request: envelope and future in one object of 40 bytes.
  *
  * <p>Two races are decided by one compare-and-set each on {@code state}. Who sets BEGUN or SETTLED first decides whether the message is handled or was cancelled. Who sets CHAINED or SETTLED first decides where
- * callbacks run: a drain that settles a request with something chained to it completes it on another thread, and who chains after it was settled waits for the result, a few instructions away, so that its callback runs
- * on its own thread. So no callback runs in the actor's turn.
+ * callbacks run: a drain that settles a request with something chained to it completes it on another thread, and who chains after it was settled waits until the drain is through with it, a few instructions away, so that
+ * its callback runs on its own thread. The result alone is not enough to wait for: the drain looks for callbacks after it has set it. So no callback runs in the actor's turn.
  */
 final class Asked<R> extends CompletableFuture<R> {
-  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when put aside; CHAINED is added any time before SETTLED
+  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when put aside; CHAINED is added any time before SETTLED; TOLD comes with SETTLED, or after it from who completes it in place
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
+  private static final byte TOLD = 8; // who settled it no longer looks for callbacks, or may run them
   private static final CancellationException CANCELLED = new Cancelled();
   private static final Throwable EXPIRED = new Expired();
   private static final VarHandle STATE;
@@ -42,7 +43,7 @@ final class Asked<R> extends CompletableFuture<R> {
   final ActorCell cell;
   Object next; // as in Envelope
   Place<Object> place; // where it stands in a guarded queue; written by the asker before it is offered
-  private Object message; // null once begun or settled; written by the asker, then by who won `state`
+  private Object message; // null once begun or settled; written by the asker, then by who won `state`: while it completes it in place, its thread
   private volatile byte state;
   private boolean answered; // by the handler's `reply..`; drain only
 
@@ -112,10 +113,17 @@ final class Asked<R> extends CompletableFuture<R> {
 
   @SuppressWarnings("unchecked") // the handler's answer is the asker's R: `ask` and `reply` are typed by the request
   private void settle(Object value, Throwable failure) {
-    byte before = settled();
+    byte before = settled(SETTLED);
     if ((before & SETTLED) != 0) return;
-    if ((before & BEGUN) == 0) message = null;
-    if ((before & CHAINED) == 0 || !elsewhere(() -> set((R) value, failure))) set((R) value, failure);
+    message = null;
+    if ((before & CHAINED) != 0 && elsewhere(() -> set((R) value, failure))) return;
+    message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
+    try {
+      set((R) value, failure);
+    } finally {
+      message = null;
+      STATE.setRelease(this, (byte) (before | SETTLED | TOLD));
+    }
   }
 
   private boolean elsewhere(Runnable completion) {
@@ -133,10 +141,10 @@ final class Asked<R> extends CompletableFuture<R> {
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException ? new CompletionException(failure) : failure);
   }
 
-  /** Sets SETTLED; answers what was there before. */
-  private byte settled() {
+  /** Sets these bits, unless SETTLED is set; answers what was there before. */
+  private byte settled(int bits) {
     byte s = state;
-    while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | SETTLED))) s = state;
+    while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | bits))) s = state;
     return s;
   }
 
@@ -195,7 +203,7 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** Takes the request out of the actor's hands; false if it was settled before. */
   private boolean leave(DeadLetter.Reason reason) {
-    byte before = settled();
+    byte before = settled(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
       awaitResult();
       return false;
@@ -257,6 +265,7 @@ final class Asked<R> extends CompletableFuture<R> {
     for (byte s = state; (s & CHAINED) == 0; s = state) {
       if ((s & SETTLED) != 0) {
         awaitResult();
+        while ((state & TOLD) == 0 && message != Thread.currentThread()) Thread.yield();
         return;
       }
       if (STATE.compareAndSet(this, s, (byte) (s | CHAINED))) return;
