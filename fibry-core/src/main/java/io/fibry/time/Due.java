@@ -19,7 +19,7 @@ abstract class Due implements Scheduler.Timer, Runnable {
   }
 
   private final Scheduler clock;
-  private final Runnable task;
+  private Runnable task; // null once it will not run again: what lingers in a queue keeps nothing. Written by who runs or cancels it
   private final long period; // > 0: between beginnings; < 0: between an end and the next beginning; 0: once
   long at; // when it is due; written before it is queued, read by whoever runs it
   private volatile boolean open = true; // true -> false, once: by `cancel`, or by the one run of a task that does not repeat
@@ -43,9 +43,11 @@ abstract class Due implements Scheduler.Timer, Runnable {
 
   @Override
   public final void run() {
-    if (period == 0 ? !OPEN.compareAndSet(this, true, false) : !open) return;
+    var code = task;
+    if (code == null || (period == 0 ? !OPEN.compareAndSet(this, true, false) : !open)) return;
+    if (period == 0) task = null;
     try {
-      task.run();
+      code.run();
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed{}", period == 0 ? "" : "; it will run again", failure);
     }
@@ -59,7 +61,10 @@ abstract class Due implements Scheduler.Timer, Runnable {
   @Override
   public final boolean cancel() {
     boolean was = OPEN.compareAndSet(this, true, false);
-    if (was) dequeue();
+    if (was) {
+      task = null;
+      dequeue();
+    }
     return was;
   }
 

@@ -1,31 +1,31 @@
 package io.fibry.time;
 
-import java.security.AccessController;
-import java.security.PrivilegedAction;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.TimeUnit;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 
-/** The clock of the machine, over the JDK's timer heap with its one thread. */
+/**
+ * The clock of the machine: one thread, with a sorted set of timers that only it touches. What others want of it they put into an inbox, without a lock: a StackOverflowError of theirs inside a lock (the JDK's timer heap
+ * has one) would stop every timer of the process.
+ *
+ * <p>No timer is slept through: who sets one puts it into the inbox, then looks how long the thread sleeps; the thread says how long it will sleep, then looks into the inbox.
+ */
 final class SystemScheduler implements Scheduler {
-
-  private static final ThreadFactory THREADS = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").factory();
   static final SystemScheduler INSTANCE = new SystemScheduler();
+  private static final int LEFTOVERS = 256; // so many timers may be cancelled before the thread is woken to forget them; they are empty
 
-  private final ScheduledThreadPoolExecutor heap = new ScheduledThreadPoolExecutor(1, Runtime.version().feature() < 24 ? SystemScheduler::forgetful : THREADS);
+  private final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>(); // timers set or cancelled; added by anybody, taken by the thread
+  private final TreeSet<Queued> queue = new TreeSet<>(); // the thread's own
+  private final AtomicReference<Thread> thread = new AtomicReference<>(); // null until the first timer is set
+  private final AtomicInteger cancelled = new AtomicInteger();
+  private volatile boolean asleep; // written by the thread
+  private volatile long until; // until when it sleeps; written by it before `asleep`
 
-  private SystemScheduler() {
-    heap.setRemoveOnCancelPolicy(true);
-  }
-
-  /** Before Java 24 a thread remembers the class loaders on the stack of whoever happened to start it, and this one never ends. */
-  @SuppressWarnings("removal") // of what later versions are not asked for
-  private static Thread forgetful(Runnable task) {
-    return AccessController.doPrivileged((PrivilegedAction<Thread>) () -> THREADS.newThread(task));
-  }
+  private SystemScheduler() {}
 
   @Override
   public long nanoTime() {
@@ -48,19 +48,63 @@ final class SystemScheduler implements Scheduler {
   }
 
   private Timer start(Runnable task, long delay, long period) {
-    probe(64, delay, period, delay, period);
     var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
     return due;
   }
 
-  /** Makes sure that the stack has room for what follows: a StackOverflowError inside the heap's lock would stop every timer of the process. Frames of some size: all four are needed again after the call. */
-  private static long probe(int frames, long a, long b, long c, long d) {
-    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
+  /** The thread, running; or about to, where this is the first timer. */
+  private Thread thread() {
+    if (thread.get() == null) thread.compareAndSet(null, Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop));
+    var only = thread.get();
+    // by a virtual thread: before Java 24 a thread remembers the class loaders on the stack of who started it, and this one never ends
+    if (!only.isAlive()) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> startOnce(only));
+    return only;
   }
 
-  private final class Queued extends Due {
-    private volatile Future<?> place; // written by whoever enqueues, read by whoever cancels
+  private static void startOnce(Thread thread) {
+    try {
+      thread.start();
+    } catch (IllegalThreadStateException another) {
+      // was quicker
+    }
+  }
+
+  private void loop() {
+    while (true) {
+      try {
+        turn();
+      } catch (Throwable failure) {
+        // of memory: what tasks throw is logged by them
+      }
+    }
+  }
+
+  private void turn() {
+    asleep = false;
+    Thread.interrupted();
+    for (var due = inbox.poll(); due != null; due = inbox.poll()) {
+      if (due.open()) queue.add(due);
+      else queue.remove(due);
+    }
+    long now = System.nanoTime();
+    var first = queue.isEmpty() ? null : queue.first();
+    if (first != null && first.at - now <= 0) {
+      queue.remove(first);
+      first.run();
+      return;
+    }
+    until = first == null ? now + Long.MAX_VALUE / 2 : first.at;
+    asleep = true;
+    if (!inbox.isEmpty()) return;
+    if (first == null) LockSupport.park(this);
+    else LockSupport.parkNanos(this, first.at - now);
+  }
+
+  private final class Queued extends Due implements Comparable<Queued> {
+    private static final AtomicInteger MADE = new AtomicInteger();
+
+    private final int number = MADE.incrementAndGet();
 
     Queued(Runnable task, long delay, long period) {
       super(SystemScheduler.this, task, delay, period);
@@ -68,14 +112,21 @@ final class SystemScheduler implements Scheduler {
 
     @Override
     void enqueue() {
-      place = heap.schedule(this, at - System.nanoTime(), TimeUnit.NANOSECONDS);
+      inbox.add(this);
+      var sleeper = thread();
+      if (asleep && at - until < 0) LockSupport.unpark(sleeper);
     }
 
     @Override
     void dequeue() {
-      probe(64, at, at, at, at);
-      var queued = place;
-      if (queued != null) queued.cancel(false);
+      inbox.add(this);
+      if (cancelled.incrementAndGet() % LEFTOVERS == 0) LockSupport.unpark(thread.get());
+    }
+
+    @Override
+    public int compareTo(Queued other) {
+      long later = at - other.at;
+      return later != 0 ? Long.signum(later) : Integer.compare(number, other.number);
     }
   }
 }
