@@ -36,7 +36,8 @@ final class Activation extends Turn implements Runnable {
   volatile Object handed; // resident only: the node to go on with; written by who has the right to run, taken by its thread
   volatile boolean claimed; // false -> true, by the run that counts
   private Object node; // from where on the right to run is ours; null: it is not
-  private boolean leaving; // the pill was met
+  private boolean leaving; // the pill was met: the hooks are ours to run
+  private boolean gone; // and have been
   Object answer; // inline only: what the handler returned; null: look at the request
   private long rested; // when it last let go of its carrier for good; 0: not yet
 
@@ -56,10 +57,12 @@ final class Activation extends Turn implements Runnable {
       else if (own) work();
       else workNested();
     } catch (Throwable edge) { // of the stack, or of memory: what handlers throw does not come here
-      if (node != null) cell.stranded = node; // first, and without a call
+      cell.orphaned |= leaving && node != null;
+      if (node != null) cell.stranded = node; // without a call: it cannot fail
       node = null;
       thread = null; // it works for the actor no more
       Dispatch.recover(cell, edge, 0);
+      settleAccounts();
     }
   }
 
@@ -103,6 +106,7 @@ final class Activation extends Turn implements Runnable {
       node = null;
       thread = null;
       Dispatch.recover(cell, edge, 0);
+      settleAccounts();
     } finally {
       CURRENT.set(outer);
     }
@@ -128,11 +132,17 @@ final class Activation extends Turn implements Runnable {
         try {
           drain();
         } catch (Throwable edge) {
+          cell.orphaned |= leaving && node != null;
+          leaving = false;
           if (node != null) cell.stranded = node;
           node = null;
           Dispatch.recover(cell, edge, 0);
+          settleAccounts();
         }
-        if (cell.left) return;
+        if (gone) {
+          thread = null;
+          return;
+        }
       } else {
         LockSupport.park(this);
         Thread.interrupted();
@@ -147,6 +157,10 @@ final class Activation extends Turn implements Runnable {
     int glance = 1;
     long began = 0;
     long seen = 0;
+    if (cell.orphaned) {
+      cell.orphaned = false;
+      leaving = true;
+    }
     while (true) {
       handle(node);
       Object next = cell.next(this, node);
@@ -178,7 +192,11 @@ final class Activation extends Turn implements Runnable {
     pause();
     Object rest = node;
     node = null;
-    Dispatch.begin(cell, null, rest);
+    try {
+      Dispatch.begin(cell, null, rest);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      cell.stranded = rest;
+    }
     return true;
   }
 
@@ -198,9 +216,13 @@ final class Activation extends Turn implements Runnable {
 
   /** Before the right to run is given back: an idle actor keeps nothing of this. */
   void pause() {
+    settleAccounts();
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(null);
+  }
+
+  private void settleAccounts() {
     if (handled > 0) cell.scope().countHandled(handled);
     handled = 0;
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(null);
   }
 
   /** It was not given back after all. */
@@ -239,12 +261,13 @@ final class Activation extends Turn implements Runnable {
       if (!aside) handled++;
     } catch (Throwable failure) {
       failed(failure);
+    } finally {
+      if (received != null) failUnanswered(null);
+      message = null;
+      asked = null;
+      aside = false;
+      if (own) Thread.interrupted(); // meant for this message, not for the next
     }
-    if (received != null) failUnanswered(null);
-    message = null;
-    asked = null;
-    aside = false;
-    if (own) Thread.interrupted(); // meant for this message, not for the next
   }
 
   /** The handler returned. */
@@ -266,11 +289,11 @@ final class Activation extends Turn implements Runnable {
     boolean obeys = cell.phase != ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
     if (asked != null && !aside) cell.scope().countUnhandled(Reason.FAILED);
     else if (!aside) cell.scope().deadLetter(cell, message, Reason.FAILED, failure);
-    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
     if (fatal || policy.stops) {
       cell.rich().because(new ExitReason.Failed(failure));
       cell.shutDoor();
     }
+    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
   }
 
   private void undelivered(Object given, Asked<?> request) {
@@ -294,19 +317,21 @@ final class Activation extends Turn implements Runnable {
   /** The queue is disposed of and the right to run given back: only the hooks are left. */
   private void leave() {
     leaving = false;
+    gone = true;
     var extras = cell.rich();
-    extras.leaver = thread;
-    if (own) Thread.interrupted();
-    for (var put : extras.aside) buryAside(put);
-    extras.aside.clear();
+    if (own) Thread.interrupted(); // meant for the handler
+    extras.leavingOn(thread, own);
     try {
+      for (var put : extras.aside) buryAside(put);
+      extras.aside.clear();
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
       Scope.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
+    } finally {
+      cell.state = null;
+      extras.end();
+      extras.leaver = null;
     }
-    cell.state = null;
-    extras.end();
-    extras.leaver = null;
   }
 
   private void buryAside(Object put) {
@@ -324,6 +349,6 @@ final class Activation extends Turn implements Runnable {
     var chosen = received;
     if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
     for (var put : cell.rich().aside) if (put instanceof Asked<?> request) PlainQueue.cutOff(request);
-    cell.failWaiting(node);
+    cell.failWaiting(node != null ? node : handed);
   }
 }

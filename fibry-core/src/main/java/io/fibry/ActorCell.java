@@ -38,7 +38,8 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   final Behaviour behaviour;
   Object state; // who has the right to run
   boolean hasState; // who has the right to run
-  boolean left; // the hooks have begun; who has the right to run
+  boolean left; // the pill was met; who has the right to run
+  boolean orphaned; // the hooks are still to be run, and who met the pill will not; who has the right to run
   private Activation run; // who drains now; null while idle, unless resident. Written by it, read by who wants to interrupt it
   private volatile Rich rich; // null -> one, by whoever needs it first
 
@@ -247,9 +248,14 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   /** The same, with something done before a handler that waits for a message can notice. */
   final void shutDoor(Runnable first) {
+    var pill = new Envelope(Envelope.Control.PILL);
+    Dispatch.probe(40, 0, 0, 0, 0); // a shut door without a pill would never end
     boolean shut = PHASE.compareAndSet(this, OPEN, ENDING);
-    first.run();
-    if (shut) push(new Envelope(Envelope.Control.PILL));
+    try {
+      first.run();
+    } finally {
+      if (shut) push(pill);
+    }
   }
 
   /** At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler to interrupt. */
@@ -262,7 +268,9 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   /** Last of all: -> ENDED, and the name is free. */
   final void ended() {
-    phase = ENDED;
+    synchronized (rich()) {
+      phase = ENDED;
+    }
     if (rich != null && rich.label != null) scope().free(this, rich.label);
   }
 
@@ -381,8 +389,11 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   final void settleIn(Activation resident) {
     try {
       behaviour.how().strategy().activate(resident);
-    } catch (Throwable noThread) {
-      ended();
+    } catch (Throwable noThread) { // it may have been found by its name, and sent messages
+      rich().because(new ExitReason.Failed(noThread));
+      shutDoor();
+      OwnThreads.FIBER.activate(resident);
+      if (rich.label != null) scope().free(this, rich.label);
       throw noThread;
     }
   }

@@ -34,15 +34,29 @@ final class Alarm implements Scheduler.Timer, Runnable {
     return alarm;
   }
 
-  /** On the scheduler's thread: only sends. Where sending would run code of the user, as a strategy's, it is done on a virtual thread. */
+  /** On the scheduler's thread: only sends. Where sending would run code of the user, it is done on a virtual thread. */
   @Override
   public void run() {
     if (!repeats) cell.rich().drop(key, this);
     if (last != null && last.message != null) return;
     var envelope = new Envelope(message);
     if (repeats) last = envelope;
-    if (cell.behaviour.how().strategy() instanceof OwnThreads || cell.scope().options().scheduler != Scheduler.system()) cell.send(envelope, Limit.NO_WAIT);
-    else OwnThreads.FIBER.activate(() -> cell.send(envelope, Limit.NO_WAIT));
+    if (cell.scope().options().scheduler != Scheduler.system() || onlyQueues()) send(envelope);
+    else OwnThreads.FIBER.activate(() -> send(envelope));
+  }
+
+  /** Whether sending runs no code of the user: no strategy, no order, no dead-letter listener. */
+  private boolean onlyQueues() {
+    return cell.behaviour.how().strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase == ActorCell.OPEN;
+  }
+
+  private void send(Envelope envelope) {
+    try {
+      cell.send(envelope, Limit.NO_WAIT);
+    } catch (Throwable failure) {
+      envelope.message = null; // it does not wait: the next one may come
+      throw failure;
+    }
   }
 
   @Override

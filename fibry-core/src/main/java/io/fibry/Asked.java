@@ -84,6 +84,11 @@ final class Asked<R> extends CompletableFuture<R> {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
   }
 
+  /** The answer came to nothing: it is open again. */
+  void unanswer() {
+    answered = false;
+  }
+
   /** Whether its handler has answered it, or promised to. */
   boolean answered() {
     return answered;
@@ -120,9 +125,12 @@ final class Asked<R> extends CompletableFuture<R> {
     message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
     try {
       set((R) value, failure);
+      state = (byte) (before | SETTLED | TOLD);
+    } catch (Throwable edge) { // of the stack, or of memory: as if nothing had been; who called has more of it, and fails it
+      state = before;
+      throw edge;
     } finally {
       message = null;
-      STATE.setRelease(this, (byte) (before | SETTLED | TOLD));
     }
   }
 
@@ -182,7 +190,8 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** The actor was cut off. */
   void cutOff(Object asked) {
-    if (leave(DeadLetter.Reason.UNDELIVERED)) super.completeExceptionally(cell.stopped(asked));
+    var stopped = cell.stopped(asked);
+    if (leave(DeadLetter.Reason.UNDELIVERED)) super.completeExceptionally(stopped);
   }
 
   @Override
@@ -203,6 +212,7 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** Takes the request out of the actor's hands; false if it was settled before. */
   private boolean leave(DeadLetter.Reason reason) {
+    Dispatch.probe(40, 0, 0, 0, 0); // between SETTLED and the result there is no way back
     byte before = settled(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
       awaitResult();
@@ -210,13 +220,31 @@ final class Asked<R> extends CompletableFuture<R> {
     }
     if ((before & BEGUN) == 0) {
       message = null;
-      cell.withdrawn(this, reason);
+      withdraw(reason);
     } else if (answered) cell.forget(this);
     return true;
   }
 
+  private void withdraw(DeadLetter.Reason reason) {
+    try {
+      cell.withdrawn(this, reason);
+    } catch (Throwable failure) { // of a comparator, say: the drain will skip it
+      Scope.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'", cell.name(), failure);
+    }
+  }
+
+  /** It is settled: the result is a few instructions away. */
   private void awaitResult() {
-    while (!isDone()) Thread.yield(); // settled: the result is a few instructions away
+    boolean interrupted = false;
+    for (int tries = 0; !isDone() && (state & SETTLED) != 0; tries++) interrupted |= PlainQueue.backOff(tries);
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  /** The drain has set the result, and looks for callbacks: for a tenth of a second at most, since it may be held up by one that stands behind {@code allOf}. */
+  private void awaitTold() {
+    boolean interrupted = false;
+    for (int tries = 0; tries < 200 && (state & (SETTLED | TOLD)) == SETTLED && message != Thread.currentThread(); tries++) interrupted |= PlainQueue.backOff(tries);
+    if (interrupted) Thread.currentThread().interrupt();
   }
 
   @Override
@@ -265,7 +293,7 @@ final class Asked<R> extends CompletableFuture<R> {
     for (byte s = state; (s & CHAINED) == 0; s = state) {
       if ((s & SETTLED) != 0) {
         awaitResult();
-        while ((state & TOLD) == 0 && message != Thread.currentThread()) Thread.yield();
+        awaitTold();
         return;
       }
       if (STATE.compareAndSet(this, s, (byte) (s | CHAINED))) return;

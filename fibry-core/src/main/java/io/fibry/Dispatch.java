@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.Activation.Kind;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -13,7 +14,6 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Where even arming the timer fails (the edge of a stack, no memory), the right lies in {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes it from there.
  */
 final class Dispatch {
-  private static final Object GRACE = new Object(); // the key of a killer's timer
 
   private Dispatch() {}
 
@@ -24,9 +24,14 @@ final class Dispatch {
 
   /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
   static void begin(ActorCell cell, Activation prepared, Object first) {
-    boolean ready = prepared != null && cell.phase < ActorCell.LEAVING;
+    boolean ready = prepared != null && !onlyToBury(cell);
     if (ready) cell.announce(prepared);
     attempt(cell, ready ? prepared : first, 0);
+  }
+
+  /** Whether nothing of the user's is left to run: another met the pill, and sees to the hooks. For who has the right to run. */
+  private static boolean onlyToBury(ActorCell cell) {
+    return cell.phase >= ActorCell.LEAVING && cell.left && !cell.orphaned;
   }
 
   /** Takes up a right that lies stranded, if nobody else does. */
@@ -42,7 +47,7 @@ final class Dispatch {
   /** Throws nothing, once entered. */
   private static void attempt(ActorCell cell, Object held, int tries) {
     try {
-      if (cell.phase >= ActorCell.LEAVING && !(held instanceof Activation)) {
+      if (onlyToBury(cell) && !(held instanceof Activation)) {
         new Activation(cell, held, Kind.BURIAL).run();
         return;
       }
@@ -148,18 +153,20 @@ final class Dispatch {
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */
   static void kill(ActorCell cell) {
     var extras = cell.rich();
-    boolean first = extras.because(new ExitReason.Killed());
+    extras.because(new ExitReason.Killed());
     cell.shutDoor(() -> interrupt(cell, extras));
     var options = cell.scope().options();
-    if (first) extras.keep(GRACE, () -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
+    extras.grace(() -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
   }
 
   /** Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under the monitor by which the phase changes from one to the other. */
   private static void interrupt(ActorCell cell, Rich extras) {
+    if (!(cell.behaviour.how().strategy() instanceof OwnThreads)) return;
     synchronized (extras) {
       var worker = cell.run();
-      var thread = cell.phase < ActorCell.LEAVING ? worker == null || !worker.own ? null : worker.thread : extras.leaver;
-      if (thread != null && cell.behaviour.how().strategy() instanceof OwnThreads) thread.interrupt();
+      var thread = worker == null || !worker.own ? null : worker.thread;
+      if (cell.phase >= ActorCell.LEAVING) extras.interruptLeaver();
+      else if (thread != null) thread.interrupt();
     }
   }
 
@@ -167,9 +174,16 @@ final class Dispatch {
   private static void cutOff(ActorCell cell) {
     if (cell.phase == ActorCell.ENDED) return;
     Scope.LOG.warn("actor '{}' was killed and did not obey within {}; it is cut off, and its handler may still run", cell.name(), cell.scope().options().grace);
-    cell.rich().end();
-    var worker = cell.run();
+    var extras = cell.rich();
+    extras.announce();
+    failRequests(cell, cell.run(), 0);
+    extras.end();
+  }
+
+  /** Again and again while the handler goes on: a sender may have been about to link its request, or the drain about to begin with one. */
+  private static void failRequests(ActorCell cell, Activation worker, int tries) {
     if (worker != null) worker.failRequests();
     else cell.failWaiting((Object) null);
+    if (worker != null && cell.run() == worker && tries < 16) Scheduler.system().after(Duration.ofMillis(1L << tries), () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
   }
 }

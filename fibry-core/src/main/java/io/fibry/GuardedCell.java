@@ -44,7 +44,7 @@ final class GuardedCell extends ActorCell {
     } catch (Throwable edge) { // of the stack: it was not even entered
       if (answer == Answer.RUN) stranded = Envelope.NOTHING;
     }
-    for (var dropped : place.dropped()) drop(dropped);
+    for (var dropped : place.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
       case LINE -> awaitRoom(place, message, limit);
@@ -77,6 +77,7 @@ final class GuardedCell extends ActorCell {
     } else {
       var asked = (Asked<?>) node;
       Object message = asked.begin();
+      asked.place = null;
       if (message == null) return;
       scope().countUnhandled(Reason.DROPPED);
       asked.fail(new MailboxFullException(name(), message, capacity()));
@@ -86,8 +87,13 @@ final class GuardedCell extends ActorCell {
   @Override
   void push(Envelope pill) {
     if (phase != OPEN) queue.shutDoor();
-    if (queue.admit(Place.last(pill)) == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
-    if (stranded != null) Dispatch.rescue(this);
+    var answer = queue.admit(Place.last(pill));
+    try {
+      if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
+      else if (stranded != null) Dispatch.rescue(this);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+    }
   }
 
   @Override

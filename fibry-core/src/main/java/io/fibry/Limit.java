@@ -93,7 +93,7 @@ final class Limit implements BooleanSupplier {
   void arm() {
     var waited = asked;
     if (waited == null || waited.isDone()) return;
-    var armed = atEnd(waited::expire);
+    var armed = atEnd(() -> OwnThreads.FIBER.activate(waited::expire)); // taking it out of its mailbox may ask the user's comparator
     timer = armed;
     if (asked == null) armed.cancel(); // it ended between the look and the timer
   }

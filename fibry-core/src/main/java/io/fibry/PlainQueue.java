@@ -107,17 +107,24 @@ abstract sealed class PlainQueue permits ActorCell {
     boolean interrupted = false;
     Object next = null;
     for (int tries = 0; next == null; tries++) {
-      if (tries < 64) Thread.onSpinWait();
-      else if (tries < 96) Thread.yield();
-      else {
-        interrupted |= Thread.interrupted(); // or the park would be none
-        LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
-      }
+      interrupted |= backOff(tries);
       VarHandle.acquireFence();
       next = linked(node);
     }
     if (interrupted) Thread.currentThread().interrupt();
     return next;
+  }
+
+  /** A moment for another thread to do its next step: longer each time, and off the carrier in the end, which a yield is not. True if an interrupt was taken away, or there would have been no pause. */
+  static boolean backOff(int tries) {
+    boolean interrupted = false;
+    if (tries < 64) Thread.onSpinWait();
+    else if (tries < 96) Thread.yield();
+    else {
+      interrupted = Thread.interrupted();
+      LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
+    }
+    return interrupted;
   }
 
   /** Takes up what lies stranded; null if nothing does, or another was first. */

@@ -39,7 +39,7 @@ public abstract sealed class RequestException extends RuntimeException
     try {
       String text = String.valueOf(message);
       return text.length() <= 200 ? text : text.substring(0, 200) + "… (" + text.length() + " characters)";
-    } catch (Exception unprintable) {
+    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
       return message.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
     }
   }

@@ -24,7 +24,10 @@ final class Rich {
   private final ActorCell cell;
   private final Exit exit = new Exit();
   private ExitReason reason; // the first one given; a kill overrules it
-  private boolean over; // the end has begun to be announced
+  private boolean over; // what hangs on the actor is being ended
+  private boolean announced; // who waits for the end has been told
+  private boolean leaverKilled; // a killer came when the hooks were all that was left
+  private Scheduler.Timer grace; // a killer's patience
   private List<AutoCloseable> closeables = new ArrayList<>();
   private Map<Object, Scheduler.Timer> timers = new HashMap<>();
   private Map<Asked<?>, Object> promised = new IdentityHashMap<>(); // and what was asked
@@ -41,11 +44,9 @@ final class Rich {
     return exit;
   }
 
-  /** Gives the reason of an end to come; false if there was one that stays. */
-  synchronized boolean because(ExitReason why) {
-    boolean news = reason == null || why instanceof ExitReason.Killed && !(reason instanceof ExitReason.Killed) && !over;
-    if (news) reason = why;
-    return news;
+  /** Gives the reason of an end to come, unless there is one. */
+  synchronized void because(ExitReason why) {
+    if (reason == null || why instanceof ExitReason.Killed && !announced) reason = why;
   }
 
   synchronized ExitReason reason() {
@@ -79,16 +80,30 @@ final class Rich {
     if (!over) promised.remove(asked);
   }
 
-  /** Announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
+  /** Arms the timer that ends a killer's patience, unless it is armed or the end was announced. */
+  synchronized void grace(Supplier<Scheduler.Timer> starting) {
+    if (!announced && grace == null) grace = starting.get();
+  }
+
+  /** The hooks begin on this thread; a killer may have come since the last handler returned. */
+  synchronized void leavingOn(Thread thread, boolean own) {
+    leaver = thread;
+    if (leaverKilled && own) thread.interrupt();
+  }
+
+  synchronized void interruptLeaver() {
+    leaverKilled = true;
+    if (leaver != null) leaver.interrupt();
+  }
+
+  /** Ends what hangs on the actor, and announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
   void end() {
     List<AutoCloseable> toClose;
     Map<Object, Scheduler.Timer> toCancel;
     Map<Asked<?>, Object> unanswered;
-    ExitReason why;
     synchronized (this) {
       if (over) return;
       over = true;
-      why = reason = reason();
       toClose = closeables.reversed();
       toCancel = timers;
       unanswered = promised;
@@ -96,9 +111,24 @@ final class Rich {
       timers = Map.of();
       promised = Map.of();
     }
-    toCancel.values().forEach(Scheduler.Timer::cancel);
-    unanswered.forEach((asked, message) -> asked.fail(cell.stopped(message)));
-    toClose.forEach(this::close);
+    try {
+      toCancel.values().forEach(timer -> close(timer::cancel));
+      unanswered.forEach((asked, message) -> asked.fail(cell.stopped(message)));
+      toClose.forEach(this::close);
+    } finally {
+      announce();
+    }
+  }
+
+  /** Tells who waits for the end; only the first call does. After what was to be closed, unless a killer's patience is over. */
+  void announce() {
+    ExitReason why;
+    synchronized (this) {
+      if (announced) return;
+      announced = true;
+      why = reason = reason();
+      if (grace != null) close(grace::cancel);
+    }
     cell.ended();
     exit.end(why);
   }

@@ -59,16 +59,28 @@ abstract class Turn implements ActorContext<Object> {
     throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request) + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
+  /** An answer that comes to nothing, at the edge of the stack, is none: the handler's failure answers the request then. */
+  private static void answered(Asked<?> taken, Runnable answer) {
+    try {
+      answer.run();
+    } catch (Throwable edge) {
+      taken.unanswer();
+      throw edge;
+    }
+  }
+
   @Override
   public <R> void reply(Request<?, R> request, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional");
-    take(request).finish(value);
+    var taken = take(request);
+    answered(taken, () -> taken.finish(value));
   }
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    take(request).fail(failure);
+    var taken = take(request);
+    answered(taken, () -> taken.fail(failure));
   }
 
   @Override

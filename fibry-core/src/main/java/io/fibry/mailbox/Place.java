@@ -78,11 +78,13 @@ public final class Place<E> {
   }
 
   /**
-   * What was dropped to make room for this.
+   * What was dropped to make room for this; told once, or each would keep the one before it.
    *
    * @return the oldest first
    */
-  public List<E> dropped() {
-    return dropped;
+  public List<E> takeDropped() {
+    var told = dropped;
+    dropped = List.of();
+    return told;
   }
 }
