@@ -1,10 +1,12 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -49,6 +51,28 @@ class RequestLeakTest {
   /** With a message of 100 bytes each, which must go too. */
   private static void cancel(ActorWithReturn<byte[], Integer> actor, int times) {
     for (int i = 0; i < times; i++) actor.sendMessageReturn(new byte[84]).cancel(true);
+  }
+
+  @Test
+  void requestsWhoseTimeIsOverKeepAtMost64BytesEach() throws InterruptedException {
+    int requests = 50_000;
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var actor = blocked(false, entered, gate);
+    actor.sendMessage(new byte[0]);
+    entered.await();
+    expire(actor, 1_000);
+    long before = LeakProbe.used();
+
+    expire(actor, requests);
+
+    long grown = LeakProbe.used() - before;
+    assertTrue(grown < 64L * requests + 500_000, grown + " bytes");
+    gate.countDown();
+  }
+
+  private static void expire(ActorWithReturn<byte[], Integer> actor, int times) {
+    for (int i = 0; i < times; i++) assertThrows(AskTimeoutException.class, () -> actor.ask(new byte[84], Duration.ofNanos(1)));
   }
 
   @Test
