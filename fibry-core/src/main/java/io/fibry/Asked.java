@@ -45,7 +45,7 @@ final class Asked<R> extends CompletableFuture<R> {
   Place<Object> place; // where it stands in a guarded queue; written by the asker before it is offered
   private Object message; // null once begun or settled; written by the asker, then by who won `state`: while it completes it in place, its thread
   private volatile byte state;
-  private boolean answered; // by the handler's `reply..`; drain only
+  boolean answered; // by the handler's `reply..`; drain only
 
   Asked(ActorCell cell, Object message) {
     this.cell = cell;
@@ -82,11 +82,6 @@ final class Asked<R> extends CompletableFuture<R> {
   /** Whether its handler began and nobody answered, promised or settled it. */
   boolean open() {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
-  }
-
-  /** The answer came to nothing: it is open again. */
-  void unanswer() {
-    answered = false;
   }
 
   /** Whether its handler has answered it, or promised to. */

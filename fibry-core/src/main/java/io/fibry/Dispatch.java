@@ -175,8 +175,9 @@ final class Dispatch {
     if (cell.phase == ActorCell.ENDED) return;
     Scope.LOG.warn("actor '{}' was killed and did not obey within {}; it is cut off, and its handler may still run", cell.name(), cell.scope().options().grace);
     var extras = cell.rich();
-    extras.announce();
+    cell.ended();
     failRequests(cell, cell.run(), 0);
+    extras.announce();
     extras.end();
   }
 

@@ -59,28 +59,28 @@ abstract class Turn implements ActorContext<Object> {
     throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request) + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
-  /** An answer that comes to nothing, at the edge of the stack, is none: the handler's failure answers the request then. */
-  private static void answered(Asked<?> taken, Runnable answer) {
-    try {
-      answer.run();
-    } catch (Throwable edge) {
-      taken.unanswer();
-      throw edge;
-    }
-  }
-
   @Override
   public <R> void reply(Request<?, R> request, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional");
     var taken = take(request);
-    answered(taken, () -> taken.finish(value));
+    try {
+      taken.finish(value);
+    } catch (Throwable edge) { // of the stack: this came to nothing, and the handler's failure will be the answer
+      taken.answered = false; // without a call: it cannot fail
+      throw edge;
+    }
   }
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
     Objects.requireNonNull(failure, "failure");
     var taken = take(request);
-    answered(taken, () -> taken.fail(failure));
+    try {
+      taken.fail(failure);
+    } catch (Throwable edge) { // as in reply
+      taken.answered = false;
+      throw edge;
+    }
   }
 
   @Override
