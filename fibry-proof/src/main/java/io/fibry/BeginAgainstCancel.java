@@ -1,0 +1,50 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIII_Result;
+
+/** A drain begins a request while its asker cancels it. In this order: was it begun, did {@code cancel} answer true, did the actor hear that it was withdrawn, the value (-1: cancelled). */
+@JCStressTest
+@Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")
+@Outcome(id = "1, 1, 0, -1", expect = ACCEPTABLE, desc = "cancelled while it was handled")
+@Outcome(id = "0, 1, 1, -1", expect = ACCEPTABLE, desc = "cancelled while it waited: its message is never handled")
+@Outcome(expect = FORBIDDEN, desc = "two outcomes, or none")
+@State
+public class BeginAgainstCancel {
+  private int withdrawn;
+  private boolean begun;
+  private boolean cancelled;
+  private final ActorCell cell = new ActorCell(Stage.actor(Runnable::run, message -> {}).behaviour) {
+    @Override
+    void withdrawn(Asked<?> asked, DeadLetter.Reason reason) {
+      withdrawn++;
+    }
+  };
+  private final Asked<Integer> asked = new Asked<>(cell, "message");
+
+  @Actor
+  public void drain() {
+    begun = asked.begin() != null;
+    if (begun) asked.finish(7);
+  }
+
+  @Actor
+  public void asker() {
+    cancelled = asked.cancel(true);
+  }
+
+  @Arbiter
+  public void verdict(IIII_Result result) {
+    result.r1 = begun ? 1 : 0;
+    result.r2 = cancelled ? 1 : 0;
+    result.r3 = withdrawn;
+    result.r4 = asked.isCancelled() ? -1 : asked.join();
+  }
+}

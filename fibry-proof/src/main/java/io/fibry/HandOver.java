@@ -1,0 +1,70 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIII_Result;
+
+/**
+ * What a sender wrote before it sent, the handler sees; what handler k wrote, handler k+1 sees, on whatever thread: all by plain fields. Two threads send three messages each, and work for the actor by turns.
+ */
+@JCStressTest
+@Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")
+@Outcome(expect = FORBIDDEN, desc = "lost, unseen or two at once")
+@State
+public class HandOver {
+  /** Written by its sender, read by the handler. */
+  private static final class Letter {
+    int written;
+    Letter more;
+  }
+
+  private final ActorCell cell = Stage.actor(Runnable::run, this::handle);
+  private int count; // these four by handlers only
+  private int twin;
+  private int unseen;
+  private int torn;
+
+  private void handle(Object message) {
+    var letter = (Letter) message;
+    if (letter.written != 1 || letter.more == null || letter.more.written != 2) unseen++;
+    if (count != twin) torn++;
+    count++;
+    twin++;
+  }
+
+  private void sendThree() {
+    for (int i = 0; i < 3; i++) send();
+  }
+
+  private void send() {
+    var letter = new Letter();
+    letter.written = 1;
+    letter.more = new Letter();
+    letter.more.written = 2;
+    cell.sendMessage(letter);
+  }
+
+  @Actor
+  public void one() {
+    sendThree();
+  }
+
+  @Actor
+  public void other() {
+    sendThree();
+  }
+
+  @Arbiter
+  public void verdict(IIII_Result result) {
+    result.r1 = count;
+    result.r2 = twin;
+    result.r3 = unseen;
+    result.r4 = torn;
+  }
+}

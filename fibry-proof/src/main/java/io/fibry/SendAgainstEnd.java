@@ -1,0 +1,43 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIII_Result;
+
+/** Sending against {@code askExit}: taken (1), it is handled or buried, once; refused (0), it is never handled. The hooks run once. */
+@JCStressTest
+@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")
+@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "taken and buried")
+@Outcome(id = "0, 0, 1, 1", expect = ACCEPTABLE, desc = "refused")
+@Outcome(expect = FORBIDDEN, desc = "lost, handled twice, handled after a refusal, or no end")
+@State
+public class SendAgainstEnd {
+  private final Stage.Counted message = new Stage.Counted();
+  private final ActorCell cell = Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++).closeOnExit(() -> this.hooks++);
+  private int hooks;
+  private boolean taken;
+
+  @Actor
+  public void sender() {
+    taken = cell.sendMessage(message);
+  }
+
+  @Actor
+  public void stopper() {
+    cell.askExit();
+  }
+
+  @Arbiter
+  public void verdict(IIII_Result result) {
+    result.r1 = taken ? 1 : 0;
+    result.r2 = message.handled;
+    result.r3 = message.buried;
+    result.r4 = hooks;
+  }
+}

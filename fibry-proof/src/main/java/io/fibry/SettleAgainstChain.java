@@ -1,0 +1,51 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.util.concurrent.CompletableFuture;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.L_Result;
+
+/**
+ * A drain answers a request while its asker chains to it. The callback runs on the asker's thread or on one of its own, never in the actor's turn. What stands behind {@code allOf} does run there, and here keeps the drain
+ * busy for a moment between setting the result and its last look for callbacks: where a chain that only waits for the result would slip in.
+ */
+@JCStressTest
+@Outcome(id = "asker", expect = ACCEPTABLE, desc = "it was answered before")
+@Outcome(id = "elsewhere", expect = ACCEPTABLE, desc = "it was chained to before")
+@Outcome(expect = FORBIDDEN, desc = "in the actor's turn")
+@State
+public class SettleAgainstChain {
+  private final Asked<Integer> asked = new Asked<>(Stage.actor(Runnable::run, message -> {}), "message");
+  private Thread drain;
+  private Thread asker;
+  private CompletableFuture<Thread> callback;
+
+  public SettleAgainstChain() {
+    asked.begin();
+    CompletableFuture.allOf(asked).thenRun(Thread::onSpinWait);
+  }
+
+  @Actor
+  public void drain() {
+    drain = Thread.currentThread();
+    asked.finish(7);
+  }
+
+  @Actor
+  public void asker() {
+    asker = Thread.currentThread();
+    callback = asked.thenApply(value -> Thread.currentThread());
+  }
+
+  @Arbiter
+  public void verdict(L_Result result) {
+    var where = callback.join();
+    result.r1 = where == drain ? "drain" : where == asker ? "asker" : "elsewhere";
+  }
+}

@@ -1,0 +1,18 @@
+package io.fibry;
+
+/** Actors for stress tests: their strategy is the thread that sends, since jcstress brings its own. */
+final class Stage {
+  /** What is counted of one message that nobody waits for. */
+  static class Counted {
+    int handled; // by the handler
+    int buried; // by the dead-letter listener
+  }
+
+  private static final Scope SCOPE = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++));
+
+  private Stage() {}
+
+  static ActorCell actor(Strategy strategy, Handler<Object> handler) {
+    return (ActorCell) SCOPE.anonymous().strategy(strategy).newActor(handler);
+  }
+}

@@ -1,0 +1,191 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+
+/**
+ * A request, between the drain that begins and answers it and those who take it back: exactly one outcome, and handled or taken back before, not both. Where its callbacks run, jcstress shows: Lincheck knows no virtual
+ * threads.
+ */
+class AskedTest {
+  private static final int SCHEDULES = 40;
+
+  /** A request, and what each side was told. */
+  private static final class Race {
+    final Witness witness = new Witness(Runnable::run, Mailbox.unbounded());
+    final Asked<Integer> asked = new Asked<>(witness.cell, "message");
+    boolean begun;
+    boolean answered; // from outside
+    boolean cancelled;
+
+    void drain() {
+      begun = asked.begin() != null;
+      if (begun) asked.finish(1);
+    }
+
+    void cancel() {
+      cancelled = asked.cancel(true);
+    }
+
+    void complete() {
+      answered = asked.complete(2);
+    }
+
+    void chain() {
+      asked.toCompletableFuture();
+    }
+
+    void expire() {
+      asked.expire();
+    }
+
+    long unhandled() {
+      return witness.scope.unhandled(Reason.CANCELLED) + witness.scope.unhandled(Reason.EXPIRED);
+    }
+  }
+
+  @Test
+  void isHandledOrCancelledOrCompletedFromOutside() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+
+      var drain = Schedules.start(race::drain);
+      var outside = Schedules.start(race::complete);
+      race.cancel();
+      Schedules.join(drain, outside);
+
+      assertTrue(race.asked.isDone());
+      assertEquals(race.asked.isCancelled(), race.cancelled);
+      if (!race.cancelled) assertEquals(race.answered ? 2 : 1, race.asked.join());
+      assertFalse(race.cancelled && race.answered, "two outcomes");
+      assertEquals(race.begun ? 0 : 1, race.unhandled(), "begun, or in the accounts as unhandled");
+      assertNull(race.asked.message(), "it keeps the message");
+    });
+  }
+
+  @Test
+  void isHandledOrExpired() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+
+      var drain = Schedules.start(race::drain);
+      race.expire();
+      Schedules.join(drain);
+
+      var failure = Witness.failure(race.asked);
+      if (!race.begun) assertNotNull(failure);
+      assertEquals(race.begun ? 0 : 1, race.unhandled());
+      if (failure == null) assertEquals(1, race.asked.join());
+    });
+  }
+
+  @Test
+  void isBegunByOneOnly() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+      var given = new Object[2];
+
+      var first = Schedules.start(() -> given[0] = race.asked.begin());
+      var chaining = Schedules.start(race::chain);
+      given[1] = race.asked.begin();
+      Schedules.join(first, chaining);
+
+      assertTrue(given[0] == null ^ given[1] == null, "begun once");
+    });
+  }
+
+  @Test
+  void chainingHidesItNeitherFromTheDrainNorFromTheCanceller() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+      var given = new Object[1];
+
+      var drain = Schedules.start(() -> given[0] = race.asked.begin());
+      var chaining = Schedules.start(race::chain);
+      race.cancel();
+      Schedules.join(drain, chaining);
+
+      assertTrue(race.cancelled && race.asked.isCancelled());
+      assertEquals(given[0] == null ? 1 : 0, race.unhandled());
+    });
+  }
+
+  @Test
+  void putAsideItIsBegunAgainOrCancelled() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
+      Object given = race.asked.begin();
+
+      var canceller = Schedules.start(race::cancel);
+      boolean aside = race.asked.putAside(given);
+      boolean again = race.asked.begin() != null;
+      Schedules.join(canceller);
+
+      assertTrue(race.cancelled);
+      if (!aside) assertFalse(again);
+      assertEquals(aside && !again ? 1 : 0, race.unhandled(), "taken back while it waited, or not");
+      assertNull(race.asked.message(), "it keeps the message");
+    });
+  }
+
+  @Test
+  @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
+  void whoChainsWhileItIsAnsweredIsNotHeldUpByACallbackThatBlocks() throws InterruptedException {
+    var race = new Race();
+    var between = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    CompletableFuture.allOf(race.asked).thenRun(() -> {
+      between.countDown();
+      assertDoesNotThrow(() -> gate.await());
+    });
+    var drain = Schedules.start(race::drain);
+    between.await(); // the result is set, and the drain will look for callbacks again
+
+    var asker = Schedules.start(race.asked::newIncompleteFuture); // as the JDK does where it saw no result yet
+    boolean through = asker.join(Duration.ofSeconds(5));
+    gate.countDown();
+    Schedules.join(drain, asker);
+
+    assertTrue(through, "it waits for a callback that stands behind allOf");
+  }
+
+  @Test
+  @Timeout(value = 10, threadMode = ThreadMode.SEPARATE_THREAD)
+  void whatStandsBehindAllOfMayChainToItAgain() {
+    var race = new Race();
+    var again = CompletableFuture.allOf(race.asked).thenApply(value -> race.asked.thenApply(own -> own + 1).join());
+
+    race.drain();
+
+    assertEquals(2, again.join());
+  }
+
+  @Test
+  void cancelledInABoundedMailboxItFreesItsPlaceOnce() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.REJECT));
+
+      var busy = Schedules.start(() -> witness.send(0));
+      var asker = Schedules.start(() -> witness.request(1).cancel(true));
+      witness.send(2);
+      Schedules.join(busy, asker);
+
+      witness.check();
+      assertTrue(witness.send(0), "there is room");
+    });
+  }
+}

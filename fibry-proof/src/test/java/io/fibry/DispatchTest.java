@@ -1,0 +1,149 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.mailbox.Mailbox;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Strategies that misbehave: that throw, that take the activation and throw then, that run it twice. The right to run is neither lost nor doubled: every message is handled once, by one thread at a time. Where the engine
+ * would hand an activation out again by timer, on a virtual thread, these tests do it in its place.
+ */
+class DispatchTest {
+  private static final int SCHEDULES = 40;
+
+  /** Does what it is told with the first activation, and runs all others at once. */
+  private static final class First implements Strategy {
+    private final Strategy first;
+    final AtomicReference<Runnable> taken = new AtomicReference<>();
+
+    First(Strategy first) {
+      this.first = first;
+    }
+
+    @Override
+    public void activate(Runnable activation) {
+      if (taken.compareAndSet(null, activation)) first.activate(activation);
+      else activation.run();
+    }
+  }
+
+  private static final class Refusal extends RuntimeException {
+    private static final long serialVersionUID = 1;
+  }
+
+  @Test
+  void anActivationRunTwiceWorksOnce() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var again = new AtomicReference<Thread>();
+      var witness = new Witness(new First(activation -> {
+        again.set(Schedules.start(activation));
+        activation.run();
+      }), Mailbox.unbounded());
+
+      var other = Schedules.start(() -> witness.send(1));
+      witness.send(0);
+      Schedules.join(other);
+      if (again.get() != null) Schedules.join(again.get());
+
+      witness.check();
+    });
+  }
+
+  @Test
+  void anActivationTakenByWhoThenThrewWorksOnceWhenHandedOutAgain() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var worker = new AtomicReference<Thread>();
+      var strategy = new First(activation -> {
+        worker.set(Schedules.start(activation));
+        throw new Refusal();
+      });
+      var witness = new Witness(strategy, Mailbox.unbounded());
+
+      witness.send(0);
+      var other = Schedules.start(() -> witness.send(1));
+      strategy.taken.get().run(); // as the timer would
+      Schedules.join(other, worker.get());
+
+      witness.check();
+    });
+  }
+
+  @Test
+  void aRefusedActivationKeepsTheRightToRunUntilHandedOutAgain() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var strategy = new First(activation -> {
+        throw new Refusal();
+      });
+      var witness = new Witness(strategy, Mailbox.unbounded());
+
+      witness.send(0);
+      var other = Schedules.start(() -> witness.send(1));
+      strategy.taken.get().run(); // as the timer would
+      Schedules.join(other);
+
+      witness.check();
+    });
+  }
+
+  @Test
+  void aRightToRunThatLiesStrandedIsTakenUpByOneSender() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var witness = new Witness(new First(activation -> {
+        throw new Refusal();
+      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+
+      var first = Schedules.start(() -> witness.send(0));
+      var second = Schedules.start(() -> witness.send(1));
+      Schedules.join(first, second);
+      witness.send(2);
+
+      witness.check();
+    });
+  }
+
+  @Test
+  void twoSendersThatFindItStrandedDoNotBothRun() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var witness = new Witness(new First(activation -> {
+        throw new Refusal();
+      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      witness.send(0);
+
+      var first = Schedules.start(() -> witness.send(1));
+      witness.send(2);
+      Schedules.join(first);
+
+      witness.check();
+      assertEquals(3, witness.handled());
+    });
+  }
+
+  @Test
+  void aStrandedActorEndsWhenAsked() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var witness = new Witness(new First(activation -> {
+        throw new Refusal();
+      }), Mailbox.unbounded(), new NoTimers(), (actor, message) -> {});
+      witness.cell.closeOnExit(witness::hook);
+      witness.send(0);
+
+      var other = Schedules.start(() -> witness.send(1));
+      witness.cell.askExit();
+      Schedules.join(other);
+
+      witness.check();
+      assertEquals(1, witness.hooks);
+    });
+  }
+
+  /** A scheduler with no memory left for one more. */
+  private static final class NoTimers extends Witness.Never {
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      throw new OutOfMemoryError("planned");
+    }
+  }
+}

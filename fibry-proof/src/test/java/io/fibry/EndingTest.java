@@ -1,0 +1,125 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The ways to end against sending and asking. Sent and taken: handled or buried, once. Refused: never handled. Asked: answered or failed. The hooks run once, beside no handler and after the last one; all agree upon the
+ * reason.
+ */
+class EndingTest {
+  @Test
+  void plainActorEndsOnceAndAccountsForAll() {
+    Schedules.modelCheck(Plain.class, 3, 1, 5, 120);
+  }
+
+  @Test
+  void boundedActorEndsOnceAndAccountsForAll() {
+    Schedules.modelCheck(Bounded.class, 3, 1, 4, 80);
+  }
+
+  @Test
+  void theSameOnRealThreads() {
+    Schedules.stress(Plain.class, 10, 500);
+  }
+
+  public static class Plain extends Ending {
+    public Plain() {
+      super(Mailbox.unbounded());
+    }
+  }
+
+  public static class Bounded extends Ending {
+    public Bounded() {
+      super(Mailbox.bounded(1, Overflow.REJECT));
+    }
+  }
+
+  @Param(name = "sender", gen = ThreadIdGen.class)
+  public abstract static class Ending {
+    private final Witness witness;
+    private volatile boolean stops; // somebody has called askExit
+    private volatile boolean finishes; // or sendPoisonPill
+    private volatile boolean killed;
+    private final boolean[] last = new boolean[Witness.MESSAGES]; // whether its handler asks for the end
+    private boolean asked; // it has; handlers only
+
+    Ending(Mailbox<Object> mailbox) {
+      witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
+      witness.cell.closeOnExit(witness::hook);
+    }
+
+    @Operation
+    public void send(@Param(name = "sender") int sender) {
+      boolean ended = witness.cell.onExit().isDone();
+      if (witness.send(sender) && ended) witness.fault("taken after the end");
+    }
+
+    @Operation
+    public void request(@Param(name = "sender") int sender) {
+      boolean ended = witness.cell.onExit().isDone();
+      var answer = witness.request(sender);
+      if (ended && !answer.isDone()) witness.fault("a request waits after the end");
+    }
+
+    private void handle(Witness actor, int message) {
+      if (asked) actor.fault(message + " was handled after a handler had asked for the end");
+      asked = last[message];
+      if (asked) askExit();
+    }
+
+    @Operation
+    public void sendOneWhoseHandlerAsksForTheEnd(@Param(name = "sender") int sender) {
+      int message = witness.number(sender);
+      last[message] = true;
+      witness.note(message, witness.cell.sendMessage(message));
+    }
+
+    @Operation
+    public void askExit() {
+      stops = true;
+      witness.cell.askExit();
+    }
+
+    @Operation
+    public void sendPoisonPill() {
+      finishes = true;
+      witness.cell.sendPoisonPill();
+    }
+
+    @Operation
+    public void kill() {
+      killed = true;
+      witness.cell.kill();
+    }
+
+    @Validate
+    public void check() {
+      boolean told = stops || finishes || killed;
+      var exit = witness.cell.onExit();
+      if (told != exit.isDone()) witness.fault(told ? "it did not end" : "it ended by itself");
+      if (witness.hooks != (told ? 1 : 0)) witness.fault("its hooks ran " + witness.hooks + " times");
+      if (exit.isDone()) checkReason(exit.join());
+      witness.check();
+    }
+
+    private void checkReason(ExitReason reason) {
+      assertEquals(witness.cell.rich().reason(), reason);
+      boolean fits = switch (reason) {
+        case ExitReason.Stopped stopped -> stops;
+        case ExitReason.Finished finished -> finishes;
+        case ExitReason.Killed how -> killed;
+        case ExitReason.Failed failed -> false;
+      };
+      if (!fits) witness.fault("nobody asked for an end that is " + reason);
+      if (!killed) witness.requestsFailedBecause(reason); // a kill overrules the reason that others were told
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package io.fibry;
+
+import io.fibry.mailbox.Mailbox;
+import java.util.List;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The plain queue, and the right to run that goes with its tail. Each sender that finds the actor idle works for it on its own thread. Every message is handled once, in the order of its sender, blocks with nothing
+ * between, never two handlers at once, and nothing is left when all are quiet.
+ */
+class PlainQueueTest {
+  @Test
+  void everyMessageIsHandledOnceInOrderByOneThreadAtATime() {
+    Schedules.modelCheck(Sending.class, 3, 1, 5, 400);
+  }
+
+  @Test
+  void theSameOnRealThreads() {
+    Schedules.stress(Sending.class, 10, 500);
+  }
+
+  /** Three senders; the handler sends, too. */
+  @Param(name = "sender", gen = ThreadIdGen.class)
+  public static class Sending {
+    private static final int SELF = 5;
+    private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
+    private final boolean[] opens = new boolean[Witness.MESSAGES]; // whether this message is the first of a block of two
+    private int second; // of a block, to be handled next; 0: none
+
+    private void handle(Witness actor, int message) {
+      if (second != 0 && second != message) actor.fault(message + " came into a block");
+      second = opens[message] ? message + 1 : 0;
+      if (message == Witness.FIRST) actor.send(SELF);
+    }
+
+    @Operation
+    public void send(@Param(name = "sender") int sender) {
+      witness.send(sender);
+    }
+
+    @Operation
+    public void request(@Param(name = "sender") int sender) {
+      witness.request(sender);
+    }
+
+    @Operation
+    public void sendTwoInOne(@Param(name = "sender") int sender) {
+      int first = witness.number(sender);
+      int next = witness.number(sender);
+      opens[first] = true;
+      boolean taken = witness.cell.sendMessages(List.of(first, next));
+      witness.note(first, taken);
+      witness.note(next, taken);
+    }
+
+    @Validate
+    public void check() {
+      witness.check();
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.fibry;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/**
+ * An actor and what it was seen to do. Messages are numbers, each sender's own ones in their order. The fields are plain ones on purpose: only who has the right to run writes what handlers see, so a
+ * second one shows, and the model checker may switch threads at each access.
+ */
+final class Witness {
+  /** What a handler does besides being seen. */
+  @FunctionalInterface
+  interface Also {
+    void handle(Witness witness, int message);
+  }
+
+  private static final int SENDERS = 6;
+  private static final int EACH = 16;
+  static final int MESSAGES = SENDERS * EACH;
+  static final int FIRST = EACH + 1; // of the sender 1
+
+  final Scope scope;
+  final ActorCell cell;
+  private final int[] handled = new int[MESSAGES]; // how often, by message
+  private final int[] buried = new int[MESSAGES]; // how often it was a dead letter
+  private final int[] answers = new int[MESSAGES]; // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
+  private final int[] sent = new int[SENDERS]; // by sender; each writes its own
+  private final int[] newest = new int[SENDERS]; // that was handled, by sender
+  private boolean inside; // a handler
+  private int here; // the message that it handles
+  private boolean over; // the hooks have begun
+  int hooks; // how often they ran
+  private String wrong; // the first thing that was
+
+  Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
+    scope = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
+    cell = (ActorCell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
+      handle((Integer) message, also);
+      return message;
+    });
+  }
+
+  Witness(Strategy strategy, Mailbox<Object> mailbox) {
+    this(strategy, mailbox, new Never(), (witness, message) -> {});
+  }
+
+  private void handle(int message, Also also) {
+    enter(message);
+    also.handle(this, message);
+    if (here != message) fault("another handler came in between");
+    inside = false;
+  }
+
+  private void enter(int message) {
+    if (inside) fault("two handlers at once");
+    if (over) fault(message + " was handled after the end");
+    inside = true;
+    here = message;
+    int sender = message / EACH;
+    if (message % EACH <= newest[sender]) fault(message + " was handled after " + newest[sender]);
+    newest[sender] = message % EACH;
+    handled[message]++;
+  }
+
+  /** To be closed at the end. */
+  void hook() {
+    if (inside) fault("a hook ran beside a handler");
+    over = true;
+    hooks++;
+  }
+
+  void fault(String what) {
+    if (wrong == null) wrong = what;
+  }
+
+  // ---- what senders do
+
+  int number(int sender) {
+    return sender * EACH + ++sent[sender];
+  }
+
+  boolean send(int sender) {
+    int message = number(sender);
+    return note(message, cell.sendMessage(message));
+  }
+
+  boolean note(int message, boolean taken) {
+    answers[message] = taken ? 1 : -1;
+    return taken;
+  }
+
+  CompletableFuture<Object> request(int sender) {
+    Integer message = number(sender);
+    var future = cell.sendMessageReturn((Object) message);
+    requests[message] = future;
+    return future;
+  }
+
+  int handled() {
+    int sum = 0;
+    for (int times : handled) sum += times;
+    return sum;
+  }
+
+  // ---- the verdict, when all is quiet
+
+  void check() {
+    int all = 0;
+    long accounts = scope.handled();
+    for (var reason : Reason.values()) accounts += scope.unhandled(reason);
+    for (int sender = 0; sender < SENDERS; sender++) {
+      all += sent[sender];
+      for (int n = 1; n <= sent[sender]; n++) checkOne(sender * EACH + n);
+    }
+    if (inside) fault("a handler is still inside");
+    if (cell.stranded != null) fault("the right to run lies stranded");
+    if (accounts != all) fault("sent " + all + ", accounted for " + accounts);
+    if (wrong != null) throw new AssertionError(wrong);
+  }
+
+  private void checkOne(int message) {
+    var request = requests[message];
+    if (request != null) checkRequest(message, request);
+    else if (handled[message] + buried[message] != 1) fault(message + " was handled " + handled[message] + " times and buried " + buried[message] + " times");
+    else if (answers[message] == -1 && handled[message] != 0) fault(message + " was refused, and handled");
+  }
+
+  private void checkRequest(int message, CompletableFuture<?> request) {
+    if (handled[message] > 1) fault(message + " was handled twice");
+    if (!request.isDone()) fault("the request " + message + " has no outcome");
+    else if (request.isCancelled()) return; // before it was begun or after
+    else if (request.isCompletedExceptionally() == (handled[message] == 1)) fault("the request " + message + " was handled and failed, or neither");
+    else if (handled[message] == 1 && !request.join().equals(message)) fault("the request " + message + " was answered " + request.join());
+  }
+
+  /** What was told to those whose request was not handled, is how it ended. */
+  void requestsFailedBecause(ExitReason reason) {
+    for (var request : requests)
+      if (request != null && failure(request) instanceof ActorStoppedException stopped && !stopped.reason().equals(reason)) fault("told it was " + stopped.reason() + ", but it was " + reason);
+  }
+
+  /** Why a request failed; null if it did not. */
+  static Throwable failure(CompletableFuture<?> request) {
+    try {
+      request.join();
+      return null;
+    } catch (CompletionException failed) {
+      return failed.getCause();
+    } catch (CancellationException cancelled) {
+      return cancelled;
+    }
+  }
+
+  /** A scheduler by whose clock nothing falls due. */
+  static class Never implements Scheduler {
+    @Override
+    public long nanoTime() {
+      return 0;
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return () -> true;
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      return after(initial, task);
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return after(initial, task);
+    }
+  }
+}
