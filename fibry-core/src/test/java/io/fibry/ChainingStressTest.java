@@ -1,0 +1,70 @@
+package io.fibry;
+
+import static io.fibry.Patience.await;
+import static io.fibry.Patience.joined;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Callbacks chained to a request while it is answered, and cancels of it: none may wait for ever for the other. */
+@Timeout(value = 2, unit = TimeUnit.MINUTES)
+class ChainingStressTest {
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500_000 : 20_000;
+
+  @AfterEach
+  void openGates() {
+    Gate.openAll();
+  }
+
+  /** More virtual threads than carriers: if who waits for an answer kept its carrier, who is to give it might get none. */
+  @Test
+  void cancelsOnEveryCarrierEndThoughChainedAnswersComeFromAnotherThread() {
+    try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
+      long seed = StressHarness.seed();
+      System.out.println("cancels against chained answers: -Dfibry.seed=" + seed);
+      var random = new SplittableRandom(seed);
+      var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer message) -> message);
+
+      List<Thread> cancellers = Stream.generate(random::split).limit(4).map(each -> Thread.ofVirtual().start(() -> cancelChained(actor, each))).toList();
+
+      cancellers.forEach(Patience::joined);
+    }
+  }
+
+  private static void cancelChained(ActorWithReturn<Integer, Integer> actor, SplittableRandom random) {
+    for (int i = 0; i < ROUNDS; i++) {
+      var request = actor.sendMessageReturn(i);
+      request.thenAccept(value -> {});
+      for (int spins = random.nextInt(1_000); spins > 0; spins--) Thread.onSpinWait();
+      request.cancel(false);
+    }
+  }
+
+  @Test
+  void chainingDoesNotWaitForWhatStandsBehindAllOf() {
+    var actor = Variants.scope(o -> o).anonymous().newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return 1;
+    });
+    var gate = Gate.occupy(actor);
+    var behind = new Gate();
+    var request = actor.sendMessageReturn("question");
+    CompletableFuture.allOf(request).thenRun(behind::passDeaf);
+    gate.open();
+    await(behind.entered);
+
+    var chained = new CountDownLatch(1);
+    var chaining = Thread.ofPlatform().daemon().start(() -> request.thenAccept(value -> chained.countDown()));
+
+    joined(chaining);
+    await(chained);
+  }
+}

@@ -1,0 +1,145 @@
+package io.fibry;
+
+import static io.fibry.Patience.await;
+import static io.fibry.Patience.eventually;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A comparator of the user that throws, and on which threads it and a dead-letter listener run: never the timers' own. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class ComparatorFaultTest {
+  private static final String TIMERS = "fibry-timer";
+
+  private final Set<String> threads = ConcurrentHashMap.newKeySet();
+  private final CountDownLatch thrown = new CountDownLatch(1);
+  private volatile boolean mad;
+
+  @AfterEach
+  void openGates() {
+    Gate.openAll();
+  }
+
+  @Test
+  void aCancelSucceedsThoughTheComparatorThrows() {
+    var actor = gated();
+    Gate.occupy(actor);
+    actor.sendMessageReturn("b");
+    var request = actor.sendMessageReturn("c");
+    mad = true;
+
+    assertDoesNotThrow(() -> request.cancel(true));
+
+    assertTrue(request.isCancelled());
+  }
+
+  @Test
+  void aRequestThatTheComparatorKeptInItsMailboxIsSkipped() {
+    var actor = gated();
+    var gate = Gate.occupy(actor);
+    actor.sendMessageReturn("b");
+    var request = actor.sendMessageReturn("c");
+    mad = true;
+    request.cancel(true);
+    mad = false;
+
+    gate.open();
+    actor.ask("d");
+
+    assertTrue(request.isCancelled());
+  }
+
+  @Test
+  void anAskThatExpiresComparesOnNoTimerThread() {
+    var actor = gated();
+    Gate.occupy(actor);
+    actor.sendMessage("b");
+    actor.sendMessage("bb");
+
+    assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(20)));
+
+    assertFalse(threads.contains(TIMERS));
+  }
+
+  @Test
+  void aMessageOfATimerIsComparedOnNoTimerThread() {
+    var actor = gated();
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("b");
+    threads.clear();
+
+    actor.sendMessageLater("c", Duration.ofMillis(1));
+
+    eventually(() -> !threads.isEmpty());
+    gate.open();
+    assertFalse(threads.contains(TIMERS));
+  }
+
+  @Test
+  void aDeadLetterOfATimerIsToldOnNoTimerThread() {
+    var scope = Variants.scope(o -> o.withDeadLetters(letter -> threads.add(Thread.currentThread().getName())));
+    Actor<Object> actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+    });
+    Gate.occupy(actor);
+    actor.sendMessage("fills it");
+
+    actor.sendMessageLater("late", Duration.ofMillis(1));
+
+    eventually(() -> !threads.isEmpty());
+    assertFalse(threads.contains(TIMERS));
+  }
+
+  @Test
+  void aRepeatingTimerGoesOnAfterTheComparatorThrew() {
+    var ticks = new AtomicInteger();
+    Actor<Object> actor = Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      if (message.equals("tick")) ticks.incrementAndGet();
+    });
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("other");
+    mad = true;
+    actor.sendMessageEvery("tick", Duration.ofMillis(1));
+    await(thrown);
+
+    mad = false;
+    gate.open();
+
+    eventually(() -> ticks.get() >= 3);
+  }
+
+  private ActorWithReturn<Object, Integer> gated() {
+    return Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return 1;
+    });
+  }
+
+  private Comparator<Object> order() {
+    return (a, b) -> {
+      threads.add(Thread.currentThread().getName());
+      if (mad) throw refusal();
+      return a.toString().compareTo(b.toString());
+    };
+  }
+
+  private ClassCastException refusal() {
+    thrown.countDown();
+    return new ClassCastException("on purpose");
+  }
+}

@@ -1,0 +1,223 @@
+package io.fibry;
+
+import static io.fibry.Patience.await;
+import static io.fibry.Patience.ended;
+import static io.fibry.Patience.failure;
+import static io.fibry.Patience.value;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A kill ends an actor whatever its handler, its resources, its hooks, its timers and its strategy do. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class CutOffFaultTest {
+  private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+
+  @AfterEach
+  void tidyUp() {
+    Gate.openAll();
+    oneThread.shutdown();
+  }
+
+  @Test
+  void aKillEndsAnActorWhoseResourceHangsInItsClose() {
+    var close = new Gate();
+    var actor = impatient().anonymous().newActor((Object message) -> {});
+    actor.closeOnExit(close::passDeaf);
+    actor.askExit();
+    await(close.entered);
+
+    actor.kill();
+
+    ended(actor);
+  }
+
+  @Test
+  void aKillEndsAnActorWhoseResourceNeedsWhatTheHandlerHolds() {
+    var lock = new ReentrantLock();
+    var actor = holding(lock);
+    actor.closeOnExit(lock::lock);
+    Gate.occupy(actor);
+
+    actor.kill();
+
+    ended(actor);
+  }
+
+  @Test
+  void aKillFailsTheRequestsOfAnActorWhoseResourceNeedsWhatTheHandlerHolds() {
+    var lock = new ReentrantLock();
+    var actor = holding(lock);
+    actor.closeOnExit(lock::lock);
+    Gate.occupy(actor);
+    var waiting = actor.sendMessageReturn("waiting");
+
+    actor.kill();
+
+    assertInstanceOf(ActorStoppedException.class, failure(waiting));
+  }
+
+  private static ActorWithReturn<Object, Integer> holding(ReentrantLock lock) {
+    return impatient().anonymous().newActorWithReturn((Object message) -> {
+      lock.lock();
+      if (message instanceof Gate gate) gate.passDeaf();
+      lock.unlock();
+      return 1;
+    });
+  }
+
+  @Test
+  void aKillEndsAnActorWhoseResourceClosesIt() {
+    var actor = impatient().anonymous().newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.passDeaf();
+    });
+    actor.closeOnExit(actor::close);
+    Gate.occupy(actor);
+
+    actor.kill();
+
+    ended(actor);
+  }
+
+  @Test
+  void anActorEndsWhoseTimersThrowWhenCancelled() {
+    var scope = Variants.scope(o -> o.withScheduler(new Stubborn()));
+    var actor = scope.anonymous().newActor((Object message) -> {});
+    actor.sendMessageLater("late", Duration.ofHours(1));
+
+    actor.askExit();
+
+    ended(actor);
+  }
+
+  @Test
+  void aKillFailsTheRequestsOfAResidentThatWaitsForAThread() {
+    var gate = new Gate();
+    oneThread.execute(gate::passDeaf);
+    var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
+    var waiting = actor.sendMessageReturn("waiting");
+
+    actor.kill();
+
+    assertInstanceOf(ActorStoppedException.class, failure(waiting));
+  }
+
+  @Test
+  void aThreadThatServedAResidentIsNotTakenForItAfterItsEnd() {
+    var actor = impatient().anonymous().strategy(resident()).newActorWithReturn((Object message) -> 1);
+    actor.ask("once");
+    actor.askExit();
+    ended(actor);
+
+    var later = CompletableFuture.supplyAsync(() -> actor.ask("later"), oneThread);
+
+    assertInstanceOf(ActorStoppedException.class, failure(later));
+  }
+
+  @Test
+  void aKillBetweenThePillAndTheHookInterruptsTheHook() {
+    var victim = new AtomicReference<Actor<Object>>();
+    var interrupted = new CompletableFuture<Boolean>();
+    var scope = Variants.scope(o -> o.withGrace(Patience.LONG).withDeadLetters(letter -> victim.get().kill()));
+    Actor<Object> actor = scope.anonymous().initialState(Object::new).onStop(state -> interrupted.complete(Thread.currentThread().isInterrupted())).newActor((Object state, Object message) -> {
+      if (message instanceof Gate gate) gate.passDeaf();
+    });
+    victim.set(actor);
+    var gate = Gate.occupy(actor);
+    actor.sendPoisonPill();
+    actor.sendMessage("behind the pill"); // buried after the pill was met, by a listener that kills
+
+    gate.open();
+
+    assertTrue(value(interrupted));
+  }
+
+  @Test
+  void killsThatMeetTheStopHookInterruptItOrCameBeforeThePill() {
+    int slept = 0;
+    for (int i = 0; i < 300; i++) if (sleptOn(i * 300 % 100_000)) slept++;
+
+    assertTrue(slept == 0, slept + " of 300 hooks slept on");
+  }
+
+  /** Whether a hook was not interrupted by a kill that found the actor past its pill. */
+  private static boolean sleptOn(int nanos) {
+    var interrupted = new CompletableFuture<Boolean>();
+    var killed = new CountDownLatch(1);
+    var actor = Variants.scope(o -> o.withGrace(Patience.LONG)).anonymous().initialState(Object::new).onStop(state -> {
+      Patience.eventually(() -> killed.getCount() == 0);
+      interrupted.complete(Thread.interrupted());
+    }).newActor((Object state, Object message) -> {});
+    actor.sendMessage(1);
+    actor.sendPoisonPill();
+    for (long end = System.nanoTime() + nanos; System.nanoTime() < end; ) Thread.onSpinWait();
+    boolean past = ((ActorCell) (Exitable) actor).phase == ActorCell.LEAVING;
+
+    actor.kill();
+    killed.countDown();
+
+    ended(actor);
+    return past && !value(interrupted);
+  }
+
+  private static Scope impatient() {
+    return Variants.scope(o -> o.withGrace(Duration.ofMillis(10)));
+  }
+
+  private Strategy resident() {
+    return new Strategy() {
+      @Override
+      public void activate(Runnable activation) {
+        oneThread.execute(activation);
+      }
+
+      @Override
+      public boolean resident() {
+        return true;
+      }
+    };
+  }
+
+  /** A scheduler whose timers cannot be cancelled. */
+  private static final class Stubborn implements Scheduler {
+    private final Scheduler system = Scheduler.system();
+
+    @Override
+    public long nanoTime() {
+      return system.nanoTime();
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return stubborn(system.after(delay, task));
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      return stubborn(system.atFixedRate(initial, period, task));
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return stubborn(system.withFixedDelay(initial, delay, task));
+    }
+
+    private static Timer stubborn(Timer timer) {
+      return () -> {
+        throw new IllegalStateException(timer + " goes on");
+      };
+    }
+  }
+}

@@ -1,0 +1,63 @@
+package io.fibry;
+
+import static io.fibry.Patience.ended;
+import static io.fibry.Patience.failure;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A resident actor that gets no thread, and was found by its name before that was known. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class ResidentFaultTest {
+  private final Scope scope = Variants.scope(o -> o);
+  private Actor<Question> found;
+  private CompletableFuture<Integer> asked;
+
+  /** What is asked of it meanwhile. */
+  private record Question() implements Request<Question, Integer> {}
+
+  /** Has no thread to give, and in the meantime the actor is found and asked. */
+  private final class Threadless implements Strategy {
+    @Override
+    public void activate(Runnable activation) {
+      found = scope.find("threadless", Question.class).orElseThrow();
+      asked = found.sendMessageReturn(new Question());
+      throw new OutOfMemoryError("no native thread");
+    }
+
+    @Override
+    public boolean resident() {
+      return true;
+    }
+  }
+
+  @Test
+  void aRequestToAResidentThatGotNoThreadFails() {
+    assertThrows(OutOfMemoryError.class, this::make);
+
+    assertInstanceOf(ActorStoppedException.class, failure(asked));
+  }
+
+  @Test
+  void aResidentThatGotNoThreadEnds() {
+    assertThrows(OutOfMemoryError.class, this::make);
+
+    ended(found);
+  }
+
+  @Test
+  void theNameOfAResidentThatGotNoThreadIsFree() {
+    assertThrows(OutOfMemoryError.class, this::make);
+
+    assertTrue(scope.find("threadless", Question.class).isEmpty());
+  }
+
+  private void make() {
+    scope.named("threadless").strategy(new Threadless()).protocol(Question.class).newActor((Question question) -> {});
+  }
+}
