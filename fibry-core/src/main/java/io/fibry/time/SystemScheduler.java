@@ -53,20 +53,21 @@ final class SystemScheduler implements Scheduler {
     return due;
   }
 
-  /** The thread, running; or about to, where this is the first timer. */
+  /** The thread; null where it is about to be. It is made by a virtual thread: before Java 24 a thread remembers the class loaders on the stack of who made it, and this one never ends. */
   private Thread thread() {
-    if (thread.get() == null) thread.compareAndSet(null, Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop));
     var only = thread.get();
-    // by a virtual thread: before Java 24 a thread remembers the class loaders on the stack of who started it, and this one never ends
-    if (!only.isAlive()) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> startOnce(only));
+    if (only == null) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(this::settleIn);
     return only;
   }
 
-  private static void startOnce(Thread thread) {
+  private void settleIn() {
+    var made = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop);
+    if (!thread.compareAndSet(null, made)) return;
     try {
-      thread.start();
-    } catch (IllegalThreadStateException another) {
-      // was quicker
+      made.start();
+    } catch (Throwable noThread) {
+      thread.set(null); // the next timer tries again
+      throw noThread;
     }
   }
 
