@@ -249,12 +249,21 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   /** The same, with something done before a handler that waits for a message can notice. */
   final void shutDoor(Runnable first) {
     var pill = new Envelope(Envelope.Control.PILL);
-    Dispatch.probe(40, 0, 0, 0, 0); // a shut door without a pill would never end
+    Stack.probe(); // a shut door without a pill would never end
     boolean shut = PHASE.compareAndSet(this, OPEN, ENDING);
     try {
       first.run();
     } finally {
-      if (shut) push(pill);
+      if (shut) pushOrReopen(pill);
+    }
+  }
+
+  private void pushOrReopen(Envelope pill) {
+    try {
+      push(pill);
+    } catch (Throwable edge) { // of the stack: without a pill it would never end
+      if (phase == ENDING) phase = OPEN;
+      throw edge;
     }
   }
 

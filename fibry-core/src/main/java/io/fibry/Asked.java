@@ -115,10 +115,10 @@ final class Asked<R> extends CompletableFuture<R> {
   private void settle(Object value, Throwable failure) {
     byte before = settled(SETTLED);
     if ((before & SETTLED) != 0) return;
-    message = null;
-    if ((before & CHAINED) != 0 && elsewhere(() -> set((R) value, failure))) return;
-    message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
     try {
+      message = null;
+      if ((before & CHAINED) != 0 && elsewhere(() -> set((R) value, failure))) return;
+      message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
       set((R) value, failure);
       state = (byte) (before | SETTLED | TOLD);
     } catch (Throwable edge) { // of the stack, or of memory: as if nothing had been; who called has more of it, and fails it
@@ -180,44 +180,48 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** The time is over. What is thrown is made by the asker: the text asks the message for its own. */
   void expire() {
-    if (leave(DeadLetter.Reason.EXPIRED)) super.completeExceptionally(EXPIRED);
+    leave(DeadLetter.Reason.EXPIRED, null, EXPIRED);
   }
 
   /** The actor was cut off. */
   void cutOff(Object asked) {
-    var stopped = cell.stopped(asked);
-    if (leave(DeadLetter.Reason.UNDELIVERED)) super.completeExceptionally(stopped);
+    leave(DeadLetter.Reason.UNDELIVERED, null, cell.stopped(asked));
   }
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(DeadLetter.Reason.CANCELLED) ? super.completeExceptionally(CANCELLED) : isCancelled();
+    return leave(DeadLetter.Reason.CANCELLED, null, CANCELLED) || isCancelled();
   }
 
   @Override
   public boolean complete(R value) {
-    return leave(DeadLetter.Reason.CANCELLED) && super.complete(value);
+    return leave(DeadLetter.Reason.CANCELLED, value, null);
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    return leave(DeadLetter.Reason.CANCELLED) && super.completeExceptionally(failure);
+    return leave(DeadLetter.Reason.CANCELLED, null, failure);
   }
 
   /** Takes the request out of the actor's hands; false if it was settled before. */
-  private boolean leave(DeadLetter.Reason reason) {
-    Dispatch.probe(40, 0, 0, 0, 0); // between SETTLED and the result there is no way back
+  private boolean leave(DeadLetter.Reason reason, R value, Throwable failure) {
+    Stack.probe();
     byte before = settled(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
       awaitResult();
       return false;
     }
-    if ((before & BEGUN) == 0) {
-      message = null;
-      withdraw(reason);
-    } else if (answered) cell.forget(this);
-    return true;
+    try {
+      if ((before & BEGUN) == 0) {
+        message = null;
+        withdraw(reason);
+      } else if (answered) cell.forget(this);
+      return failure == null ? super.complete(value) : super.completeExceptionally(failure);
+    } catch (Throwable edge) { // of the stack, or of memory: not taken out, and may be again
+      state = before;
+      throw edge;
+    }
   }
 
   private void withdraw(DeadLetter.Reason reason) {

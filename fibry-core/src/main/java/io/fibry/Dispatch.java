@@ -51,7 +51,7 @@ final class Dispatch {
         new Activation(cell, held, Kind.BURIAL).run();
         return;
       }
-      probe(40, 0, 0, 0, 0);
+      Stack.probe();
       held = holder(cell, held);
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
@@ -64,14 +64,6 @@ final class Dispatch {
       cell.stranded = held;
       recover(cell, failure, tries);
     }
-  }
-
-  /**
-   * Makes sure that the stack has room for what follows: a StackOverflowError inside the JDK's start or unpark of a virtual thread can leave its scheduler locked, and no virtual thread would ever run again. Frames of
-   * some size: all four are needed again after the call.
-   */
-  static long probe(int frames, long a, long b, long c, long d) {
-    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }
 
   /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */

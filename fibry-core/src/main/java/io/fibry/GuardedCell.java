@@ -86,8 +86,8 @@ final class GuardedCell extends ActorCell {
 
   @Override
   void push(Envelope pill) {
-    if (phase != OPEN) queue.shutDoor();
     var answer = queue.admit(Place.last(pill));
+    if (phase != OPEN) queue.shutDoor();
     try {
       if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
       else if (stranded != null) Dispatch.rescue(this);

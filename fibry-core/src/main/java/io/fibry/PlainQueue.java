@@ -21,6 +21,8 @@ abstract sealed class PlainQueue permits ActorCell {
   static final byte ENDING = 1;
   static final byte LEAVING = 2;
   static final byte ENDED = 3;
+  private static final int STREAK = 16; // messages
+  private static final int MOMENT = 64; // looks
   private static final VarHandle TAIL;
   private static final VarHandle STRANDED;
 
@@ -84,6 +86,7 @@ abstract sealed class PlainQueue permits ActorCell {
   /** The node after this one. Null: there is none, and the right to run is given back. For who has it. */
   Object next(Activation activation, Object node) {
     Object next = linked(node);
+    if (next == null && activation.handled >= STREAK) next = linger(node);
     if (next == null) {
       if (tail == node) {
         activation.pause();
@@ -95,6 +98,17 @@ abstract sealed class PlainQueue permits ActorCell {
     VarHandle.acquireFence();
     if (node instanceof Envelope envelope) envelope.next = null; // or old garbage drags the new along
     else ((Asked<?>) node).next = null;
+    return next;
+  }
+
+  /** After a streak the next one is likely to come within a moment, and a thread costs more than the moment. */
+  private static Object linger(Object node) {
+    Object next = null;
+    for (int tries = 0; next == null && tries < MOMENT; tries++) {
+      Thread.onSpinWait();
+      VarHandle.acquireFence();
+      next = linked(node);
+    }
     return next;
   }
 

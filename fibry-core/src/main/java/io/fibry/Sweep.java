@@ -27,7 +27,7 @@ final class Sweep {
 
   private static void arm() {
     if (ARMED.get()) return;
-    Dispatch.probe(80, 0, 0, 0, 0); // more than the timer asks for: armed without a timer, no wait would ever end
+    Stack.probe(); // more than the timer asks for: armed without a timer, no wait would ever end
     if (!ARMED.compareAndSet(false, true)) return;
     try {
       Scheduler.system().after(EVERY, Sweep::run);
