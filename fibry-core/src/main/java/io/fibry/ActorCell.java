@@ -280,6 +280,10 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     synchronized (rich()) {
       phase = ENDED;
     }
+    freeName();
+  }
+
+  final void freeName() {
     if (rich != null && rich.label != null) scope().free(this, rich.label);
   }
 
@@ -384,26 +388,5 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   int capacity() {
     return Integer.MAX_VALUE;
-  }
-
-  /** Before anybody else knows it: what its resident thread will run. */
-  final Activation prepareResident() {
-    if (!behaviour.how().strategy().resident()) return null;
-    var resident = Dispatch.prepareResident(this);
-    run(resident);
-    return resident;
-  }
-
-  /** Starts its resident thread. */
-  final void settleIn(Activation resident) {
-    try {
-      behaviour.how().strategy().activate(resident);
-    } catch (Throwable noThread) { // it may have been found by its name, and sent messages
-      rich().because(new ExitReason.Failed(noThread));
-      shutDoor();
-      OwnThreads.FIBER.activate(resident);
-      if (rich.label != null) scope().free(this, rich.label);
-      throw noThread;
-    }
   }
 }

@@ -113,9 +113,25 @@ final class Dispatch {
     }
   }
 
-  /** What the thread that an actor keeps will run. */
+  /** What the thread that an actor keeps will run; null where it keeps none. Before anybody else knows the actor. */
   static Activation prepareResident(ActorCell cell) {
-    return new Activation(cell, null, Kind.RESIDENT);
+    if (!cell.behaviour.how().strategy().resident()) return null;
+    var resident = new Activation(cell, null, Kind.RESIDENT);
+    cell.run(resident);
+    return resident;
+  }
+
+  /** Starts the thread that an actor keeps. */
+  static void settleIn(ActorCell cell, Activation resident) {
+    try {
+      cell.behaviour.how().strategy().activate(resident);
+    } catch (Throwable noThread) { // it may have been found by its name, and sent messages
+      cell.rich().because(new ExitReason.Failed(noThread));
+      cell.shutDoor();
+      OwnThreads.FIBER.activate(resident);
+      cell.freeName();
+      throw noThread;
+    }
   }
 
   /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */

@@ -133,9 +133,9 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell make(Behaviour behaviour) {
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
-    var resident = cell.prepareResident();
+    var resident = Dispatch.prepareResident(cell);
     if (label != null) scope.register(cell, label, type);
-    if (resident != null) cell.settleIn(resident);
+    if (resident != null) Dispatch.settleIn(cell, resident);
     return cell;
   }
 
