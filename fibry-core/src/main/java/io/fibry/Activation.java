@@ -3,7 +3,6 @@ package io.fibry;
 import io.fibry.DeadLetter.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -39,6 +38,7 @@ final class Activation extends Turn implements Runnable {
   private boolean leaving; // the pill was met: the hooks are ours to run
   private boolean gone; // and have been
   Object answer; // inline only: what the handler returned; null: look at the request
+  long restFor; // nanoseconds to rest before the next message; 0: none
   private long rested; // when it last let go of its carrier for good; 0: not yet
 
   Activation(ActorCell cell, Object first, Kind kind) {
@@ -97,8 +97,12 @@ final class Activation extends Turn implements Runnable {
       CURRENT.set(this);
       cell.announce(this);
       Object given = request.beginUnseen();
-      if (cell.phase == ActorCell.OPEN) deliver(given, request);
+      if (cell.phase <= ActorCell.OPEN) deliver(given, request);
       else undelivered(given, request);
+      if (restFor > 0) {
+        rest(true);
+        return;
+      }
       node = cell.next(this, node);
       if (node != null) giveWay();
     } catch (Throwable edge) { // as in run
@@ -162,12 +166,18 @@ final class Activation extends Turn implements Runnable {
       leaving = true;
     }
     while (true) {
-      handle(node);
+      boolean heeds = cell.phase >= ActorCell.OPEN || !renewed();
+      if (heeds) handle(node);
+      if (restFor > 0) {
+        rest(heeds);
+        return;
+      }
       Object next = cell.next(this, node);
       node = next;
       if (next == null) break;
       if (credit == 0) {
         if (giveWay()) return;
+        settleAccounts();
         credit = BATCH;
         began = 0;
       } else if (--glance == 0 && !leaving) {
@@ -180,6 +190,23 @@ final class Activation extends Turn implements Runnable {
       credit--;
     }
     if (leaving) leave();
+  }
+
+  /** Somebody asked for a restart from outside, after the message before. True: a rest comes first. */
+  private boolean renewed() {
+    if (!cell.heedRestart()) return false; // the door was shut meanwhile
+    Failures.renew(this, cell.rich().pause);
+    return restFor > 0;
+  }
+
+  /** Lets go of the thread until the back-off is over; the right to run lies in {@code rich}. */
+  private void rest(boolean handled) {
+    long nanos = restFor;
+    restFor = 0;
+    pause();
+    if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING; // what was put aside is back in the mailbox, and must not be found here too
+    Dispatch.rest(cell, node, nanos);
+    node = null;
   }
 
   /** Others may have waited for this thread. True: the rest is another activation's. */
@@ -221,13 +248,25 @@ final class Activation extends Turn implements Runnable {
   }
 
   private void settleAccounts() {
-    if (handled > 0) cell.scope().countHandled(handled);
+    if (handled > 0) countHandled();
     handled = 0;
+  }
+
+  private void countHandled() {
+    cell.scope().countHandled(handled);
+    var extras = cell.richOrNull();
+    if (extras != null) extras.handled += handled;
   }
 
   /** It was not given back after all. */
   void resume() {
     if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(this);
+  }
+
+  /** Where it is: the node being handled, or to be handled next. Read by who looks on. */
+  Object at() {
+    Object now = node;
+    return now != null ? now : handed;
   }
 
   // ---- one message
@@ -248,7 +287,7 @@ final class Activation extends Turn implements Runnable {
       }
     }
     if (given == Envelope.Control.PILL) meetPill();
-    else if (cell.phase != ActorCell.OPEN) undelivered(given, request);
+    else if (cell.phase > ActorCell.OPEN) undelivered(given, request);
     else deliver(given, request);
   }
 
@@ -256,11 +295,9 @@ final class Activation extends Turn implements Runnable {
     message = given;
     asked = request;
     try {
-      if (given instanceof Envelope.Control task) task.task.run();
-      else answer(cell.behaviour.logic().handle(this, given));
-      if (!aside) handled++;
+      attempt(given);
     } catch (Throwable failure) {
-      failed(failure);
+      failed(failure, given);
     } finally {
       if (received != null) failUnanswered(null);
       message = null;
@@ -268,6 +305,36 @@ final class Activation extends Turn implements Runnable {
       aside = false;
       if (own) Thread.interrupted(); // meant for this message, not for the next
     }
+  }
+
+  private void attempt(Object given) throws Exception {
+    if (given instanceof Envelope.Control task) task.task.run();
+    else answer(cell.behaviour.logic().handle(this, given));
+    if (!aside) handled++;
+  }
+
+  /** Tries it again as often as the policy says, by what was thrown last. */
+  private void failed(Throwable failure, Object given) {
+    for (int tries = 0; ; tries++) {
+      var policy = Failures.policy(cell, failure);
+      if (tries >= policy.retries || !repeatable(given)) {
+        Failures.handle(this, failure, policy);
+        return;
+      }
+      if (received != null) failUnanswered(failure);
+      if (own) Thread.interrupted();
+      try {
+        attempt(given);
+        return;
+      } catch (Throwable again) {
+        failure = again;
+      }
+    }
+  }
+
+  /** Not a task, nor what was answered, cancelled or put aside, nor at the end. */
+  private boolean repeatable(Object given) {
+    return !(given instanceof Envelope.Control) && !aside && cell.phase <= ActorCell.OPEN && (asked == null || asked.open() && !asked.isDone());
   }
 
   /** The handler returned. */
@@ -281,22 +348,7 @@ final class Activation extends Turn implements Runnable {
     else asked.finish(value);
   }
 
-  private void failed(Throwable failure) {
-    var policy = cell.behaviour.how().policy();
-    boolean fatal = failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError) || failure.getClass().getName().equals("java.lang.ThreadDeath");
-    if (asked != null && asked.open()) asked.fail(failure);
-    if (received != null) failUnanswered(failure);
-    boolean obeys = cell.phase != ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
-    if (asked != null && !aside) cell.scope().countUnhandled(Reason.FAILED);
-    else if (!aside) cell.scope().deadLetter(cell, message, Reason.FAILED, failure);
-    if (fatal || policy.stops) {
-      cell.rich().because(new ExitReason.Failed(failure));
-      cell.shutDoor();
-    }
-    if (fatal || policy.logs && !obeys) Scope.LOG.error("actor '{}' failed at {}", cell.name(), RequestException.shown(Envelope.given(message)), failure);
-  }
-
-  private void undelivered(Object given, Asked<?> request) {
+  void undelivered(Object given, Asked<?> request) {
     if (request == null) cell.scope().deadLetter(cell, given, Reason.UNDELIVERED, null);
     else {
       cell.scope().countUnhandled(Reason.UNDELIVERED);
@@ -318,37 +370,6 @@ final class Activation extends Turn implements Runnable {
   private void leave() {
     leaving = false;
     gone = true;
-    var extras = cell.rich();
-    if (own) Thread.interrupted(); // meant for the handler
-    extras.leavingOn(thread, own);
-    try {
-      for (var put : extras.aside) buryAside(put);
-      extras.aside.clear();
-      cell.behaviour.stop(cell);
-    } catch (Throwable failure) {
-      Scope.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
-    } finally {
-      cell.state = null;
-      extras.end();
-      extras.leaver = null;
-    }
-  }
-
-  private void buryAside(Object put) {
-    if (put instanceof Envelope envelope) undelivered(envelope.message, null);
-    else {
-      Object given = ((Asked<?>) put).begin();
-      if (given != null) undelivered(given, (Asked<?>) put);
-    }
-  }
-
-  /** By a killer, whose patience is over: what waits behind this message, was put aside or received is told. Completing is idempotent, so it may race with the drain. */
-  void failRequests() {
-    var current = asked;
-    if (current != null) current.cutOff(message);
-    var chosen = received;
-    if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
-    for (var put : cell.rich().aside) if (put instanceof Asked<?> request) PlainQueue.cutOff(request);
-    cell.failWaiting(node != null ? node : handed);
+    Burial.run(this);
   }
 }

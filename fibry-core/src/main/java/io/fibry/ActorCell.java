@@ -2,8 +2,6 @@ package io.fibry;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.time.Scheduler;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -12,39 +10,11 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes a
- * thread is {@link Dispatch}, what a thread does with it is {@link Activation}.
- *
- * <h2>The end</h2>
- * {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages. {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. Who drains reads the phase before each message: what it
- * meets while it is not OPEN is undelivered. At the pill it sets LEAVING, disposes of the rest, gives the right to run back, and only then runs the hooks. A sender that saw OPEN just before may still come then: it
- * finds itself with the right to run an actor that is LEAVING, and buries its message itself.
+ * thread is {@link Dispatch}, what a thread does with it is {@link Activation}, how it lives and ends is {@link Life}.
  */
-non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object, Object>, Sink<Object> {
-  private static final VarHandle PHASE;
-  private static final VarHandle RICH;
-  private static final VarHandle RUN;
-
-  static {
-    try {
-      var lookup = MethodHandles.lookup();
-      PHASE = lookup.findVarHandle(PlainQueue.class, "phase", byte.class);
-      RICH = lookup.findVarHandle(ActorCell.class, "rich", Rich.class);
-      RUN = lookup.findVarHandle(ActorCell.class, "run", Activation.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
-  }
-
-  final Behaviour behaviour;
-  Object state; // who has the right to run
-  boolean hasState; // who has the right to run
-  boolean left; // the pill was met; who has the right to run
-  boolean orphaned; // the hooks are still to be run, and who met the pill will not; who has the right to run
-  private Activation run; // who drains now; null while idle, unless resident. Written by it, read by who wants to interrupt it
-  private volatile Rich rich; // null -> one, by whoever needs it first
-
+non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Object>, Sink<Object> {
   ActorCell(Behaviour behaviour) {
-    this.behaviour = behaviour;
+    super(behaviour);
   }
 
   // ---- sending
@@ -62,7 +32,12 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   @Override
   public void execute(Runnable task) {
     if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task"))), Limit.NONE))
-      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + (phase == OPEN ? "its mailbox is full" : "it has ended"));
+      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + (phase <= OPEN ? "its mailbox is full" : "it has ended"));
+  }
+
+  /** Takes in what must neither wait nor be dropped: news that the actor asked for. */
+  final void admit(Object message) {
+    accepted(message, admit(new Envelope(message)));
   }
 
   final boolean send(Envelope envelope, Limit limit) {
@@ -80,7 +55,7 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
   @Override
   public boolean sendMessages(List<?> block) {
     var messages = List.of(named(block.toArray(), "a message of the block"));
-    if (messages.isEmpty()) return phase == OPEN;
+    if (messages.isEmpty()) return phase <= OPEN;
     var refusal = offerBlock(messages);
     if (refusal != null) for (var message : messages) accepted(message, refusal);
     return refusal == null;
@@ -192,14 +167,6 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
     if (stranded != null) throw new StackOverflowError("there is no stack left to give actor '" + name() + "' a thread, so waiting for it would have no end");
   }
 
-  /** Whether this is the thread that works for the actor now. */
-  final boolean isCurrent() {
-    var now = Thread.currentThread();
-    var worker = run();
-    var extras = rich;
-    return worker != null && worker.thread == now || extras != null && extras.leaver == now;
-  }
-
   // ---- timers
 
   @Override
@@ -226,65 +193,19 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   @Override
   public void askExit() {
-    if (phase != OPEN) return;
+    if (phase > OPEN) return;
     rich().because(new ExitReason.Stopped());
     shutDoor();
   }
 
   @Override
   public void sendPoisonPill() {
-    if (phase == OPEN) push(new Envelope(Envelope.Control.PILL));
+    if (phase <= OPEN) push(new Envelope(Envelope.Control.PILL));
   }
 
   @Override
   public void kill() {
-    if (phase != ENDED) Dispatch.kill(this);
-  }
-
-  /** OPEN -> ENDING, and the pill; nothing if the door is shut already. */
-  final void shutDoor() {
-    shutDoor(() -> {});
-  }
-
-  /** The same, with something done before a handler that waits for a message can notice. */
-  final void shutDoor(Runnable first) {
-    var pill = new Envelope(Envelope.Control.PILL);
-    Stack.probe(); // a shut door without a pill would never end
-    boolean shut = PHASE.compareAndSet(this, OPEN, ENDING);
-    try {
-      first.run();
-    } finally {
-      if (shut) pushOrReopen(pill);
-    }
-  }
-
-  private void pushOrReopen(Envelope pill) {
-    try {
-      push(pill);
-    } catch (Throwable edge) { // of the stack: without a pill it would never end
-      if (phase == ENDING) phase = OPEN;
-      throw edge;
-    }
-  }
-
-  /** At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler to interrupt. */
-  void leaving() {
-    var extras = rich();
-    synchronized (extras) {
-      if (phase < LEAVING) phase = LEAVING;
-    }
-  }
-
-  /** Last of all: -> ENDED, and the name is free. */
-  final void ended() {
-    synchronized (rich()) {
-      phase = ENDED;
-    }
-    freeName();
-  }
-
-  final void freeName() {
-    if (rich != null && rich.label != null) scope().free(this, rich.label);
+    if (phase != ENDED) Dispatch.kill(this, new ExitReason.Killed());
   }
 
   @Override
@@ -331,43 +252,8 @@ non-sealed class ActorCell extends PlainQueue implements ActorWithReturn<Object,
 
   @Override
   public String name() {
-    var extras = rich;
-    return extras != null && extras.label != null ? extras.label : "anonymous@" + Integer.toHexString(System.identityHashCode(this));
-  }
-
-  final Scope scope() {
-    return behaviour.how().scope();
-  }
-
-  final Rich richOrNull() {
-    return rich;
-  }
-
-  final Rich rich() {
-    var extras = rich;
-    if (extras != null) return extras;
-    extras = new Rich(this, null, null);
-    return RICH.compareAndSet(this, null, extras) ? extras : rich;
-  }
-
-  /** Gives it a name and a protocol; before anybody else knows it. */
-  final void introduce(String name, Class<?> type) {
-    rich = new Rich(this, name, type);
-  }
-
-  /** Who drains now. */
-  final Activation run() {
-    return (Activation) RUN.getAcquire(this);
-  }
-
-  /** Before it gets a thread: a killer must find what waits, also if it never gets one. Once only: handed out again, it may have been at work and gone. */
-  final void announce(Activation activation) {
-    RUN.setRelease(this, activation);
-  }
-
-  final void run(Activation activation) {
-    if (activation == null) RUN.setRelease(this, null);
-    else RUN.setVolatile(this, activation); // before its thread reads the phase: a killer writes the phase, then reads this
+    var label = label();
+    return label != null ? label : "anonymous@" + Integer.toHexString(System.identityHashCode(this));
   }
 
   @Override

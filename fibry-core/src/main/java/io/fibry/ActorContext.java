@@ -3,6 +3,7 @@ package io.fibry;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
@@ -94,4 +95,20 @@ public interface ActorContext<M> {
    * @throws IllegalStateException if the mailbox is not selective
    */
   void unstash();
+
+  /**
+   * Sends this actor a message of its own when the other one has ended; at once if it has. Watched again, the new message takes the place of the old. It is never refused by a full mailbox. A watch keeps neither of the two
+   * alive, and ends with this actor.
+   *
+   * @param other whose end
+   * @param message makes the message of the reason; quick: it runs on the thread that ends the other one
+   */
+  void watch(Exitable other, Function<ExitReason, ? extends M> message);
+
+  /**
+   * Takes a watch back. A message that is in the mailbox already stays there.
+   *
+   * @param other whom to watch no more
+   */
+  void unwatch(Exitable other);
 }

@@ -3,12 +3,20 @@ package io.fibry;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
-/** Knows the actors made in it by their names, and how they are made unless told otherwise. Thread-safe. */
-public interface ActorScope {
+/**
+ * Owns the actors and scopes made in it; closing it ends them. It is also their supervisor: what an actor escalates, its failure policy decides. Thread-safe.
+ * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
+ *
+ * <p>Only the root, {@link ActorSystem}, does not track its actors without a name: they count in its accounts, but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see them.
+ */
+public interface ActorScope extends AutoCloseable {
 
   /**
    * Its name.
@@ -42,24 +50,116 @@ public interface ActorScope {
    */
   <M> Optional<Actor<M>> find(String name, Class<M> protocol);
 
-  /** How a scope treats its actors. Immutable. */
-  final class Options {
-    static final Options DEFAULT = new Options(Strategy.FIBER, Mailbox.unbounded(), Duration.ofSeconds(30), Duration.ofSeconds(1), letter -> {}, Scheduler.system());
+  /**
+   * A new scope inside this one, with the same options.
+   *
+   * @param name not blank; need not be unique
+   * @return the scope, open
+   * @throws IllegalStateException if this one is closed
+   */
+  ActorScope openScope(String name);
 
-    final Strategy strategy;
-    final Mailbox<Object> mailbox;
-    final Duration askLimit;
-    final Duration grace;
-    final Consumer<DeadLetter> deadLetters;
-    final Scheduler scheduler;
+  /**
+   * A new scope inside this one.
+   *
+   * @param name not blank; need not be unique
+   * @param options changes those of this scope
+   * @return the scope, open
+   * @throws IllegalStateException if this one is closed
+   */
+  ActorScope openScope(String name, UnaryOperator<Options> options);
 
-    private Options(Strategy strategy, Mailbox<Object> mailbox, Duration askLimit, Duration grace, Consumer<DeadLetter> deadLetters, Scheduler scheduler) {
-      this.strategy = Objects.requireNonNull(strategy, "strategy");
-      this.mailbox = Objects.requireNonNull(mailbox, "mailbox");
-      this.askLimit = Objects.requireNonNull(askLimit, "askLimit");
-      this.grace = Objects.requireNonNull(grace, "grace");
-      this.deadLetters = Objects.requireNonNull(deadLetters, "deadLetters");
-      this.scheduler = Objects.requireNonNull(scheduler, "scheduler");
+  /**
+   * The accounts so far; after the close, for good.
+   *
+   * @return exact once the scope is quiet
+   */
+  Report report();
+
+  /**
+   * The last dead letters of this scope and those below it. Each keeps its actor.
+   *
+   * @return at most 100, oldest first
+   */
+  List<DeadLetter> deadLetters();
+
+  /**
+   * The tree as text: for each actor name, strategy, what it does, what waits, counts.
+   *
+   * @return several lines
+   */
+  String dump();
+
+  /**
+   * Waits until nothing waits, no handler runs and no timer is due; for tests. Measured by the machine's clock, whatever the scope's.
+   *
+   * @param limit how long at most
+   * @return false when the limit came first
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the flag is kept
+   */
+  boolean awaitQuiet(Duration limit);
+
+  /**
+   * Closes it within its drain limit. Logs the report if something was left.
+   *
+   * @see #closeWithin
+   */
+  @Override
+  void close();
+
+  /**
+   * Ends all it owns, the last made first, each after what waits in its mailbox; and when the limit is over interrupts all that is left, which cuts off after its grace what ignores that. Nothing new can be made in it
+   * meanwhile, and no message is begun after this returned. The root does the same with what it tracks, and stays open.
+   *
+   * <p>Called again, it waits for the report of the first call. Called by a handler inside the scope, it ends all others, lets that handler's actor exit after its message, and returns.
+   *
+   * @param limit for all together; zero interrupts at once
+   * @return the accounts, with what was left
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted, which ends the patience at once; the scope is closed all the same, and the flag is kept
+   */
+  Report closeWithin(Duration limit);
+
+  /**
+   * The accounts of a scope and those below it: {@code sent} = {@code handled} + all {@code unhandled} + {@code waiting}.
+   *
+   * @param scope its name
+   * @param sent all that was sent, also what was refused
+   * @param handled by a handler that returned
+   * @param unhandled by reason
+   * @param waiting in mailboxes now
+   * @param leftovers of a close: the dead letters it made
+   * @param running actors that were ended and whose handlers have not obeyed yet
+   */
+  record Report(String scope, long sent, long handled, Map<DeadLetter.Reason, Long> unhandled, long waiting, List<DeadLetter> leftovers, List<String> running) {}
+
+  /** How a scope treats its actors; starts as a copy of the scope around it. Immutable. */
+  final class Options implements Cloneable {
+    static final Options DEFAULT = new Options();
+
+    /** What is watched for. */
+    record Watch(Duration handling, int waiting) {}
+
+    // written by `with..` alone, before anybody else has the copy
+    Strategy strategy = Strategy.FIBER;
+    Mailbox<Object> mailbox = Mailbox.unbounded();
+    FailurePolicy policy = FailurePolicy.stop();
+    Duration askLimit = Duration.ofSeconds(30);
+    Duration drainLimit = Duration.ofSeconds(10);
+    Duration grace = Duration.ofSeconds(1);
+    Consumer<DeadLetter> deadLetters = letter -> {};
+    Scheduler scheduler = Scheduler.system();
+    Watch watch; // null: none
+
+    private Options() {}
+
+    private Options with(Consumer<Options> change) {
+      try {
+        var copy = (Options) clone();
+        change.accept(copy);
+        return copy;
+      } catch (CloneNotSupportedException impossible) {
+        throw new AssertionError(impossible);
+      }
     }
 
     /**
@@ -69,7 +169,8 @@ public interface ActorScope {
      * @return a changed copy
      */
     public Options withStrategy(Strategy strategy) {
-      return new Options(strategy, mailbox, askLimit, grace, deadLetters, scheduler);
+      Objects.requireNonNull(strategy, "strategy");
+      return with(copy -> copy.strategy = strategy);
     }
 
     /**
@@ -79,7 +180,20 @@ public interface ActorScope {
      * @return a changed copy
      */
     public Options withMailbox(Mailbox<Object> mailbox) {
-      return new Options(strategy, mailbox, askLimit, grace, deadLetters, scheduler);
+      Objects.requireNonNull(mailbox, "mailbox");
+      return with(copy -> copy.mailbox = mailbox);
+    }
+
+    /**
+     * What becomes of a failure that an actor of the scope escalates.
+     *
+     * @param policy {@link FailurePolicy#stop()} unless changed: the scope closes
+     * @return a changed copy
+     */
+    public Options withFailurePolicy(FailurePolicy policy) {
+      Objects.requireNonNull(policy, "policy");
+      if (policy.retries > 0) throw new IllegalArgumentException(policy + " cannot be a scope's: by the time it decides the message is gone; give the retries to the actor's policy");
+      return with(copy -> copy.policy = policy);
     }
 
     /**
@@ -89,19 +203,33 @@ public interface ActorScope {
      * @return a changed copy
      */
     public Options withAskLimit(Duration limit) {
+      Objects.requireNonNull(limit, "limit");
       if (!limit.isPositive()) throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time for an answer; give more than zero");
-      return new Options(strategy, mailbox, limit, grace, deadLetters, scheduler);
+      return with(copy -> copy.askLimit = limit);
     }
 
     /**
-     * How long a handler that was interrupted by {@code kill} has to obey.
+     * How long {@code close} lets actors handle what waits.
+     *
+     * @param limit 10 seconds unless changed, for all actors together; zero interrupts at once
+     * @return a changed copy
+     */
+    public Options withDrainLimit(Duration limit) {
+      Objects.requireNonNull(limit, "limit");
+      if (limit.isNegative()) throw new IllegalArgumentException("a drain limit of " + limit + " lies in the past; give zero or more");
+      return with(copy -> copy.drainLimit = limit);
+    }
+
+    /**
+     * How long a handler that was interrupted, by {@code kill} or by the close, has to obey.
      *
      * @param grace 1 second unless changed; zero cuts off at once
      * @return a changed copy
      */
     public Options withGrace(Duration grace) {
+      Objects.requireNonNull(grace, "grace");
       if (grace.isNegative()) throw new IllegalArgumentException("a grace of " + grace + " lies in the past; give zero or more");
-      return new Options(strategy, mailbox, askLimit, grace, deadLetters, scheduler);
+      return with(copy -> copy.grace = grace);
     }
 
     /**
@@ -111,17 +239,33 @@ public interface ActorScope {
      * @return a changed copy
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
-      return new Options(strategy, mailbox, askLimit, grace, listener, scheduler);
+      Objects.requireNonNull(listener, "deadLetters");
+      return with(copy -> copy.deadLetters = listener);
     }
 
     /**
-     * What timers, limits and graces are measured by.
+     * What timers, limits, back-offs and graces are measured by.
      *
      * @param scheduler {@link Scheduler#system()} unless changed
      * @return a changed copy
      */
     public Options withScheduler(Scheduler scheduler) {
-      return new Options(strategy, mailbox, askLimit, grace, deadLetters, scheduler);
+      Objects.requireNonNull(scheduler, "scheduler");
+      return with(copy -> copy.scheduler = scheduler);
+    }
+
+    /**
+     * Logs once, with its stack, an actor that handles one message for longer than this, or has more than so many waiting; the latter again after it had half as many. Off unless told.
+     *
+     * @param handling how long one message may take; it is looked at four times in this time
+     * @param waiting how many may wait
+     * @return a changed copy
+     */
+    public Options withWatchdog(Duration handling, int waiting) {
+      Objects.requireNonNull(handling, "handling");
+      if (!handling.isPositive()) throw new IllegalArgumentException("a watchdog after " + handling + " would bark at everything; give more than zero");
+      if (waiting < 1) throw new IllegalArgumentException("a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
+      return with(copy -> copy.watch = new Watch(handling, waiting));
     }
   }
 }

@@ -43,6 +43,27 @@ public final class ActorSystem {
   }
 
   /**
+   * A new scope.
+   *
+   * @param name not blank; need not be unique
+   * @return the scope, open
+   */
+  public static ActorScope openScope(String name) {
+    return Scope.ROOT.openScope(name);
+  }
+
+  /**
+   * A new scope.
+   *
+   * @param name not blank; need not be unique
+   * @param options changes those of the root
+   * @return the scope, open
+   */
+  public static ActorScope openScope(String name, UnaryOperator<ActorScope.Options> options) {
+    return Scope.ROOT.openScope(name, options);
+  }
+
+  /**
    * What actors made from now on get, unless told otherwise.
    *
    * @param strategy {@link Strategy#FIBER}, unless changed
@@ -62,7 +83,7 @@ public final class ActorSystem {
   }
 
   /**
-   * The root scope.
+   * The root scope. Closing it ends what it tracks; itself it stays open.
    *
    * @return always the same one
    */

@@ -10,10 +10,13 @@ final class Alarm implements Scheduler.Timer, Runnable {
   private final Object message;
   private final boolean repeats;
   private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
+  private final Duration time; // until it, and between two
+  private volatile long due; // when it is, by its clock; written at the start and by the scheduler's thread
   private Envelope last; // the one before, while it may still wait; the scheduler's thread only
 
-  private Alarm(ActorCell cell, Object key, Object message, boolean repeats) {
+  private Alarm(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
     this.cell = cell;
+    this.time = time;
     this.key = key == null ? this : key;
     this.message = message;
     this.repeats = repeats;
@@ -21,10 +24,11 @@ final class Alarm implements Scheduler.Timer, Runnable {
 
   /** Starts one. Where the actor has ended, the message is a dead letter at once. */
   static Scheduler.Timer start(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
-    var alarm = new Alarm(cell, key, message, repeats);
+    var alarm = new Alarm(cell, key, message, time, repeats);
     var clock = cell.scope().options().scheduler;
     boolean kept = cell.rich().keep(alarm.key, () -> {
       alarm.timer = repeats ? clock.atFixedRate(time, time, alarm) : clock.after(time, alarm);
+      alarm.due = clock.nanoTime() + Limit.nanos(time);
       return alarm;
     });
     if (!kept) {
@@ -38,6 +42,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
   @Override
   public void run() {
     if (!repeats) cell.rich().drop(key, this);
+    else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
     if (last != null && last.message != null) return;
     var envelope = new Envelope(message);
     if (repeats) last = envelope;
@@ -45,9 +50,14 @@ final class Alarm implements Scheduler.Timer, Runnable {
     else OwnThreads.FIBER.activate(() -> send(envelope));
   }
 
+  /** Whether its message should be on its way. */
+  boolean isDue(long now) {
+    return now - due >= 0;
+  }
+
   /** Whether sending runs no code of the user: no strategy, no order, no dead-letter listener. */
   private boolean onlyQueues() {
-    return cell.behaviour.how().strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase == ActorCell.OPEN;
+    return cell.behaviour.how().strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase <= ActorCell.OPEN;
   }
 
   private void send(Envelope envelope) {

@@ -57,7 +57,7 @@ final class Dispatch {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
       } else {
-        (tries > 0 && cell.phase != ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how().strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
+        (tries > 0 && cell.phase > ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how().strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
       }
     } catch (Throwable failure) {
       if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return; // it was taken, and looks after itself
@@ -113,6 +113,24 @@ final class Dispatch {
     }
   }
 
+  /** Puts the right to run down, to be taken up again from this node in so long; at once if the actor is asked to end meanwhile. */
+  static void rest(ActorCell cell, Object node, long nanos) {
+    var extras = cell.rich();
+    var clock = cell.scope().options().scheduler;
+    extras.rest(node, () -> clock.after(Duration.ofNanos(nanos), clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(() -> wake(cell)) : () -> wake(cell)));
+    if (cell.phase > ActorCell.OPEN) wake(cell); // who shut the door may have looked before
+  }
+
+  /** Takes up the right that rests, if nobody else has. */
+  static void wake(ActorCell cell) {
+    Object held = cell.rich().wake();
+    try {
+      if (held != null) attempt(cell, held, 0);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      cell.stranded = held;
+    }
+  }
+
   /** What the thread that an actor keeps will run; null where it keeps none. Before anybody else knows the actor. */
   static Activation prepareResident(ActorCell cell) {
     if (!cell.behaviour.how().strategy().resident()) return null;
@@ -159,9 +177,9 @@ final class Dispatch {
   }
 
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */
-  static void kill(ActorCell cell) {
+  static void kill(ActorCell cell, ExitReason reason) {
     var extras = cell.rich();
-    extras.because(new ExitReason.Killed());
+    extras.because(reason);
     cell.shutDoor(() -> interrupt(cell, extras));
     var options = cell.scope().options();
     extras.grace(() -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
@@ -191,8 +209,8 @@ final class Dispatch {
 
   /** Again and again while the handler goes on: a sender may have been about to link its request, or the drain about to begin with one. */
   private static void failRequests(ActorCell cell, Activation worker, int tries) {
-    if (worker != null) worker.failRequests();
-    else cell.failWaiting((Object) null);
+    if (worker != null) Burial.failRequests(worker);
+    else cell.failWaiting(cell.rich().resting());
     if (worker != null && cell.run() == worker && tries < 16) Scheduler.system().after(Duration.ofMillis(1L << tries), () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
   }
 }

@@ -19,7 +19,7 @@ final class GuardedCell extends ActorCell {
 
   @Override
   Reason offer(Object node, Object message, Limit limit) {
-    if (phase != OPEN) return Reason.UNDELIVERED;
+    if (phase > OPEN) return Reason.UNDELIVERED;
     Place<Object> place = message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
     if (node instanceof Asked<?> asked) asked.place = place;
     return offer(place, message, limit);
@@ -30,7 +30,7 @@ final class GuardedCell extends ActorCell {
     if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name() + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > queue.capacity())
       throw new IllegalArgumentException("a block of " + messages.size() + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
-    if (phase != OPEN) return Reason.UNDELIVERED;
+    if (phase > OPEN) return Reason.UNDELIVERED;
     var places = new ArrayList<Place<Object>>(messages.size());
     for (var message : messages) places.add(Place.of(new Envelope(message), message));
     return offer(Place.block(places), messages, Limit.NONE);
@@ -56,7 +56,7 @@ final class GuardedCell extends ActorCell {
   private Reason awaitRoom(Place<Object> place, Object message, Limit limit) {
     if (isCurrent()) { // only another can have made room meanwhile, or shut the door
       if (queue.await(place, () -> true)) return null;
-      if (phase != OPEN) return Reason.UNDELIVERED;
+      if (phase > OPEN) return Reason.UNDELIVERED;
       beforeWait(message);
     }
     Caller.beforeWait();
@@ -66,7 +66,7 @@ final class GuardedCell extends ActorCell {
     } finally {
       if (timer != null) timer.cancel();
     }
-    return phase != OPEN ? Reason.UNDELIVERED : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
+    return phase > OPEN ? Reason.UNDELIVERED : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
   private void drop(Object node) {
@@ -86,8 +86,19 @@ final class GuardedCell extends ActorCell {
 
   @Override
   void push(Envelope pill) {
-    var answer = queue.admit(Place.last(pill));
-    if (phase != OPEN) queue.shutDoor();
+    push(pill.message == Envelope.Control.PILL ? Place.last(pill) : Place.unranked(pill));
+  }
+
+  @Override
+  Reason admit(Envelope envelope) {
+    if (phase > OPEN) return Reason.UNDELIVERED;
+    push(Place.of(envelope, envelope.message));
+    return null;
+  }
+
+  private void push(Place<Object> place) {
+    var answer = queue.admit(place);
+    if (phase > OPEN) queue.shutDoor();
     try {
       if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
       else if (stranded != null) Dispatch.rescue(this);
@@ -127,7 +138,18 @@ final class GuardedCell extends ActorCell {
   }
 
   @Override
+  boolean isIdle() {
+    return queue.isIdle();
+  }
+
+  @Override
+  int waiting(Object node, int most) {
+    return queue.present() + super.waiting(node, 1); // a node that was taken out, and not begun
+  }
+
+  @Override
   void failWaiting(Object node) {
+    if (node instanceof Asked<?> taken) cutOff(taken);
     for (var waiting : queue.waiting()) if (waiting instanceof Asked<?> asked) cutOff(asked);
   }
 

@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -32,7 +33,12 @@ final class Limit implements BooleanSupplier {
     return new Limit(clock, limit);
   }
 
-  private static long nanos(Duration limit) {
+  /** The same, where zero is a limit too. */
+  static Limit within(Scheduler clock, Duration limit) {
+    return limit.isZero() ? NO_WAIT : new Limit(clock, limit);
+  }
+
+  static long nanos(Duration limit) {
     return limit.compareTo(Duration.ofNanos(Long.MAX_VALUE / 2)) < 0 ? limit.toNanos() : Long.MAX_VALUE / 2;
   }
 
@@ -59,6 +65,32 @@ final class Limit implements BooleanSupplier {
   Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
     return atEnd(() -> LockSupport.unpark(sleeper));
+  }
+
+  /** Waits until it is done, or this is over; answers whether it is done. */
+  boolean await(CompletableFuture<?> done) throws InterruptedException {
+    try {
+      if (limit == null) done.get();
+      else if (!done.isDone() && !getAsBoolean()) {
+        if (clock == Scheduler.system()) done.get(left(), TimeUnit.NANOSECONDS);
+        else awaitByClock(done);
+      }
+      return done.isDone();
+    } catch (TimeoutException over) {
+      return false;
+    } catch (ExecutionException failed) {
+      return true;
+    }
+  }
+
+  private void awaitByClock(CompletableFuture<?> done) throws InterruptedException, ExecutionException {
+    var either = done.handle((value, failure) -> value);
+    var waking = atEnd(() -> either.complete(null));
+    try {
+      either.get();
+    } finally {
+      waking.cancel();
+    }
   }
 
   /**

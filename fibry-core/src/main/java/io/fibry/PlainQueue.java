@@ -15,8 +15,9 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Between swap and link, {@code offer} calls nothing, allocates nothing and initialises no class: a StackOverflowError of the sender there would cut the queue in two, and its receiver would never run again. The
  * link is a plain write; the fence before the swap orders the message before it, the fence in {@code next} orders its reading after.
  */
-abstract sealed class PlainQueue permits ActorCell {
-  // OPEN -> ENDING -> LEAVING -> ENDED; see ActorCell
+abstract sealed class PlainQueue permits Life {
+  // (RENEW <->) OPEN -> ENDING -> LEAVING -> ENDED; see Life
+  static final byte RENEW = -1; // open, and to be restarted before the next message
   static final byte OPEN = 0;
   static final byte ENDING = 1;
   static final byte LEAVING = 2;
@@ -43,14 +44,14 @@ abstract sealed class PlainQueue permits ActorCell {
 
   /** Takes a message in. Null: taken; else why not. */
   Reason offer(Object node, Object message, Limit limit) {
-    if (phase != OPEN) return Reason.UNDELIVERED;
+    if (phase > OPEN) return Reason.UNDELIVERED;
     push(node, node);
     return null;
   }
 
   /** Takes a block in, nothing between. */
   Reason offerBlock(List<?> messages) {
-    if (phase != OPEN) return Reason.UNDELIVERED;
+    if (phase > OPEN) return Reason.UNDELIVERED;
     var first = new Envelope(messages.getFirst());
     var last = first;
     for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message);
@@ -58,9 +59,14 @@ abstract sealed class PlainQueue permits ActorCell {
     return null;
   }
 
-  /** Takes the pill in, whatever the phase. */
+  /** Takes the pill in, whatever the phase; or an empty envelope, that only makes the actor look. */
   void push(Envelope pill) {
     push(pill, pill);
+  }
+
+  /** Takes in what must neither wait nor be dropped. */
+  Reason admit(Envelope envelope) {
+    return offer(envelope, envelope.message, Limit.NONE);
   }
 
   private void push(Object first, Object last) {
@@ -145,6 +151,23 @@ abstract sealed class PlainQueue permits ActorCell {
   final Object unstrand() {
     Object held = stranded;
     return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
+  }
+
+  /** Whether nobody has the right to run, so nothing waits. */
+  boolean isIdle() {
+    return TAIL.getVolatile(this) == null;
+  }
+
+  /** How many wait from this node on, counted up to {@code most}. What is being handled meanwhile may be missed. */
+  int waiting(Object node, int most) {
+    int count = 0;
+    for (; node != null && count < most; node = linked(node)) if (holds(node)) count++;
+    return count;
+  }
+
+  private static boolean holds(Object node) {
+    Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
+    return message != null && message != Envelope.Control.PILL;
   }
 
   /** Tells those that wait from this node on, whose handler was cut off. */

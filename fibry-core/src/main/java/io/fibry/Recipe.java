@@ -38,7 +38,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
-    return copy(label, ownStrategy, ownMailbox, Objects.requireNonNull(policy, "policy"), type, around, inline);
+    if (policy.kind.forScopes()) throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
+    return copy(label, ownStrategy, ownMailbox, policy, type, around, inline);
   }
 
   @Override
@@ -134,7 +135,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
-    if (label != null) scope.register(cell, label, type);
+    scope.admit(cell, label, type);
     if (resident != null) Dispatch.settleIn(cell, resident);
     return cell;
   }

@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** What most actors never have, made at first need: name, end, timers, promises, what was put aside. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
+/** What most actors never have, made at first need: name, end, timers, promises, watches, what was put aside, a rest. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
 final class Rich {
   final String label; // null: none
   final Class<?> type; // null: no protocol
@@ -28,11 +28,18 @@ final class Rich {
   private boolean announced; // who waits for the end has been told
   private boolean leaverKilled; // a killer came when the hooks were all that was left
   private Scheduler.Timer grace; // a killer's patience
-  private List<AutoCloseable> closeables = new ArrayList<>();
-  private Map<Object, Scheduler.Timer> timers = new HashMap<>();
-  private Map<Asked<?>, Object> promised = new IdentityHashMap<>(); // and what was asked
+  private List<AutoCloseable> closeables = List.of(); // these three: made at first need
+  private Map<Object, Alarm> timers = Map.of();
+  private Map<Asked<?>, Object> promised = Map.of(); // and what was asked
+  private Watches watches; // null: never needed
+  private Restarts restarts; // null: never needed
+  private Object resting; // where to go on after a rest, and with it the right to run; null: none is held here
+  private Scheduler.Timer rest; // when that is
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
+  volatile long pause; // nanoseconds to wait before a restart that was asked for from outside; written by who asks
+  volatile long handled; // how many so far; written by who has the right to run, read by who looks at the tree
+  volatile long failed; // as `handled`
 
   Rich(ActorCell cell, String label, Class<?> type) {
     this.cell = cell;
@@ -55,29 +62,75 @@ final class Rich {
 
   /** Closes it at the end; false if that has come. */
   synchronized boolean closeAtEnd(List<AutoCloseable> resources) {
-    return !over && closeables.addAll(resources);
+    if (over) return false;
+    if (closeables.isEmpty()) closeables = new ArrayList<>();
+    return closeables.addAll(resources);
   }
 
   /** Keeps a timer until it has run; replaces the one that has this key. False if the end has come. */
-  synchronized boolean keep(Object key, Supplier<Scheduler.Timer> starting) {
+  synchronized boolean keep(Object key, Supplier<Alarm> starting) {
     if (over) return false;
+    if (timers.isEmpty()) timers = new HashMap<>();
     var before = timers.put(key, starting.get()); // one that cannot start throws, and the one before stays
     if (before != null) before.cancel();
     return true;
   }
 
   synchronized void drop(Object key, Scheduler.Timer timer) {
-    if (!over) timers.remove(key, timer);
+    if (!over && !timers.isEmpty()) timers.remove(key, timer);
   }
 
   /** Keeps a request whose answer was promised; false if the end has come. */
   synchronized boolean promise(Asked<?> asked, Object message) {
-    if (!over) promised.put(asked, message);
-    return !over;
+    if (over) return false;
+    if (promised.isEmpty()) promised = new IdentityHashMap<>();
+    promised.put(asked, message);
+    return true;
   }
 
   synchronized void forget(Asked<?> asked) {
-    if (!over) promised.remove(asked);
+    if (!over && !promised.isEmpty()) promised.remove(asked);
+  }
+
+  /** Whether a timer is due now. */
+  synchronized boolean isDue(long now) {
+    return timers.values().stream().anyMatch(alarm -> alarm.isDue(now));
+  }
+
+  synchronized Watches watches() {
+    if (watches == null) watches = new Watches(cell, over, announced ? reason : null);
+    return watches;
+  }
+
+  synchronized Restarts restarts() {
+    if (restarts == null) restarts = new Restarts();
+    return restarts;
+  }
+
+  // ---- a rest: the right to run lies here, and whoever takes it out has it
+
+  /** Goes on from this node in so long, unless woken before. */
+  synchronized void rest(Object node, Supplier<Scheduler.Timer> starting) {
+    resting = node;
+    try {
+      rest = starting.get();
+    } catch (Throwable edge) { // of the stack, or of memory: the right is still the caller's
+      resting = null;
+      throw edge;
+    }
+  }
+
+  /** Null: nobody rests here, or another was first. */
+  synchronized Object wake() {
+    Object node = resting;
+    resting = null;
+    if (rest != null) rest.cancel();
+    rest = null;
+    return node;
+  }
+
+  synchronized Object resting() {
+    return resting;
   }
 
   /** Arms the timer that ends a killer's patience, unless it is armed or the end was announced. */
@@ -99,13 +152,15 @@ final class Rich {
   /** Ends what hangs on the actor, and announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
   void end() {
     List<AutoCloseable> toClose;
-    Map<Object, Scheduler.Timer> toCancel;
+    Map<Object, Alarm> toCancel;
+    Watches watching;
     Map<Asked<?>, Object> unanswered;
     synchronized (this) {
       if (over) return;
       over = true;
       toClose = closeables.reversed();
       toCancel = timers;
+      watching = watches;
       unanswered = promised;
       closeables = List.of();
       timers = Map.of();
@@ -113,6 +168,7 @@ final class Rich {
     }
     try {
       toCancel.values().forEach(timer -> close(timer::cancel));
+      if (watching != null) watching.end();
       unanswered.forEach((asked, message) -> asked.fail(cell.stopped(message)));
       toClose.forEach(this::close);
     } finally {
@@ -123,14 +179,18 @@ final class Rich {
   /** Tells who waits for the end; only the first call does. After what was to be closed, unless a killer's patience is over. */
   void announce() {
     ExitReason why;
+    Watches watched;
     synchronized (this) {
       if (announced) return;
       announced = true;
       why = reason = reason();
+      watched = watches;
       if (grace != null) close(grace::cancel);
     }
     cell.ended();
+    if (leaver == Thread.currentThread()) cell.scope().forget(cell); // else its thread is still to come back
     exit.end(why);
+    if (watched != null) watched.announce(why);
   }
 
   /** Waits for the end; null: as long as it takes. */

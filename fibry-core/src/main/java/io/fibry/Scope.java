@@ -1,30 +1,42 @@
 package io.fibry;
 
 import io.fibry.DeadLetter.Reason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one scope: names, options, counts, dead letters. */
+/** A scope: whom it owns, by what options. How it ends is {@link Closing}, what it does about failures {@link Supervisor}, what became of its messages {@link Accounts}. */
 final class Scope implements ActorScope {
   static final Logger LOG = LoggerFactory.getLogger(ActorSystem.class);
-  static final Scope ROOT = new Scope("root", Options.DEFAULT);
-  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread is inside a listener
+  static final Scope ROOT = new Scope("root", Options.DEFAULT, null);
 
   private final String name;
-  private final ConcurrentHashMap<String, ActorCell> living = new ConcurrentHashMap<>();
-  private final LongAdder handled = new LongAdder();
-  private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
+  private final Scope around; // null: this is the root
+  private final Accounts accounts;
+  private final Supervisor supervisor = new Supervisor(this);
+  private final ConcurrentHashMap<String, ActorCell> living = new ConcurrentHashMap<>(); // by name
+  private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>(); // cells and scopes, each with its number; a cell leaves when its thread has, which may be after its end
+  private final AtomicLong numbers = new AtomicLong();
+  private final AtomicReference<Closing> closing = new AtomicReference<>(); // null -> the one close; the root's back to null
+  private final Watchdog watchdog = new Watchdog(this);
   private volatile Options options; // written by `configure`, read by whoever makes or uses an actor
 
-  Scope(String name, Options options) {
+  Scope(String name, Options options, Scope around) {
     this.name = checked(name);
     this.options = options;
-    for (int i = 0; i < unhandled.length; i++) unhandled[i] = new LongAdder();
+    this.around = around;
+    this.accounts = new Accounts(this, around == null ? null : around.accounts);
   }
 
   @Override
@@ -36,9 +48,24 @@ final class Scope implements ActorScope {
     return options;
   }
 
+  Scope around() {
+    return around;
+  }
+
+  Accounts accounts() {
+    return accounts;
+  }
+
+  Supervisor supervisor() {
+    return supervisor;
+  }
+
   synchronized void configure(UnaryOperator<Options> change) {
     options = Objects.requireNonNull(Objects.requireNonNull(change, "options").apply(options), "the changed options");
+    watchdog.heed(options);
   }
+
+  // ---- making
 
   @Override
   public ActorBuilder<Object> anonymous() {
@@ -63,69 +90,208 @@ final class Scope implements ActorScope {
     return cell != null && cell.rich().type == protocol ? Optional.of((Actor<M>) (Actor<?>) cell) : Optional.empty();
   }
 
-  void register(ActorCell cell, String name, Class<?> type) {
-    cell.introduce(name, type);
+  @Override
+  public ActorScope openScope(String name) {
+    return openScope(name, same -> same);
+  }
+
+  @Override
+  public ActorScope openScope(String name, UnaryOperator<Options> options) {
+    var below = new Scope(name, Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(this.options), "the changed options"), this);
+    join(below);
+    below.watchdog.heed(below.options);
+    return below;
+  }
+
+  /** A new actor; the anonymous ones of the root are nobody's. */
+  void admit(ActorCell cell, String label, Class<?> type) {
+    if (!tracks(label)) return;
+    cell.introduce(label, type);
+    if (label != null) register(cell, label);
+    try {
+      join(cell);
+    } catch (IllegalStateException closed) {
+      free(cell, label);
+      throw closed;
+    }
+  }
+
+  private boolean tracks(String label) {
+    return around != null || label != null;
+  }
+
+  private void register(ActorCell cell, String name) {
     if (living.putIfAbsent(name, cell) != null)
       throw new IllegalArgumentException("scope '" + this.name + "' has a living actor named '" + name + "'; choose another name, or wait until that one has ended");
   }
 
-  void free(ActorCell cell, String name) {
-    living.remove(name, cell);
+  /** Joins, then looks at the door, while a close shuts the door, then looks who is here: one of the two sees the other. */
+  private void join(Object member) {
+    members.put(member, numbers.incrementAndGet());
+    if (around == null || closing.get() == null) return;
+    members.remove(member);
+    throw new IllegalStateException("scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
-  // ---- accounts
+  void free(ActorCell cell, String name) {
+    if (name != null) living.remove(name, cell);
+  }
+
+  /** It is gone for good, and its thread too. */
+  void forget(Object member) {
+    if (member instanceof ActorCell cell && !tracks(cell.label())) return;
+    members.remove(member);
+    leaveIfEmpty();
+  }
+
+  /** A closed scope is remembered as long as a handler in it ignores its end. */
+  void leaveIfEmpty() {
+    var close = closing.get();
+    if (around != null && close != null && close.isOver() && members.isEmpty()) around.forget(this);
+  }
+
+  // ---- who is in it
+
+  /** Actors and scopes, oldest first. */
+  List<Object> members() {
+    return membersFrom(0);
+  }
+
+  List<Object> membersFrom(Object oldest) {
+    return membersFrom(members.getOrDefault(oldest, 0L));
+  }
+
+  private List<Object> membersFrom(long number) {
+    var sorted = new ArrayList<Map.Entry<Object, Long>>();
+    members.forEach((member, born) -> {
+      if (born >= number) sorted.add(Map.entry(member, born));
+    });
+    sorted.sort(Comparator.comparingLong(Map.Entry::getValue));
+    return sorted.stream().map(Map.Entry::getKey).toList();
+  }
+
+  /** The actors of a member: itself, or all below. */
+  static List<ActorCell> cells(Object member) {
+    if (member instanceof ActorCell cell) return List.of(cell);
+    var all = new ArrayList<ActorCell>();
+    for (var one : ((Scope) member).members()) all.addAll(cells(one));
+    return all;
+  }
+
+  // ---- accounts and sight
 
   void countHandled(long messages) {
-    handled.add(messages);
+    accounts.countHandled(messages);
   }
 
   void countUnhandled(Reason reason) {
-    unhandled[reason.ordinal()].increment();
+    accounts.countUnhandled(reason);
+  }
+
+  void deadLetter(ActorCell cell, Object message, Reason reason, Throwable cause) {
+    accounts.deadLetter(cell, message, reason, cause);
   }
 
   long handled() {
-    return handled.sum();
+    return accounts.handled();
   }
 
   long unhandled(Reason reason) {
-    return unhandled[reason.ordinal()].sum();
+    return accounts.unhandled(reason);
   }
 
-  /** A message that nobody waits for was not handled: counts it and tells the listener. */
-  void deadLetter(ActorCell cell, Object message, Reason reason, Throwable cause) {
-    countUnhandled(reason);
-    var listener = options.deadLetters;
-    if (listener == Options.DEFAULT.deadLetters || LISTENING.get() != null) return;
-    LISTENING.set(true);
+  @Override
+  public Report report() {
+    return report(List.of());
+  }
+
+  Report report(List<DeadLetter> leftovers) {
+    long waiting = 0;
+    var running = new ArrayList<String>();
+    for (var cell : cells(this)) {
+      waiting += cell.waiting(Integer.MAX_VALUE);
+      if (cell.phase == PlainQueue.ENDED) running.add(cell.name());
+    }
+    var unhandled = accounts.unhandled();
+    long handled = accounts.handled();
+    long sent = handled + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
+    return new Report(name, sent, handled, unhandled, waiting, leftovers, List.copyOf(running));
+  }
+
+  @Override
+  public List<DeadLetter> deadLetters() {
+    return accounts.letters();
+  }
+
+  @Override
+  public String dump() {
+    return Dump.of(this);
+  }
+
+  /** Twice in a row nobody at work, and nothing happened in between: then nobody was at work in between. */
+  @Override
+  public boolean awaitQuiet(Duration limit) {
+    if (limit.isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+    long began = System.nanoTime();
+    long most = Limit.nanos(limit);
+    for (long pause = 20_000; ; pause = Math.min(1_000_000, pause * 2)) {
+      long before = accounts.total();
+      if (isIdle() && isIdle() && accounts.total() == before) return true;
+      if (System.nanoTime() - began >= most) return false;
+      Closing.checkInterrupt("for scope '" + name + "' to be quiet");
+      LockSupport.parkNanos(this, pause);
+    }
+  }
+
+  private boolean isIdle() {
+    return cells(this).stream().allMatch(ActorCell::isQuiet);
+  }
+
+  // ---- the end
+
+  @Override
+  public void close() {
+    close(options.drainLimit, true);
+  }
+
+  @Override
+  public Report closeWithin(Duration limit) {
+    if (Objects.requireNonNull(limit, "limit").isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+    return close(limit, false);
+  }
+
+  private Report close(Duration limit, boolean logs) {
+    var mine = new Closing(this);
+    var first = shut(mine);
+    if (first != mine) return first.join();
     try {
-      listener.accept(new Letter(cell, message, reason, Optional.ofNullable(cause)));
-    } catch (Throwable failure) {
-      LOG.error("the dead-letter listener of scope '{}' failed", name, failure);
+      watchdog.stop();
+      var report = mine.run(Limit.within(options.scheduler, limit));
+      if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) log(report);
+      return report;
     } finally {
-      LISTENING.remove();
+      if (around == null) reopen();
     }
   }
 
-  /** What was sent may be a task, as the engine wraps it. */
-  private record Letter(ActorCell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
-    @Override
-    public String actor() {
-      return cell.name();
-    }
+  private void log(Report report) {
+    LOG.warn("scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name, report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
+  }
 
-    @Override
-    public Object message() {
-      return Envelope.given(sent);
-    }
+  /** The root lives on. */
+  private void reopen() {
+    accounts.forgetLetters();
+    closing.set(null);
+    watchdog.heed(options);
+  }
 
-    @Override
-    public boolean resend() {
-      return cell.send(new Envelope(sent), Limit.NO_WAIT);
-    }
+  /** Shuts the door; answers the close that did. */
+  Closing shut(Closing mine) {
+    var first = closing.compareAndExchange(null, mine);
+    return first == null ? mine : first;
+  }
 
-    @Override
-    public String toString() {
-      return "dead letter to '" + actor() + "', " + reason + ": " + RequestException.shown(message());
-    }
+  boolean isClosing() {
+    return closing.get() != null;
   }
 }

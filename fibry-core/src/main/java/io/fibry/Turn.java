@@ -10,6 +10,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** The message being handled, and what its handler may do beside its work. All fields are the handler's thread's, where not said otherwise. */
@@ -153,10 +154,30 @@ abstract class Turn implements ActorContext<Object> {
 
   @Override
   public void unstash() {
-    var guarded = selective("unstash");
+    selective("unstash");
+    takeBack();
+  }
+
+  /** What was put aside comes back to the head of the mailbox. */
+  final void takeBack() {
+    if (!(cell instanceof GuardedCell guarded)) return;
     var put = cell.rich().aside;
     guarded.putBack(new ArrayList<>(put));
     put.clear();
+  }
+
+  @Override
+  public void watch(Exitable other, Function<ExitReason, ? extends Object> message) {
+    check();
+    Objects.requireNonNull(message, "message");
+    if (other == cell) throw new IllegalArgumentException("actor '" + cell.name() + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
+    cell.rich().watches().watch(Objects.requireNonNull(other, "other"), message);
+  }
+
+  @Override
+  public void unwatch(Exitable other) {
+    check();
+    cell.rich().watches().unwatch(Objects.requireNonNull(other, "other"));
   }
 
   private GuardedCell selective(String verb) {

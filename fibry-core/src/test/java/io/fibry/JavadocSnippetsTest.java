@@ -144,6 +144,21 @@ class JavadocSnippetsTest {
   }
 
   @Test
+  void scope() {
+    var sold = new CopyOnWriteArrayList<String>();
+
+    // @start region="scope"
+    try (var shop = ActorSystem.openScope("shop", o -> o.withDrainLimit(Duration.ofSeconds(5)))) {
+      var till = shop.named("till").newActor((String what) -> sold.add(what));
+
+      till.sendMessage("three apples");
+    } // handles what waits, then ends the till
+    // @end
+
+    assertEquals(List.of("three apples"), sold);
+  }
+
+  @Test
   void failurePolicy() {
     // @start region="policy"
     var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActorWithReturn((String s) -> Integer.parseInt(s));

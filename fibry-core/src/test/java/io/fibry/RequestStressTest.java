@@ -63,7 +63,7 @@ class RequestStressTest {
       this.stopAt = 1 + random.nextInt(each * SENDERS);
       var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
       var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));
-      this.actor = new Scope("requests", ActorScope.Options.DEFAULT).anonymous().strategy(strategy).newActorWithReturn((Integer i) -> i);
+      this.actor = new Scope("requests", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy).newActorWithReturn((Integer i) -> i);
     }
 
     void play() throws InterruptedException {

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -149,11 +150,14 @@ class SelectiveTest {
   void aKilledReceiveIsACancellation() {
     var result = new CompletableFuture<Throwable>();
     var flag = new CompletableFuture<Boolean>();
+    var begun = new CountDownLatch(1); // an interrupt before that is the gate's
     var actor = actor(context -> {
+      begun.countDown();
       result.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, FOREVER)));
       flag.complete(Thread.currentThread().isInterrupted());
     });
     Gate.occupy(actor).open();
+    Patience.await(begun);
 
     actor.kill();
 

@@ -73,7 +73,7 @@ class StackEdgeFaultTest {
       this.verb = verb;
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
-      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
+      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
         if (number >= 0) handled[number]++;
         return number;
       });

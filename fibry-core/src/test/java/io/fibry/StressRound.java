@@ -83,7 +83,7 @@ final class StressRound {
     this.last = new int[senders * 2];
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
-    this.scope = new Scope("stress", ActorScope.Options.DEFAULT.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury));
+    this.scope = new Scope("stress", ActorScope.Options.DEFAULT.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury), null);
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
     this.actor = builder.initialState(() -> this).onStop(state -> stops.incrementAndGet()).newActor((StressRound round, StressItem item, ActorContext<StressItem> context) -> handle(item, context));

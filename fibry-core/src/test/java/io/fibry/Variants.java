@@ -64,7 +64,7 @@ final class Variants {
   }
 
   static Scope scope(UnaryOperator<ActorScope.Options> options) {
-    return new Scope("test", options.apply(ActorScope.Options.DEFAULT));
+    return new Scope("test", options.apply(ActorScope.Options.DEFAULT), null);
   }
 
   private static Map<String, Strategy> strategies() {

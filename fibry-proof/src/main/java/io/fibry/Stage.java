@@ -8,7 +8,7 @@ final class Stage {
     int buried; // by the dead-letter listener
   }
 
-  private static final Scope SCOPE = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++));
+  private static final Scope SCOPE = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++), null);
 
   private Stage() {}
 

@@ -39,7 +39,7 @@ final class Witness {
   private String wrong; // the first thing that was
 
   Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
-    scope = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
+    scope = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler), null);
     cell = (ActorCell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, also);
       return message;

@@ -40,6 +40,7 @@ public final class GuardedQueue<E> {
   private Place<E> head; // the list: all that has no rank; taken before what is ranked
   private Place<E> tail;
   private int count; // those that count against the capacity
+  private int present; // all but the pill
   private long epoch;
   private long numbers;
   private boolean running;
@@ -78,20 +79,12 @@ public final class GuardedQueue<E> {
     return new GuardedQueue<>(mailbox);
   }
 
-  /**
-   * How messages wait here.
-   *
-   * @return the mailbox it was made of
-   */
+  /** {@return the mailbox it was made of} */
   public Mailbox<?> mailbox() {
     return kind;
   }
 
-  /**
-   * How many may wait.
-   *
-   * @return {@link Integer#MAX_VALUE} where there is no limit
-   */
+  /** {@return how many may wait; {@link Integer#MAX_VALUE} where there is no limit} */
   public int capacity() {
     return kind.capacity;
   }
@@ -162,6 +155,7 @@ public final class GuardedQueue<E> {
       else head.before = place;
       head = place;
       place.where = Where.QUEUE;
+      present++;
     }
   }
 
@@ -246,11 +240,7 @@ public final class GuardedQueue<E> {
     }
   }
 
-  /**
-   * What waits now.
-   *
-   * @return in the order in which it would be taken
-   */
+  /** {@return what waits now, in the order in which it would be taken} */
   public synchronized List<E> waiting() {
     return places().stream().map(place -> place.item).toList();
   }
@@ -305,13 +295,19 @@ public final class GuardedQueue<E> {
     LockSupport.unpark(handler);
   }
 
-  /**
-   * How many wait.
-   *
-   * @return those that count against the capacity
-   */
+  /** {@return how many wait that count against the capacity} */
   public synchronized int size() {
     return count;
+  }
+
+  /** {@return how many wait, whether they count or not; without the pill} */
+  public synchronized int present() {
+    return present;
+  }
+
+  /** {@return whether nobody has the right to run, so nothing waits} */
+  public synchronized boolean isIdle() {
+    return !running;
   }
 
   // ---- under the monitor
@@ -343,6 +339,7 @@ public final class GuardedQueue<E> {
       tail = place;
     }
     place.where = Where.QUEUE;
+    if (!place.pill) present++;
     if (receiver != null) {
       arrived.add(place);
       LockSupport.unpark(receiver);
@@ -355,6 +352,7 @@ public final class GuardedQueue<E> {
     else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
     else ranked.remove(place);
     place.where = Where.GONE;
+    if (!place.pill) present--;
     place.item = null;
     place.rank = null;
     if (place.counted) {

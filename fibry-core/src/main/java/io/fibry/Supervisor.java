@@ -1,0 +1,52 @@
+package io.fibry;
+
+import java.util.List;
+
+/** Decides for a scope what becomes of a failure that reached it. Runs on the thread of the actor that failed, in its turn. */
+final class Supervisor {
+  /** What the actor that failed does now. */
+  enum Verdict { GO_ON, RESTART, STOP }
+
+  /** And how long it waits before that, in nanoseconds. */
+  record Decision(Verdict verdict, long pause) {
+    static final Decision GO_ON = new Decision(Verdict.GO_ON, 0);
+    static final Decision STOP = new Decision(Verdict.STOP, 0);
+  }
+
+  private final Scope scope;
+  private final Restarts restarts = new Restarts();
+
+  Supervisor(Scope scope) {
+    this.scope = scope;
+  }
+
+  /** What becomes of a member, the actor itself or a scope below that it failed in. */
+  Decision decide(Object member, ActorCell failed, Throwable failure) {
+    var policy = scope.options().policy.chosen(failure, "scope '" + scope.name() + "'");
+    if (policy.kind == FailurePolicy.Kind.GO_ON) return Decision.GO_ON;
+    if (policy.kind.restarts()) {
+      long pause = restarts.next(policy, scope.options().scheduler.nanoTime());
+      if (pause != Restarts.OVER_BUDGET) return restart(policy, member, failed, pause);
+    }
+    var around = scope.around();
+    if (policy.kind == FailurePolicy.Kind.STOP || around == null) return end(member);
+    return around.supervisor().decide(scope, failed, failure);
+  }
+
+  private Decision restart(FailurePolicy policy, Object member, ActorCell failed, long pause) {
+    List<Object> chosen = switch (policy.kind) {
+      case RESTART_ALL -> scope.members();
+      case RESTART_REST -> scope.membersFrom(member);
+      default -> List.of(member);
+    };
+    for (var one : chosen) for (var cell : Scope.cells(one)) if (cell != failed) cell.askRestart(pause);
+    return new Decision(Verdict.RESTART, pause);
+  }
+
+  /** The scope closes, on a thread of its own; the root, which stays open, ends what failed. */
+  private Decision end(Object member) {
+    if (scope.around() != null) OwnThreads.FIBER.activate(scope::close);
+    else if (member instanceof Scope below) OwnThreads.FIBER.activate(below::close);
+    return Decision.STOP;
+  }
+}

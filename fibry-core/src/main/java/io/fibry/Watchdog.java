@@ -1,0 +1,90 @@
+package io.fibry;
+
+import io.fibry.ActorScope.Options;
+import io.fibry.time.Scheduler;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * Looks at the actors of one scope again and again, where its options say so: which have been at one message for too long, which have too many waiting. Says so once for each message, and for a mailbox again after it
+ * was half empty. The scopes below have their own.
+ */
+final class Watchdog {
+  private static final int LOOKS = 4; // in the time that one message may take
+
+  /** What it knows of one actor. Only the look that goes on touches it. */
+  private static final class Note {
+    private Object node; // it was at when seen last
+    private long since;
+    private boolean told;
+    private boolean full;
+  }
+
+  private final Scope scope;
+  private Options.Watch watch; // guarded by this, as all below
+  private Scheduler clock;
+  private Scheduler.Timer timer;
+  private Map<ActorCell, Note> notes = new IdentityHashMap<>();
+
+  Watchdog(Scope scope) {
+    this.scope = scope;
+  }
+
+  /** Starts, changes or ends the watch. */
+  synchronized void heed(Options options) {
+    if (Objects.equals(watch, options.watch) && clock == options.scheduler && (timer != null || watch == null)) return;
+    stop();
+    watch = options.watch;
+    clock = options.scheduler;
+    if (watch == null) return;
+    var period = watch.handling().dividedBy(LOOKS).plusNanos(1);
+    timer = clock.atFixedRate(period, period, clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::look) : this::look); // messages are printed: their code is the user's
+  }
+
+  synchronized void stop() {
+    if (timer != null) timer.cancel();
+    timer = null;
+    notes = new IdentityHashMap<>();
+  }
+
+  private synchronized void look() {
+    if (timer == null) return;
+    long now = clock.nanoTime();
+    var seen = new IdentityHashMap<ActorCell, Note>();
+    for (var member : scope.members()) if (member instanceof ActorCell cell && !(cell.isIdle())) look(cell, seen, now);
+    notes = seen;
+  }
+
+  private void look(ActorCell cell, Map<ActorCell, Note> seen, long now) {
+    var note = notes.getOrDefault(cell, new Note());
+    seen.put(cell, note);
+    lookAtHandler(cell, note, now);
+    int waiting = cell.waiting(watch.waiting() + 1);
+    if (waiting > watch.waiting() && !note.full) {
+      note.full = true;
+      Scope.LOG.warn("more than {} messages wait for actor '{}'", watch.waiting(), cell.name());
+    } else if (waiting <= watch.waiting() / 2) note.full = false;
+  }
+
+  private void lookAtHandler(ActorCell cell, Note note, long now) {
+    var worker = cell.run();
+    Object node = worker == null ? null : worker.at();
+    Object message = worker == null ? null : worker.message;
+    if (node != note.node || message == null) {
+      note.node = message == null ? null : node;
+      note.since = now;
+      note.told = false;
+    } else if (!note.told && now - note.since >= Limit.nanos(watch.handling())) {
+      note.told = true;
+      tell(cell, worker, message, now - note.since);
+    }
+  }
+
+  private static void tell(ActorCell cell, Activation worker, Object message, long nanos) {
+    var here = new Throwable("the handler of actor '" + cell.name() + "' is here");
+    var thread = worker.thread;
+    here.setStackTrace(thread == null ? new StackTraceElement[0] : thread.getStackTrace());
+    Scope.LOG.warn("actor '{}' has been handling {} for at least {} ms", cell.name(), RequestException.shown(Envelope.given(message)), nanos / 1_000_000, here);
+  }
+}
