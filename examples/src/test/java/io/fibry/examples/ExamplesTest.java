@@ -46,6 +46,21 @@ class ExamplesTest {
           poison pill: handled [1, 2, 3], Finished[], takes more: false
           askExit: handled [1], Stopped[], takes more: false
           kill: handled [], Killed[], takes more: false"""),
+      Map.entry("Supervision", """
+          till [apple], stock [apple]
+          nonsense!
+          till [apple, pear], stock [apple, pear]
+          fire!
+          till [plum], stock [plum]
+          fire!
+          till: Failed[cause=java.lang.IllegalStateException: fire]
+          stock: Stopped[]"""),
+      Map.entry("Shutdown", """
+          1000 handled of 1003, still running []
+          slow lost 'the long one': FAILED
+          slow lost 'never begun': UNDELIVERED
+          slow lost 'nor this one': UNDELIVERED
+          takes more: false"""),
       Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
