@@ -16,7 +16,7 @@ import java.util.concurrent.ExecutionException;
 final class Closing {
   private final Scope scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  private final List<Closing> below = new ArrayList<>(); // of scopes that this one closes; closer only
+  private final List<Closing> below = new ArrayList<>(); // of the scopes inside, where this close is the first; closer only
   private List<ActorCell> own = List.of(); // actors in whose handlers this thread is; closer only
   private boolean interrupted; // closer only
 
@@ -44,6 +44,7 @@ final class Closing {
   Report run(Limit limit) {
     own = current();
     scope.accounts().collectLeftovers();
+    shutBelow(scope);
     try {
       own.forEach(Closing::endOwn);
       drain(scope, limit);
@@ -75,6 +76,18 @@ final class Closing {
     if (worker != null) Burial.failBehind(worker);
   }
 
+  /** All doors at once; what was closing before is somebody else's. */
+  private void shutBelow(Scope from) {
+    for (var member : from.members()) {
+      if (!(member instanceof Scope inner)) continue;
+      var close = new Closing(inner);
+      if (inner.shut(close) != close) continue;
+      below.add(close);
+      inner.accounts().collectLeftovers();
+      shutBelow(inner);
+    }
+  }
+
   /** The last made first, one after the other. */
   private void drain(Scope from, Limit limit) {
     for (var member : from.members().reversed()) {
@@ -85,14 +98,9 @@ final class Closing {
   }
 
   private void drainBelow(Scope inner, Limit limit) {
-    var close = new Closing(inner);
-    var first = inner.shut(close);
-    if (first != close) await(first.report, limit);
-    else {
-      below.add(close);
-      inner.accounts().collectLeftovers();
-      drain(inner, limit);
-    }
+    var close = inner.closing();
+    if (below.contains(close)) drain(inner, limit);
+    else await(close.report, limit);
   }
 
   private void drain(ActorCell cell, Limit limit) {

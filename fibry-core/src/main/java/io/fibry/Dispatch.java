@@ -211,6 +211,6 @@ final class Dispatch {
   private static void failRequests(ActorCell cell, Activation worker, int tries) {
     if (worker != null) Burial.failRequests(worker);
     else cell.failWaiting(cell.rich().resting());
-    if (worker != null && cell.run() == worker && tries < 16) Scheduler.system().after(Duration.ofMillis(1L << tries), () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
+    if (worker != null && cell.run() == worker && worker.thread != null && tries < 16) Scheduler.system().after(Duration.ofMillis(1L << tries), () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
   }
 }

@@ -154,14 +154,14 @@ final class Scope implements ActorScope {
 
   /** Actors and scopes, oldest first. */
   List<Object> members() {
-    return membersFrom(0);
+    return madeSince(0);
   }
 
   List<Object> membersFrom(Object oldest) {
-    return membersFrom(members.getOrDefault(oldest, 0L));
+    return madeSince(members.getOrDefault(oldest, 0L));
   }
 
-  private List<Object> membersFrom(long number) {
+  private List<Object> madeSince(long number) {
     var sorted = new ArrayList<Map.Entry<Object, Long>>();
     members.forEach((member, born) -> {
       if (born >= number) sorted.add(Map.entry(member, born));
@@ -265,7 +265,6 @@ final class Scope implements ActorScope {
     var first = shut(mine);
     if (first != mine) return first.join();
     try {
-      watchdog.stop();
       var report = mine.run(Limit.within(options.scheduler, limit));
       if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) log(report);
       return report;
@@ -288,10 +287,12 @@ final class Scope implements ActorScope {
   /** Shuts the door; answers the close that did. */
   Closing shut(Closing mine) {
     var first = closing.compareAndExchange(null, mine);
+    if (first == null) watchdog.stop();
     return first == null ? mine : first;
   }
 
-  boolean isClosing() {
-    return closing.get() != null;
+  /** Null: the door is open. */
+  Closing closing() {
+    return closing.get();
   }
 }

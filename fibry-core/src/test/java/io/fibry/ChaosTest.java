@@ -1,0 +1,49 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Everything at once, on every strategy: see {@link ChaosEpisode}. Afterwards no thread, no timer and no memory is left behind. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+class ChaosTest {
+
+  @Test
+  void whateverHappensTheAccountsAddUpAndNothingIsLeftBehind() throws InterruptedException {
+    long seed = StressHarness.seed();
+    System.out.println("chaos: -Dfibry.seed=" + seed);
+    var scopes = new ArrayList<WeakReference<Object>>();
+
+    try (var pool = Executors.newCachedThreadPool()) { // a fixed one would starve: its handlers wait for each other
+      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 60_000 : 8_000);
+      while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));
+    }
+
+    Patience.eventually(() -> kept(scopes) == 0);
+    assertEquals(0, Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().matches("a\\d")).count());
+    System.out.println("chaos: " + scopes.size() + " episodes");
+  }
+
+  private static WeakReference<Object> play(long seed, List<Strategy> strategies) throws InterruptedException {
+    try {
+      return new ChaosEpisode(new SplittableRandom(seed), strategies).play();
+    } catch (AssertionError fault) {
+      throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
+    }
+  }
+
+  /** A timer, a thread, or the root itself would keep one: the root's ring of dead letters does, so it is emptied. */
+  private static long kept(List<WeakReference<Object>> scopes) {
+    Scope.ROOT.accounts().forgetLetters();
+    System.gc();
+    return scopes.stream().filter(scope -> scope.get() != null).count();
+  }
+}
