@@ -16,21 +16,18 @@ import java.util.concurrent.ExecutionException;
 final class Closing {
   private final Scope scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  private final List<Closing> below = new ArrayList<>(); // of the scopes inside, where this close is the first; closer only
+  private final List<Closing> below = new ArrayList<>(); // of scopes that this one closes; closer only
   private List<ActorCell> own = List.of(); // actors in whose handlers this thread is; closer only
   private boolean interrupted; // closer only
+  private volatile Thread closer = Thread.currentThread(); // null: it is through
 
   Closing(Scope scope) {
     this.scope = scope;
   }
 
-  boolean isOver() {
-    return report.isDone();
-  }
-
-  /** Waits for the report of the first; from a handler in the scope that would be a wait for itself. */
+  /** Waits for the report of the first; from a handler in the scope that would be a wait for itself, and so it would be from a hook that the first runs on his own thread. */
   Report join() {
-    if (!current().isEmpty()) return scope.report();
+    if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report();
     try {
       return report.get();
     } catch (InterruptedException interrupt) {
@@ -41,10 +38,10 @@ final class Closing {
     }
   }
 
+  /** Closes it; the doors are shut. */
   Report run(Limit limit) {
     own = current();
     scope.accounts().collectLeftovers();
-    shutBelow(scope);
     try {
       own.forEach(Closing::endOwn);
       drain(scope, limit);
@@ -52,15 +49,23 @@ final class Closing {
     } finally {
       below.reversed().forEach(Closing::finish);
       finish();
-      if (interrupted) Thread.currentThread().interrupt();
     }
-    if (interrupted) throw interrupted();
     return report.join();
   }
 
-  private void finish() {
+  /** For the closer, at last: its report, or that it was interrupted. */
+  Report result() {
+    if (!interrupted) return report.join();
+    Thread.currentThread().interrupt();
+    throw interrupted();
+  }
+
+  /** By the closer, or by the last member that leaves, whoever comes first. */
+  void finish() {
+    if (report.isDone()) return;
     report.complete(scope.report(scope.accounts().leftovers()));
     scope.accounts().stopCollecting();
+    closer = null;
     scope.leaveIfEmpty();
   }
 
@@ -76,18 +81,6 @@ final class Closing {
     if (worker != null) Burial.failBehind(worker);
   }
 
-  /** All doors at once; what was closing before is somebody else's. */
-  private void shutBelow(Scope from) {
-    for (var member : from.members()) {
-      if (!(member instanceof Scope inner)) continue;
-      var close = new Closing(inner);
-      if (inner.shut(close) != close) continue;
-      below.add(close);
-      inner.accounts().collectLeftovers();
-      shutBelow(inner);
-    }
-  }
-
   /** The last made first, one after the other. */
   private void drain(Scope from, Limit limit) {
     for (var member : from.members().reversed()) {
@@ -97,23 +90,47 @@ final class Closing {
     }
   }
 
+  /** Its members are waited for here also if somebody else closes it: he may be in one of them, and not wait for that one. */
   private void drainBelow(Scope inner, Limit limit) {
-    var close = inner.closing();
-    if (below.contains(close)) drain(inner, limit);
-    else await(close.report, limit);
+    claim(inner);
+    drain(inner, limit);
+  }
+
+  /** In its turn, and not before: a member that ends earlier may close it, and then reports. */
+  private void claim(Scope inner) {
+    var close = new Closing(inner);
+    if (inner.claim(close) != close) return;
+    below.add(close);
+    inner.accounts().collectLeftovers();
+    inner.leaveIfEmpty();
+  }
+
+  private void claimAll(Scope from) {
+    for (var member : from.members()) {
+      if (!(member instanceof Scope inner)) continue;
+      claim(inner);
+      claimAll(inner);
+    }
   }
 
   private void drain(ActorCell cell, Limit limit) {
     cell.rich().because(new ExitReason.Stopped());
     cell.sendPoisonPill();
-    await(cell.onExit(), limit);
+    await(cell, limit);
   }
 
   private void interruptRest() {
+    claimAll(scope);
     var rest = new ArrayList<>(Scope.cells(scope));
     rest.removeAll(own);
     for (var cell : rest.reversed()) if (!cell.onExit().isDone()) Dispatch.kill(cell, new ExitReason.Stopped());
-    for (var cell : rest.reversed()) while (!await(cell.onExit(), Limit.NONE)) interrupted = true; // its grace ends it
+    for (var cell : rest.reversed()) while (!await(cell, Limit.NONE)) interrupted = true; // its grace ends it
+  }
+
+  private boolean await(ActorCell cell, Limit limit) {
+    Caller.beforeWait(); // it may be this thread that is to run it
+    if (cell.stranded != null) Dispatch.rescue(cell);
+    return await(cell.onExit(), limit);
   }
 
   private boolean await(CompletableFuture<?> end, Limit limit) {

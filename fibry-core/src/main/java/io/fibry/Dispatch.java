@@ -144,12 +144,21 @@ final class Dispatch {
     try {
       cell.behaviour.how().strategy().activate(resident);
     } catch (Throwable noThread) { // it may have been found by its name, and sent messages
-      cell.rich().because(new ExitReason.Failed(noThread));
-      cell.shutDoor();
-      OwnThreads.FIBER.activate(resident);
+      endUnsettled(cell, new ExitReason.Failed(noThread));
       cell.freeName();
       throw noThread;
     }
+  }
+
+  /** Ends an actor that its scope did not take: a closer may have seen it meanwhile, and wait for its end. */
+  static void turnAway(ActorCell cell) {
+    endUnsettled(cell, new ExitReason.Stopped());
+  }
+
+  private static void endUnsettled(ActorCell cell, ExitReason why) {
+    cell.rich().because(why);
+    cell.shutDoor();
+    if (cell.behaviour.how().strategy().resident()) OwnThreads.FIBER.activate(cell.run());
   }
 
   /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */

@@ -29,6 +29,7 @@ final class Scope implements ActorScope {
   private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>(); // cells and scopes, each with its number; a cell leaves when its thread has, which may be after its end
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicReference<Closing> closing = new AtomicReference<>(); // null -> the one close; the root's back to null
+  private volatile boolean shut; // the door: false -> true, by whoever closes this scope or one around it; never the root's
   private final Watchdog watchdog = new Watchdog(this);
   private volatile Options options; // written by `configure`, read by whoever makes or uses an actor
 
@@ -112,6 +113,7 @@ final class Scope implements ActorScope {
       join(cell);
     } catch (IllegalStateException closed) {
       free(cell, label);
+      Dispatch.turnAway(cell);
       throw closed;
     }
   }
@@ -128,8 +130,9 @@ final class Scope implements ActorScope {
   /** Joins, then looks at the door, while a close shuts the door, then looks who is here: one of the two sees the other. */
   private void join(Object member) {
     members.put(member, numbers.incrementAndGet());
-    if (around == null || closing.get() == null) return;
+    if (!shut) return;
     members.remove(member);
+    leaveIfEmpty();
     throw new IllegalStateException("scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
@@ -144,24 +147,26 @@ final class Scope implements ActorScope {
     leaveIfEmpty();
   }
 
-  /** A closed scope is remembered as long as a handler in it ignores its end. */
+  /** The last one out of a scope that is being closed ends the close: who waits for its report may be somebody the closer has yet to come to. Until then, as long as a handler ignores its end, the scope is remembered. */
   void leaveIfEmpty() {
     var close = closing.get();
-    if (around != null && close != null && close.isOver() && members.isEmpty()) around.forget(this);
+    if (!shut || close == null || !members.isEmpty()) return;
+    close.finish();
+    around.forget(this);
   }
 
   // ---- who is in it
 
   /** Actors and scopes, oldest first. */
   List<Object> members() {
-    return madeSince(0);
+    return membersFrom(0);
   }
 
   List<Object> membersFrom(Object oldest) {
-    return madeSince(members.getOrDefault(oldest, 0L));
+    return membersFrom(members.getOrDefault(oldest, Long.MAX_VALUE)); // nobody is known to be younger than one that is not known
   }
 
-  private List<Object> madeSince(long number) {
+  private List<Object> membersFrom(long number) {
     var sorted = new ArrayList<Map.Entry<Object, Long>>();
     members.forEach((member, born) -> {
       if (born >= number) sorted.add(Map.entry(member, born));
@@ -261,16 +266,17 @@ final class Scope implements ActorScope {
   }
 
   private Report close(Duration limit, boolean logs) {
+    shutDoors();
     var mine = new Closing(this);
-    var first = shut(mine);
+    var first = claim(mine);
     if (first != mine) return first.join();
     try {
       var report = mine.run(Limit.within(options.scheduler, limit));
       if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) log(report);
-      return report;
     } finally {
       if (around == null) reopen();
     }
+    return mine.result();
   }
 
   private void log(Report report) {
@@ -284,15 +290,20 @@ final class Scope implements ActorScope {
     watchdog.heed(options);
   }
 
-  /** Shuts the door; answers the close that did. */
-  Closing shut(Closing mine) {
+  /** Shuts the doors of this scope and of all below, then looks who is in: before anybody ends, so that nobody new comes while others do. */
+  void shutDoors() {
+    shut = around != null;
+    watchdog.stop();
+    for (var member : members()) if (member instanceof Scope below) below.shutDoors();
+  }
+
+  /** After the door is shut: makes this the one close, unless there is one; answers the one. */
+  Closing claim(Closing mine) {
     var first = closing.compareAndExchange(null, mine);
-    if (first == null) watchdog.stop();
     return first == null ? mine : first;
   }
 
-  /** Null: the door is open. */
-  Closing closing() {
-    return closing.get();
+  boolean isClosing() {
+    return shut || closing.get() != null;
   }
 }

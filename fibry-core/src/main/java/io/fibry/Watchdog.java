@@ -31,7 +31,7 @@ final class Watchdog {
     this.scope = scope;
   }
 
-  /** Starts, changes or ends the watch. */
+  /** Starts, changes or ends the watch. Looks at the scope's door last, while a close shuts the door, then stops the watch: one of the two sees the other. */
   synchronized void heed(Options options) {
     if (Objects.equals(watch, options.watch) && clock == options.scheduler && (timer != null || watch == null)) return;
     stop();
@@ -40,6 +40,7 @@ final class Watchdog {
     if (watch == null) return;
     var period = watch.handling().dividedBy(LOOKS).plusNanos(1);
     timer = clock.atFixedRate(period, period, clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::look) : this::look); // messages are printed: their code is the user's
+    if (scope.isClosing()) stop();
   }
 
   synchronized void stop() {

@@ -1,0 +1,362 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope.Report;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How a scope ends. The rarer ways are in {@link ScopeCloseCornerTest}. The clock stands still, so that a close which waits for its limit in vain hangs. */
+@Timeout(60)
+class ScopeCloseTest {
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    clock.advance(Duration.ofDays(1));
+  }
+
+  private Actor<Object> actor(ActorScope where, String name) {
+    return where.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else if (m instanceof Exception failure) throw failure;
+      else log.add(m);
+    });
+  }
+
+  private CompletableFuture<Report> closing(Duration limit) {
+    var report = new CompletableFuture<Report>();
+    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(limit)));
+    Patience.eventually(() -> closer.getState() == Thread.State.WAITING || closer.getState() == Thread.State.TERMINATED);
+    return report;
+  }
+
+  @Test
+  void whatWaitsIsHandledFirst() {
+    var actor = actor(scope, "clerk");
+    for (int i = 0; i < 100; i++) actor.sendMessage(i);
+
+    scope.close();
+
+    assertEquals(IntStream.range(0, 100).boxed().toList(), log);
+  }
+
+  @Test
+  void theLastMadeEndsFirst() {
+    actor(scope, "a").closeOnExit(() -> log.add("a"));
+    var inner = scope.openScope("inner");
+    actor(inner, "b").closeOnExit(() -> log.add("b"));
+    actor(scope, "c").closeOnExit(() -> log.add("c"));
+    actor(inner, "d").closeOnExit(() -> log.add("d"));
+
+    scope.close();
+
+    assertEquals(List.of("c", "d", "b", "a"), log);
+  }
+
+  @Test
+  void whoWasMadeBeforeAnswersUntilTheOthersHaveEnded() {
+    var book = scope.anonymous().newActorWithReturn((String m) -> "book of " + m);
+    var gate = new Gate();
+    var clerk = scope.anonymous().newActor((Object m) -> {
+      gate.pass();
+      log.add(book.ask("orders"));
+    });
+    clerk.sendMessage("work");
+    Patience.await(gate.entered);
+    var report = closing(Duration.ofSeconds(1));
+
+    gate.open();
+
+    Patience.value(report);
+    assertEquals(List.of("book of orders"), log);
+  }
+
+  @Test
+  void membersEndBecauseTheyWereStopped() {
+    var actor = actor(scope, "clerk");
+
+    scope.close();
+
+    assertEquals(new ExitReason.Stopped(), actor.onExit().join());
+  }
+
+  @Test
+  void oneLimitHoldsForTheWholeTree() {
+    var inner = scope.openScope("inner");
+    var gates = List.of(Gate.occupy(actor(scope, "a")), Gate.occupy(actor(inner, "b")), Gate.occupy(actor(scope, "c")));
+    var report = closing(Duration.ofSeconds(10));
+    clock.advance(Duration.ofSeconds(9));
+    boolean early = report.isDone();
+
+    clock.advance(Duration.ofSeconds(1));
+
+    assertEquals(3, Patience.value(report).unhandled().get(Reason.FAILED)); // interrupted, all three
+    assertFalse(early);
+    assertEquals(3, gates.size());
+  }
+
+  @Test
+  void theReportSaysWhatWasHandledAndWhatFailed() {
+    var actor = actor(scope, "clerk");
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    actor.sendMessage(new IllegalStateException("planned"));
+
+    var report = scope.closeWithin(Duration.ofSeconds(10));
+
+    assertEquals(5, report.handled());
+    assertEquals(1, report.unhandled().get(Reason.FAILED));
+    assertEquals(6, report.sent());
+    assertEquals("shop", report.scope());
+  }
+
+  @Test
+  void theReportNamesEachLeftoverWithActorAndReason() {
+    var clerk = actor(scope, "clerk");
+    Gate.occupy(clerk);
+    clerk.sendMessage(1);
+    clerk.sendMessage(2);
+    var below = actor(scope.openScope("inner"), "below");
+    Gate.occupy(below);
+    below.sendMessage(3);
+
+    var report = scope.closeWithin(Duration.ZERO);
+
+    var left = report.leftovers().stream().filter(l -> l.reason() == Reason.UNDELIVERED).map(l -> l.actor() + " " + l.message()).sorted().toList();
+    assertEquals(List.of("below 3", "clerk 1", "clerk 2"), left);
+    assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
+  }
+
+  @Test
+  void aHandlerThatIgnoresItsEndIsReportedAsRunning() {
+    var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
+    var gate = new Gate();
+    deaf.sendMessage(gate);
+    deaf.sendMessage(new Gate());
+    Patience.await(gate.entered);
+    var closing = closing(Duration.ZERO);
+
+    clock.advance(Duration.ofSeconds(1)); // the grace
+
+    var report = Patience.value(closing);
+    assertEquals(List.of("deaf"), report.running());
+    assertEquals(1, report.waiting());
+  }
+
+  @Test
+  void whatRunsOnIsForgottenWhenItReturns() {
+    var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
+    var gate = new Gate();
+    deaf.sendMessage(gate);
+    Patience.await(gate.entered);
+    var closing = closing(Duration.ZERO);
+    clock.advance(Duration.ofSeconds(1));
+    Patience.value(closing);
+    boolean remembered = Scope.ROOT.members().contains(scope) && scope.dump().contains("deaf");
+
+    gate.open();
+
+    Patience.eventually(() -> !Scope.ROOT.members().contains(scope));
+    assertTrue(remembered);
+    assertEquals(List.of(), scope.report().running());
+  }
+
+  @Test
+  void nothingNewCanBeMadeFromTheMomentItCloses() {
+    var inner = scope.openScope("inner");
+    var gate = Gate.occupy(actor(scope, "clerk"));
+    var report = closing(Duration.ofSeconds(1));
+
+    for (var shut : List.of(scope, inner)) {
+      assertThrows(IllegalStateException.class, () -> actor(shut, "late"));
+      assertThrows(IllegalStateException.class, () -> shut.openScope("late"));
+    }
+
+    gate.open();
+    Patience.value(report);
+    assertThrows(IllegalStateException.class, () -> inner.anonymous().newSink());
+  }
+
+  @Test
+  void fromAMembersOwnHandlerItEndsAllOthersAndReturns() {
+    var other = actor(scope, "other");
+    other.sendMessage("before");
+    var closer = scope.named("closer").newActor((Object m) -> {
+      scope.closeWithin(Duration.ofSeconds(10));
+      log.add(other.onExit().isDone());
+    });
+    closer.sendMessage("close");
+    closer.sendMessage("never handled");
+
+    Patience.ended(closer);
+
+    assertEquals(List.of("before", true), log);
+    assertEquals(new ExitReason.Stopped(), closer.onExit().join());
+  }
+
+  @Test
+  void fromAChildItEndsAllOthersAndReturns() {
+    var inner = scope.openScope("inner");
+    var others = List.of(actor(scope, "a"), actor(inner, "b"), actor(inner.openScope("innermost"), "c"));
+    var closer = inner.named("closer").newActor((Object m) -> {
+      scope.closeWithin(Duration.ofSeconds(10));
+      others.forEach(other -> log.add(other.onExit().isDone()));
+    });
+
+    closer.sendMessage("close");
+
+    Patience.ended(closer);
+    assertEquals(List.of(true, true, true), log);
+  }
+
+  @Test
+  void fromAMembersHookItEndsAllOthersAndReturns() {
+    var other = actor(scope, "other");
+    var closer = actor(scope, "closer").closeOnExit(() -> {
+      scope.closeWithin(Duration.ofSeconds(10));
+      log.add(other.onExit().isDone());
+    });
+
+    closer.askExit();
+
+    Patience.ended(closer);
+    assertEquals(List.of(true), log);
+  }
+
+  @Test
+  void aMemberThatWaitsForTheClosingOneIsTold() {
+    var gate = new Gate();
+    var closer = scope.anonymous().newActorWithReturn((Object m) -> {
+      gate.pass();
+      return scope.closeWithin(Duration.ofSeconds(10));
+    });
+    var closed = closer.sendMessageReturn("close");
+    Patience.await(gate.entered);
+    var waiting = new CountDownLatch(1);
+    var told = new CompletableFuture<Throwable>();
+    scope.anonymous().newActor((Object m) -> {
+      var answer = closer.sendMessageReturn("never handled");
+      waiting.countDown();
+      told.complete(Patience.failure(answer));
+    }).sendMessage("ask");
+    Patience.await(waiting);
+
+    gate.open();
+
+    assertInstanceOf(ActorStoppedException.class, Patience.value(told));
+    assertEquals("shop", Patience.value(closed).scope());
+  }
+
+  @Test
+  void theSecondWaitsForTheReportOfTheFirst() {
+    var gate = Gate.occupy(actor(scope, "clerk"));
+    var first = closing(Duration.ofSeconds(10));
+    var second = closing(Duration.ZERO);
+    boolean waited = !second.isDone();
+
+    gate.open();
+
+    assertSame(Patience.value(first), Patience.value(second));
+    assertTrue(waited);
+    assertSame(Patience.value(first), scope.closeWithin(Duration.ZERO));
+  }
+
+  @Test
+  void anInterruptedCloserWaitsNoLongerAndTheScopeIsClosedAllTheSame() {
+    var clerk = actor(scope, "clerk");
+    Gate.occupy(clerk);
+    var thrown = new CompletableFuture<Boolean>();
+    var closer = Patience.elsewhere(() -> {
+      assertThrows(CancellationException.class, () -> scope.closeWithin(Duration.ofDays(1)));
+      thrown.complete(Thread.currentThread().isInterrupted());
+    });
+    Patience.parked(closer);
+
+    closer.interrupt();
+
+    assertTrue(Patience.value(thrown), "the flag is lost");
+    assertTrue(clerk.onExit().isDone());
+  }
+
+  @Test
+  void anInterruptedSecondCloserWaitsNoLonger() {
+    var gate = Gate.occupy(actor(scope, "clerk"));
+    var first = closing(Duration.ofDays(1));
+    var thrown = new CompletableFuture<Boolean>();
+    var second = Patience.elsewhere(() -> {
+      assertThrows(CancellationException.class, scope::close);
+      thrown.complete(Thread.currentThread().isInterrupted());
+    });
+    Patience.parked(second);
+
+    second.interrupt();
+
+    assertTrue(Patience.value(thrown), "the flag is lost");
+    assertFalse(first.isDone());
+    gate.open();
+    Patience.value(first);
+  }
+
+  @Test
+  void closeLogsWhatWasLeftAndCloseWithinDoesNot() {
+    var texts = new ArrayList<String>();
+    for (boolean answers : List.of(true, false)) {
+      var quick = ActorSystem.openScope("kiosk", o -> o.withDrainLimit(Duration.ZERO));
+      var clerk = actor(quick, "clerk");
+      Gate.occupy(clerk);
+      clerk.sendMessage("left behind");
+      try (var logged = new Logged()) {
+        if (answers) quick.closeWithin(Duration.ZERO);
+        else quick.close();
+        texts.add(logged.text());
+      }
+    }
+
+    assertFalse(texts.get(0).contains("left behind"), texts.get(0));
+    assertTrue(texts.get(1).contains("left behind") && texts.get(1).contains("kiosk"), texts.get(1));
+  }
+
+  /** Its shutdown hook closes a scope in which something waits. */
+  static final class Shop {
+    public static void main(String[] args) {
+      var shop = ActorSystem.openScope("shop");
+      var clerk = shop.anonymous().newActor((Object m) -> System.out.println("handled " + m));
+      Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+        clerk.sendMessage("the last one");
+        System.out.println("left " + shop.closeWithin(Duration.ofSeconds(10)).leftovers().size());
+      }));
+      System.out.println("open");
+      clerk.waitForExit();
+    }
+  }
+
+  @Test
+  void aShutdownHookCanCloseIt() throws Exception {
+    try (var child = JvmChild.start(List.of(), Shop.class)) {
+      child.awaitLine("open");
+
+      child.terminate();
+
+      assertEquals("handled the last one\nleft 0", child.ended(143));
+    }
+  }
+}
