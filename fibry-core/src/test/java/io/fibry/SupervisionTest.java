@@ -1,0 +1,339 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of an actor whose handler throws. Its rests are in {@link BackOffTest}, what its scope decides in {@link ScopePolicyTest}. */
+@Timeout(60)
+class SupervisionTest {
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final AtomicInteger states = new AtomicInteger();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  /** Logs the number of its state and the message; throws what it is sent, if it can be thrown. */
+  private Actor<Object> actor(FailurePolicy policy) {
+    return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + state)).newActor(this::handle);
+  }
+
+  private void handle(Integer state, Object message) throws Exception {
+    if (message instanceof Gate gate) gate.pass();
+    else if (message instanceof Exception failure) throw failure;
+    else if (message instanceof Error failure) throw failure;
+    else log.add(state + " " + message);
+  }
+
+  private void sent(Actor<Object> actor, Object... messages) {
+    for (var message : messages) actor.sendMessage(message);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Test
+  void goOnKeepsTheState() {
+    var actor = actor(FailurePolicy.goOn());
+
+    sent(actor, "a", new IOException("planned"), "b");
+
+    assertEquals(List.of("1 a", "1 b"), log);
+  }
+
+  @Test
+  void restartLeavesTheOldStateAndMakesANewOneBeforeTheNextMessage() {
+    var actor = actor(FailurePolicy.restart());
+
+    sent(actor, "a", new IOException("planned"), "b");
+
+    assertEquals(List.of("1 a", "stop 1", "2 b"), log);
+  }
+
+  @Test
+  void theNewStateIsMadeNoSoonerThanItIsNeeded() {
+    var actor = actor(FailurePolicy.restart());
+
+    sent(actor, "a", new IOException("planned"));
+
+    assertEquals(1, states.get());
+    actor.close();
+    assertEquals(List.of("1 a", "stop 1"), log);
+  }
+
+  @Test
+  void theMailboxSurvivesARestart() {
+    var actor = actor(FailurePolicy.restart());
+    var gate = Gate.occupy(actor);
+    for (Object m : List.of(new IOException("planned"), "a", new StackOverflowError("planned"), "b")) actor.sendMessage(m);
+
+    gate.open();
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("stop 1", "2 a", "stop 2", "3 b"), log);
+  }
+
+  @Test
+  void whatWasPutAsideComesBackFirstAtARestart() {
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart().withoutLog()).initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
+      if (state == 1 && m instanceof String) context.stash();
+      else handle(state, m);
+    });
+    var gate = Gate.occupy(actor);
+    for (Object m : List.of("a", "b", new IOException("planned"), 3)) actor.sendMessage(m);
+
+    gate.open();
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("2 a", "2 b", "2 3"), log);
+  }
+
+  @Test
+  void aStopHookThatThrowsAtARestartIsLoggedAndTheActorRestarts() {
+    try (var logged = new Logged()) {
+      var actor = scope.named("messy").onFailure(FailurePolicy.restart().withoutLog()).initialState(states::incrementAndGet).onStop(state -> {
+        throw new IllegalStateException("planned by the hook");
+      }).newActor(this::handle);
+
+      sent(actor, "a", new IOException("planned"), "b");
+
+      assertEquals(List.of("1 a", "2 b"), log);
+      assertTrue(logged.text().contains("messy") && logged.text().contains("planned by the hook"), logged.text());
+    }
+  }
+
+  @Test
+  void theLogSaysWhatBecomesOfTheActor() {
+    try (var logged = new Logged()) {
+      for (var policy : List.of(FailurePolicy.goOn(), FailurePolicy.restart(), FailurePolicy.stop())) sent(scope.named("clerk of " + policy).onFailure(policy).newActor((Object m) -> handle(0, m)), new IOException("planned"));
+
+      for (String text : List.of("goOn()' failed at", "it goes on", "it restarts", "it stops")) assertTrue(logged.text().contains(text), logged.text());
+    }
+  }
+
+  @Test
+  void stopEndsItWithWhatWasThrown() {
+    var actor = actor(FailurePolicy.stop());
+    var planned = new IOException("planned");
+
+    actor.sendMessage(planned);
+
+    assertSame(planned, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
+  }
+
+  @Test
+  void theFailingMessageIsOneDeadLetter() {
+    var actor = actor(FailurePolicy.restart().withRetries(3));
+    var planned = new IOException("planned");
+
+    sent(actor, planned);
+
+    assertEquals(List.of(planned), letters.messages(Reason.FAILED));
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+  }
+
+  @Test
+  void aFailingRequestIsCountedAndNoDeadLetter() {
+    var planned = new IOException("planned");
+    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActorWithReturn((Object m) -> {
+      throw planned;
+    });
+
+    var thrown = Patience.failure(actor.sendMessageReturn("ask"));
+
+    assertSame(planned, thrown);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of(), letters.all);
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+  }
+
+  // ---- by what was thrown
+
+  private static FailurePolicy chosen() {
+    return FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart() : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.goOn());
+  }
+
+  @Test
+  void byChoosesByWhatWasThrown() {
+    var actor = actor(chosen());
+
+    sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c", new IllegalStateException("planned"));
+
+    Patience.ended(actor);
+    assertEquals(List.of("1 a", "1 b", "stop 1", "2 c", "stop 2"), log);
+  }
+
+  @Test
+  void aChoiceThatFailsStopsTheActorAndIsLogged() {
+    FailurePolicy[] broken = {FailurePolicy.by(failure -> null), FailurePolicy.by(failure -> {
+      throw new IllegalStateException("planned by the choice");
+    }), endless()};
+    for (var policy : broken) {
+      try (var logged = new Logged()) {
+        var actor = actor(policy);
+
+        actor.sendMessage(new IOException("planned"));
+
+        assertInstanceOf(ExitReason.Failed.class, Patience.value(actor.onExit()));
+        assertTrue(logged.text().contains("could not decide"), logged.text());
+      }
+    }
+  }
+
+  private static FailurePolicy endless() {
+    return FailurePolicy.by(failure -> endless());
+  }
+
+  @Test
+  void whatAChoiceSaysItselfGoesBeforeWhatByItSays() {
+    var within = FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG).withRetries(2);
+
+    assertEquals("restart().withRetries(2).withBudget(1, PT10S)", within.chosen(new IOException(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+    assertEquals("restart().withRetries(2).withBudget(7, PT10S)", within.chosen(new Error(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+  }
+
+  @Test
+  void aChoiceThatIsForScopesIsLeftToTheScope() {
+    var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
+    var actor = supervised.anonymous().onFailure(FailurePolicy.by(failure -> FailurePolicy.restartAll()).withoutLog()).initialState(states::incrementAndGet).newActor(this::handle);
+
+    sent(actor, "a", new IOException("planned"), "b");
+
+    assertEquals(List.of("1 a", "2 b"), log);
+  }
+
+  @Test
+  void policiesThatMeanNothingAreRefusedWhenTheyAreMade() {
+    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartAll()));
+    assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartRest()));
+    assertThrows(IllegalStateException.class, () -> FailurePolicy.goOn().withBudget(1, Patience.LONG));
+    assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withBackOff(Patience.LONG, Patience.LONG));
+    assertThrows(IllegalArgumentException.class, () -> scope.openScope("no", o -> o.withFailurePolicy(FailurePolicy.restart().withRetries(1))));
+  }
+
+  // ---- budget
+
+  @Test
+  void overItsBudgetItEscalates() {
+    var supervised = scope.openScope("supervised");
+    var actor = supervised.anonymous().onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog()).initialState(states::incrementAndGet).newActor(this::handle);
+    sent(actor, "a", new IOException("first"), "b", new IOException("second"), "c");
+    var third = new IOException("third");
+
+    actor.sendMessage(third);
+
+    assertSame(third, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
+    assertEquals(List.of("1 a", "2 b", "3 c"), log);
+    supervised.close(); // waits for the one that the failure began
+  }
+
+  // ---- retries
+
+  /** Fails so often, then logs. */
+  private ActorWithReturn<Object, Object> failing(int times, FailurePolicy policy) {
+    var left = new AtomicInteger(times);
+    return scope.anonymous().onFailure(policy.withoutLog()).newActorWithReturn((Object m) -> {
+      log.add(m);
+      if (left.getAndDecrement() > 0) throw new IOException("planned");
+      return "answer to " + m;
+    });
+  }
+
+  @Test
+  void aRetryThatSucceedsIsOneHandledMessage() {
+    var actor = failing(2, FailurePolicy.stop().withRetries(2));
+
+    sent(actor, "a", "b");
+
+    assertEquals(List.of("a", "a", "a", "b"), log);
+    assertEquals(2, scope.report().handled());
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void theAnswerIsThatOfTheRetry() {
+    var actor = failing(2, FailurePolicy.goOn().withRetries(2));
+
+    assertEquals("answer to a", Patience.value(actor.sendMessageReturn("a")));
+  }
+
+  @Test
+  void afterItsRetriesTheMessageFailsOnce() {
+    var actor = failing(3, FailurePolicy.goOn().withRetries(2));
+
+    sent(actor, "a", "b");
+
+    assertEquals(List.of("a", "a", "a", "b"), log);
+    assertEquals(List.of("a"), letters.messages(Reason.FAILED));
+    assertEquals(1, scope.report().handled());
+  }
+
+  record Get(String what) implements Request<Get, String> {}
+
+  @Test
+  void aRequestThatWasAnsweredIsNotTriedAgain() {
+    var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActor((Get get, ActorContext<Get> context) -> {
+      log.add(get.what());
+      context.reply(get, "answer");
+      throw new IOException("planned");
+    });
+
+    assertEquals("answer", Patience.value(actor.sendMessageReturn(new Get("a"))));
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("a"), log);
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+  }
+
+  @Test
+  void aRequestThatWasCancelledMeanwhileIsNotTriedAgain() {
+    var gate = new Gate();
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActorWithReturn((Object m) -> {
+      log.add(m);
+      gate.pass();
+      throw new IOException("planned");
+    });
+    var future = actor.sendMessageReturn("a");
+    Patience.await(gate.entered);
+
+    assertTrue(future.cancel(true));
+    gate.open();
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("a"), log);
+  }
+
+  @Test
+  void whatWasPutAsideOrIsATaskIsNotTriedAgain() {
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActor((Object m, ActorContext<Object> context) -> {
+      log.add(m);
+      context.stash();
+      throw new IOException("planned");
+    });
+    actor.execute(() -> {
+      log.add("task");
+      throw new IllegalStateException("planned");
+    });
+
+    sent(actor, "a");
+
+    assertEquals(List.of("task", "a"), log);
+    assertFalse(letters.messages(Reason.FAILED).contains("a"));
+  }
+}
