@@ -159,14 +159,14 @@ final class Scope implements ActorScope {
 
   /** Actors and scopes, oldest first. */
   List<Object> members() {
-    return membersFrom(0);
+    return membersSince(0);
   }
 
   List<Object> membersFrom(Object oldest) {
-    return membersFrom(members.getOrDefault(oldest, Long.MAX_VALUE)); // nobody is known to be younger than one that is not known
+    return membersSince(members.getOrDefault(oldest, Long.MAX_VALUE)); // nobody is known to be younger than one that is not known
   }
 
-  private List<Object> membersFrom(long number) {
+  private List<Object> membersSince(long number) {
     var sorted = new ArrayList<Map.Entry<Object, Long>>();
     members.forEach((member, born) -> {
       if (born >= number) sorted.add(Map.entry(member, born));
