@@ -22,6 +22,7 @@ final class Accounts {
   private final Scope scope;
   private final Accounts around; // null: the root's
   private final LongAdder handled = new LongAdder();
+  private final LongAdder turns = new LongAdder(); // that had no outcome
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
@@ -41,6 +42,11 @@ final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
+  /** Somebody was at work, and nothing came of it: he put a message aside, say. For who waits until all is quiet. */
+  void countTurn() {
+    for (var each = this; each != null; each = each.around) each.turns.increment();
+  }
+
   long handled() {
     return handled.sum();
   }
@@ -55,9 +61,9 @@ final class Accounts {
     return Collections.unmodifiableMap(all);
   }
 
-  /** All outcomes so far: grows with whatever happens. */
+  /** Grows with whatever happens. */
   long total() {
-    long sum = handled();
+    long sum = handled() + turns.sum();
     for (var adder : unhandled) sum += adder.sum();
     return sum;
   }

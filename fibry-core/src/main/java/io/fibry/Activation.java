@@ -195,6 +195,7 @@ final class Activation extends Turn implements Runnable {
   /** Somebody asked for a restart from outside, after the message before. True: a rest comes first. */
   private boolean renewed() {
     if (!cell.heedRestart()) return false; // the door was shut meanwhile
+    if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
     Failures.renew(this, cell.rich().pause);
     return restFor > 0;
   }
@@ -243,7 +244,8 @@ final class Activation extends Turn implements Runnable {
 
   /** Before the right to run is given back: an idle actor keeps nothing of this. */
   void pause() {
-    settleAccounts();
+    if (handled > 0) settleAccounts();
+    else cell.scope().accounts().countTurn();
     if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(null);
   }
 

@@ -187,4 +187,11 @@ final class GuardedCell extends ActorCell {
     }
     queue.putBack(places);
   }
+
+  /** What was put aside comes before all that waits, also before this node, which was taken out and not begun. Answers the node to go on with. */
+  Object behindAside(Object node) {
+    if (rich().aside.isEmpty() || !holds(node)) return node;
+    putBack(List.of(node));
+    return Envelope.NOTHING;
+  }
 }
