@@ -1,5 +1,6 @@
 package io.fibry;
 
+import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -26,7 +27,7 @@ final class Watches {
   private static final Foreign NONE = new Foreign();
 
   private final ActorCell cell;
-  private final Map<Exitable, Foreign> watched = new WeakHashMap<>();
+  private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>(); // weak values: a listener may know the one it listens to, whose future keeps it
   private Map<ActorCell, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
   private boolean over; // its own watches are at an end
   private ExitReason ended; // its watchers were told
@@ -41,14 +42,16 @@ final class Watches {
 
   void watch(Exitable other, Function<ExitReason, ?> message) {
     unwatch(other); // the new function takes the place of the old
+    String name = other.name();
     var foreign = other instanceof ActorCell ? NONE : new Foreign();
     synchronized (this) {
       if (over) return;
-      watched.put(other, foreign);
+      watched.put(other, new WeakReference<>(foreign));
     }
     if (other instanceof ActorCell actor) watch(actor, message);
     else {
-      foreign.set(reason -> tell(cell, other.name(), message, reason));
+      foreign.set(reason -> tell(cell, name, message, reason));
+      if (isOver()) foreign.set(null); // ended since we looked
       other.onExit().whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
@@ -63,12 +66,15 @@ final class Watches {
 
   void unwatch(Exitable other) {
     var foreign = forget(other);
-    if (foreign == null) return;
-    if (other instanceof ActorCell actor) actor.rich().watches().remove(cell);
-    else foreign.set(null);
+    if (foreign != null) remove(other, foreign);
   }
 
-  private synchronized Foreign forget(Exitable other) {
+  private void remove(Exitable other, WeakReference<Foreign> foreign) {
+    if (other instanceof ActorCell actor) actor.rich().watches().remove(cell);
+    else if (foreign.get() instanceof Foreign listener) listener.set(null);
+  }
+
+  private synchronized WeakReference<Foreign> forget(Exitable other) {
     return watched.remove(other);
   }
 
@@ -78,17 +84,14 @@ final class Watches {
 
   /** The actor ends: it will hear of nobody. */
   void end() {
-    Map<Exitable, Foreign> left;
+    Map<Exitable, WeakReference<Foreign>> left;
     synchronized (this) {
       if (over) return;
       over = true;
       left = new LinkedHashMap<>(watched);
       watched.clear();
     }
-    left.forEach((other, foreign) -> {
-      if (other instanceof ActorCell actor) actor.rich().watches().remove(cell);
-      else foreign.set(null);
-    });
+    left.forEach(this::remove);
   }
 
   // ---- by others

@@ -1,0 +1,435 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Who watches another is told of its end. */
+@Timeout(120)
+class WatchTest {
+  record Watch(Exitable other, Function<ExitReason, Object> message) {}
+  record Unwatch(Exitable other) {}
+
+  private final Scope scope = Variants.scope(o -> o.withGrace(Duration.ofMillis(50)));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private Actor<Object> watcher() {
+    return watcher(Mailbox.unbounded());
+  }
+
+  private Actor<Object> watcher(Mailbox<Object> mailbox) {
+    return watcher(scope.anonymous().mailbox(mailbox), log);
+  }
+
+  private static Actor<Object> watcher(ActorBuilder<Object> how, List<Object> log) {
+    return how.newActor((Object m, ActorContext<Object> context) -> {
+      switch (m) {
+        case Watch watch -> context.watch(watch.other(), watch.message());
+        case Unwatch unwatch -> context.unwatch(unwatch.other());
+        case Gate gate -> gate.pass();
+        default -> log.add(m);
+      }
+    });
+  }
+
+  private Actor<Object> plain() {
+    return scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Exception failure) throw failure;
+    });
+  }
+
+  private void sent(Actor<Object> actor, Object message) {
+    actor.sendMessage(message);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet); // anonymous: the scope does not see it
+  }
+
+  private static <T> Consumer<T> named(String name, Consumer<T> code) {
+    return new Consumer<>() {
+      @Override
+      public void accept(T value) {
+        code.accept(value);
+      }
+
+      @Override
+      public String toString() {
+        return name;
+      }
+    };
+  }
+
+  private static final IOException PLANNED = new IOException("planned");
+
+  record End(Consumer<Actor<Object>> how, ExitReason reason) {}
+
+  static Stream<End> ends() {
+    return Stream.of(
+        new End(named("pill", Actor::sendPoisonPill), new ExitReason.Finished()),
+        new End(named("askExit", Actor::askExit), new ExitReason.Stopped()),
+        new End(named("kill", Actor::kill), new ExitReason.Killed()),
+        new End(named("failure", actor -> actor.sendMessage(PLANNED)), new ExitReason.Failed(PLANNED)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("ends")
+  void theWatcherIsToldTheReason(End end) {
+    var other = plain();
+    var watcher = watcher();
+    sent(watcher, new Watch(other, reason -> reason));
+
+    end.how().accept(other);
+
+    Patience.eventually(() -> !log.isEmpty());
+    assertEquals(List.of(end.reason()), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("ends")
+  void whoHasEndedIsToldOfAtOnce(End end) {
+    var other = plain();
+    end.how().accept(other);
+    Patience.ended(other);
+
+    sent(watcher(), new Watch(other, reason -> reason));
+
+    Patience.eventually(() -> !log.isEmpty());
+    assertEquals(List.of(end.reason()), log);
+  }
+
+  @Test
+  void whoIsCutOffIsToldOfAsKilled() {
+    var other = plain();
+    Gate.occupy(other);
+    sent(watcher(), new Watch(other, reason -> reason));
+
+    other.kill();
+
+    Patience.eventually(() -> !log.isEmpty());
+    assertEquals(List.of(new ExitReason.Killed()), log);
+  }
+
+  @Test
+  void theEndOfAScopeIsToldAsStopped() {
+    var below = ActorSystem.openScope("below");
+    sent(watcher(), new Watch(below.anonymous().newActor((Object m) -> {}), reason -> reason));
+
+    below.close();
+
+    Patience.eventually(() -> !log.isEmpty());
+    assertEquals(List.of(new ExitReason.Stopped()), log);
+  }
+
+  @Test
+  void eachEndIsToldOnce() {
+    var watcher = watcher();
+    var others = Stream.generate(this::plain).limit(100).toList();
+    for (int i = 0; i < 100; i++) {
+      int number = i;
+      watcher.sendMessage(new Watch(others.get(i), reason -> number));
+    }
+
+    others.forEach(Exitable::askExit);
+
+    Patience.eventually(() -> log.size() >= 100);
+    watcher.close();
+    assertEquals(100, log.stream().distinct().count());
+    assertEquals(100, log.size());
+  }
+
+  @Test
+  void watchedAgainTheNewMessageTakesThePlaceOfTheOld() {
+    var other = plain();
+    var watcher = watcher();
+    sent(watcher, new Watch(other, reason -> "old"));
+    sent(watcher, new Watch(other, reason -> "new"));
+
+    other.close();
+
+    watcher.close();
+    assertEquals(List.of("new"), log);
+  }
+
+  @Test
+  void aWatchThatWasTakenBackTellsNothing() {
+    var other = plain();
+    var watcher = watcher();
+    sent(watcher, new Watch(other, reason -> "told"));
+    sent(watcher, new Unwatch(other));
+
+    other.close();
+
+    watcher.close();
+    assertEquals(List.of(), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("fullMailboxes")
+  void theNewsIsNeverRefusedByAFullMailbox(Mailbox<Object> mailbox) {
+    var other = plain();
+    var watcher = watcher(mailbox);
+    sent(watcher, new Watch(other, reason -> reason));
+    var gate = Gate.occupy(watcher);
+    watcher.sendMessage("fills it");
+
+    other.close();
+    gate.open();
+
+    Patience.eventually(() -> log.size() == 2);
+    assertEquals(List.of("fills it", new ExitReason.Finished()), log);
+  }
+
+  static Stream<Mailbox<Object>> fullMailboxes() {
+    return Stream.of(Overflow.values()).map(overflow -> Mailbox.bounded(1, overflow));
+  }
+
+  @Test
+  void manyMayWatchOne() {
+    var other = plain();
+    for (int i = 0; i < 10; i++) sent(watcher(), new Watch(other, reason -> reason));
+
+    other.close();
+
+    Patience.eventually(() -> log.size() == 10);
+  }
+
+  @Test
+  void twoMayWatchEachOther() {
+    var a = watcher();
+    var b = watcher();
+    sent(a, new Watch(b, reason -> "b ended"));
+    sent(b, new Watch(a, reason -> "a ended"));
+
+    a.close();
+
+    Patience.eventually(() -> !log.isEmpty());
+    b.close();
+    assertEquals(List.of("a ended"), log);
+  }
+
+  @Test
+  void watchingOneselfIsRefused() {
+    var thrown = new CompletableFuture<Throwable>();
+    scope.anonymous().newActor((Object m, ActorContext<Object> context) -> thrown.complete(assertThrows(IllegalArgumentException.class, () -> context.watch(context.self(), reason -> reason)))).sendMessage("watch");
+
+    assertTrue(Patience.value(thrown).getMessage().contains("its own end"));
+  }
+
+  @Test
+  void aMessageThatCannotBeMadeIsLoggedAndHarmsNobody() {
+    try (var logged = new Logged()) {
+      var other = plain();
+      sent(watcher(), new Watch(other, reason -> {
+        throw new IllegalStateException("planned by the function");
+      }));
+      sent(watcher(), new Watch(other, reason -> null));
+      sent(watcher(), new Watch(other, reason -> reason));
+
+      other.close();
+
+      Patience.eventually(() -> !log.isEmpty());
+      assertEquals(List.of(new ExitReason.Finished()), log);
+      for (String text : List.of("planned by the function", "the message about an end is null")) assertTrue(logged.text().contains(text), logged.text());
+    }
+  }
+
+  @Test
+  void aWatchEndsWithItsActor() {
+    var letters = new Letters();
+    var quiet = Variants.scope(letters);
+    var other = plain();
+    var watcher = watcher(quiet.anonymous(), log);
+    watcher.sendMessage(new Watch(other, reason -> "told"));
+    watcher.close();
+
+    other.close();
+
+    assertEquals(List.of(), letters.all);
+  }
+
+  // ---- those that are no actors
+
+  /** One whose end is a future of its own. */
+  private static final class Server implements Exitable {
+    final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
+
+    @Override
+    public String name() {
+      return "server";
+    }
+
+    @Override
+    public void askExit() {
+      exit.complete(new ExitReason.Stopped());
+    }
+
+    @Override
+    public void sendPoisonPill() {
+      askExit();
+    }
+
+    @Override
+    public void kill() {
+      askExit();
+    }
+
+    @Override
+    public void waitForExit() {
+      exit.join();
+    }
+
+    @Override
+    public boolean waitForExit(Duration limit) {
+      return exit.isDone();
+    }
+
+    @Override
+    public CompletableFuture<ExitReason> onExit() {
+      return exit;
+    }
+
+    @Override
+    public Exitable closeOnExit(AutoCloseable... resources) {
+      return this;
+    }
+
+    @Override
+    public void close() {
+      askExit();
+    }
+  }
+
+  @Test
+  void anythingThatEndsMayBeWatched() {
+    var server = new Server();
+    var gone = new Server();
+    gone.exit.completeExceptionally(PLANNED);
+    var watcher = watcher();
+    sent(watcher, new Watch(server, reason -> reason));
+    sent(watcher, new Watch(gone, reason -> reason));
+
+    server.askExit();
+
+    Patience.eventually(() -> log.size() == 2);
+    assertEquals(List.of(new ExitReason.Failed(PLANNED), new ExitReason.Stopped()), log);
+  }
+
+  @Test
+  void itMayBeWatchedNoMore() {
+    var server = new Server();
+    var watcher = watcher();
+    sent(watcher, new Watch(server, reason -> "told"));
+    sent(watcher, new Unwatch(server));
+
+    server.askExit();
+
+    watcher.close();
+    assertEquals(List.of(), log);
+  }
+
+  // ---- memory
+
+  @Test
+  void aWatchKeepsNeitherTheWatchedNorTheWatcherAlive() {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.addAll(pair(i % 2 == 0));
+
+    assertTrue(LeakProbe.collected(probes));
+  }
+
+  private List<WeakReference<?>> pair(boolean foreign) {
+    var nothing = new ArrayList<>();
+    var watcher = watcher(ActorSystem.anonymous(), nothing);
+    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new Watch(other, reason -> other));
+    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
+  }
+
+  @Test
+  void aLivingWatcherKeepsNobodyAlive() {
+    var watcher = watcher(ActorSystem.anonymous(), log);
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
+
+    assertTrue(LeakProbe.collected(probes));
+    watcher.close();
+  }
+
+  private WeakReference<?> watched(Actor<Object> watcher, boolean foreign) {
+    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new Watch(other, reason -> other));
+    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    return new WeakReference<>(other);
+  }
+
+  @Test
+  void aMillionWatchesTakenBackLeaveNothing() {
+    var other = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndUnwatch(other, 10_000);
+    long heap = LeakProbe.used();
+
+    watchAndUnwatch(other, 1_000_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 4_000_000, grown + " bytes are left");
+    assertFalse(other.onExit().isDone());
+  }
+
+  private static void watchAndUnwatch(Exitable other, int times) {
+    var done = new CompletableFuture<Boolean>();
+    ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
+      for (int i = 0; i < times; i++) {
+        context.watch(other, reason -> reason);
+        context.unwatch(other);
+      }
+      done.complete(true);
+    }).sendMessage("go");
+    Patience.value(done);
+  }
+
+  @Test
+  void watchersThatEndedLeaveNothing() {
+    var other = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndEnd(other, 1_000);
+    long heap = LeakProbe.used();
+
+    watchAndEnd(other, 100_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 4_000_000, grown + " bytes are left");
+  }
+
+  private static void watchAndEnd(Exitable other, int times) {
+    var nothing = new ArrayList<>();
+    for (int i = 0; i < times; i++) {
+      var watcher = watcher(ActorSystem.anonymous().strategy(Strategy.CALLER), nothing);
+      watcher.sendMessage(new Watch(other, reason -> reason));
+      watcher.close();
+    }
+  }
+}
