@@ -19,7 +19,7 @@ final class Dump {
   private void add(Scope scope, String indent) {
     var members = scope.members();
     var report = scope.report();
-    text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.closing() != null ? ", closing" : "").append(": ").append(report.handled()).append(" handled");
+    text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.isClosing() ? ", closing" : "").append(": ").append(report.handled()).append(" handled");
     report.unhandled().forEach((reason, count) -> {
       if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
     });

@@ -165,7 +165,7 @@ abstract sealed class PlainQueue permits Life {
     return count;
   }
 
-  private static boolean holds(Object node) {
+  static boolean holds(Object node) {
     Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
     return message != null && message != Envelope.Control.PILL;
   }

@@ -52,8 +52,8 @@ final class ChaosEpisode {
       this.scope = scope;
     }
 
-    long outcomes() {
-      return scope.accounts().total();
+    long accounted() {
+      return scope.report().sent();
     }
   }
 
@@ -252,7 +252,7 @@ final class ChaosEpisode {
     if (!comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone))) faults.add("a request was never answered");
     for (int i = 0; i < parts.size(); i++) {
       int from = i;
-      if (!comesTrue(() -> parts.get(from).outcomes() == sent(from))) faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
+      if (!comesTrue(() -> parts.get(from).accounted() == sent(from))) faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
     }
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());
   }
