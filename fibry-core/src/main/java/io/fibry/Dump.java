@@ -42,7 +42,7 @@ final class Dump {
 
   private static String doing(ActorCell cell) {
     var worker = cell.run();
-    if (cell.phase == ActorCell.ENDED) return "cut off, its handler still runs";
+    if (cell.rich().isAway()) return "cut off, its handler still runs";
     if (cell.rich().resting() != null) return "rests before its restart";
     if (worker == null || cell.isIdle()) return "idle";
     Object message = worker.message;

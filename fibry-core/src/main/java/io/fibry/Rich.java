@@ -37,6 +37,7 @@ final class Rich {
   private Scheduler.Timer rest; // when that is
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
+  private volatile boolean back; // it ended, and was not cut off
   volatile long pause; // nanoseconds to wait before a restart that was asked for from outside; written by who asks
   volatile long handled; // how many so far; written by who has the right to run, read by who looks at the tree
   volatile long failed; // as `handled`
@@ -95,6 +96,11 @@ final class Rich {
   /** Whether a timer is due now. */
   synchronized boolean isDue(long now) {
     return timers.values().stream().anyMatch(alarm -> alarm.isDue(now));
+  }
+
+  /** Whether it was cut off, and its handler may still run. */
+  boolean isAway() {
+    return cell.phase == ActorCell.ENDED && !back;
   }
 
   synchronized Watches watches() {
@@ -187,8 +193,8 @@ final class Rich {
       watched = watches;
       if (grace != null) close(grace::cancel);
     }
+    back = leaver == Thread.currentThread(); // else its thread is still to come back
     cell.ended();
-    if (leaver == Thread.currentThread()) cell.scope().forget(cell); // else its thread is still to come back
     exit.end(why);
     if (watched != null) watched.announce(why);
   }

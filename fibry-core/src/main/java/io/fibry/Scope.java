@@ -215,7 +215,7 @@ final class Scope implements ActorScope {
     var running = new ArrayList<String>();
     for (var cell : cells(this)) {
       waiting += cell.waiting(Integer.MAX_VALUE);
-      if (cell.phase == PlainQueue.ENDED) running.add(cell.name());
+      if (cell.rich().isAway()) running.add(cell.name());
     }
     var unhandled = accounts.unhandled();
     long handled = accounts.handled();
