@@ -78,11 +78,12 @@ final class Activation extends Turn implements Runnable {
 
   /** On a thread that may be at work for another actor. */
   private void workNested() {
-    var outer = CURRENT.get();
+    outer = CURRENT.get();
     try {
       work();
     } finally {
       CURRENT.set(outer);
+      outer = null;
     }
   }
 
@@ -93,6 +94,7 @@ final class Activation extends Turn implements Runnable {
   void runInline(Asked<?> request, Activation outer) {
     try {
       thread = Thread.currentThread();
+      this.outer = outer;
       if (outer != null) depth = outer.depth + 1;
       CURRENT.set(this);
       cell.announce(this);
@@ -113,6 +115,7 @@ final class Activation extends Turn implements Runnable {
       settleAccounts();
     } finally {
       CURRENT.set(outer);
+      this.outer = null;
     }
   }
 

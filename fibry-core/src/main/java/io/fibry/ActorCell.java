@@ -141,7 +141,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   }
 
   private Object ask(Object message, Limit limit) {
-    beforeWait(message);
+    Wait.prepare(this, message);
     return request(message, limit).await(message, limit);
   }
 
@@ -152,19 +152,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
       code.handle(object);
       return Boolean.TRUE; // somebody waits: NONE would be no reply
     };
-    ask(run, Limit.NONE);
-  }
-
-  /** Called by who is about to wait for this actor: on its own thread that could never end. */
-  final void beforeWait(Object what) {
-    if (isCurrent()) throw new AskCycleException(name(), what, List.of(name(), name()));
-    Caller.beforeWait();
-    if (stranded != null) rescue(); // the one who sent was at the edge of its stack, and may be the one who waits
-  }
-
-  private void rescue() {
-    Dispatch.rescue(this);
-    if (stranded != null) throw new StackOverflowError("there is no stack left to give actor '" + name() + "' a thread, so waiting for it would have no end");
+    Wait.prepare(this, code);
+    request(run, Limit.NONE).await(code, Limit.NONE);
   }
 
   // ---- timers
@@ -222,7 +211,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   private boolean awaitExit(Duration limit) {
     var extras = rich();
     if (extras.exit().isDone()) return true;
-    beforeWait("waitForExit()");
+    Wait.prepare(this, Wait.END);
     return extras.awaitExit(limit);
   }
 

@@ -89,6 +89,11 @@ final class Asked<R> extends CompletableFuture<R> {
     return answered;
   }
 
+  /** Whether nobody's handler stands in the way of its end any more: it is settled, or promised. */
+  boolean inGoodHands() {
+    return answered || (state & SETTLED) != 0;
+  }
+
   /** Notes that the handler answers it, now or by a promise; false if it has before. */
   boolean answer() {
     if (answered) return false;
@@ -155,7 +160,9 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** Waits for the answer at most so long, and throws what the handler threw. */
   R await(Object asked, Limit limit) {
-    try {
+    try (var wait = waits(asked, false)) {
+      var ring = wait == null ? null : wait.ring();
+      if (ring != null && leave(DeadLetter.Reason.CANCELLED, null, CANCELLED)) throw Wait.exception(ring);
       return limit.get(this);
     } catch (InterruptedException | CancellationException interrupted) { // the latter where it waited for room
       cancel(true);
@@ -165,6 +172,23 @@ final class Asked<R> extends CompletableFuture<R> {
       if (failed.getCause() == EXPIRED) throw new AskTimeoutException(cell.name(), asked, limit.duration(), (state & BEGUN) != 0);
       throw thrown(failed.getCause());
     }
+  }
+
+  /** Publishes the wait, if this is a handler's thread and there is still something to wait for. */
+  private Wait waits(Object asked, boolean deaf) {
+    if (isDone()) return null;
+    Wait.prepare(cell, asked);
+    return Wait.begin(cell, asked, this, deaf);
+  }
+
+  /** Its value, for one who has published that he waits. */
+  R value() throws InterruptedException, ExecutionException {
+    return super.get();
+  }
+
+  /** The same, for so long. */
+  R value(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
+    return super.get(nanos, TimeUnit.NANOSECONDS);
   }
 
   /** The handler's own exception, with the asker's stack added: unless it carries four already, or one object thrown for ever would grow for ever. */
@@ -303,20 +327,26 @@ final class Asked<R> extends CompletableFuture<R> {
 
   @Override
   public R get() throws InterruptedException, ExecutionException {
-    if (!isDone()) cell.beforeWait("the answer");
-    return super.get();
+    try (var wait = waits(message, false)) {
+      if (wait != null) wait.refuseRing();
+      return super.get();
+    }
   }
 
   @Override
   public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    if (!isDone()) cell.beforeWait("the answer");
-    return super.get(timeout, unit);
+    try (var wait = waits(message, false)) {
+      if (wait != null) wait.refuseRing();
+      return super.get(timeout, unit);
+    }
   }
 
   @Override
   public R join() {
-    if (!isDone()) cell.beforeWait("the answer");
-    return super.join();
+    try (var wait = waits(message, true)) {
+      if (wait != null) wait.refuseRing();
+      return super.join();
+    }
   }
 
   /** One for all: with a stack each, a million cancelled requests would keep 0.8 GB. */

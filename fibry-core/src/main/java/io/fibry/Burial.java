@@ -9,7 +9,7 @@ final class Burial {
     var cell = last.cell;
     var extras = cell.rich();
     if (last.own) Thread.interrupted(); // meant for the handler
-    extras.leavingOn(last.thread, last.own);
+    extras.leavingOn(last);
     try {
       for (var put : extras.aside) buryAside(last, put);
       extras.aside.clear();

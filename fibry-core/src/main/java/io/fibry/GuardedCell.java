@@ -4,6 +4,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.GuardedQueue;
 import io.fibry.mailbox.GuardedQueue.Answer;
 import io.fibry.mailbox.Place;
+import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
@@ -54,15 +55,13 @@ final class GuardedCell extends ActorCell {
   }
 
   private Reason awaitRoom(Place<Object> place, Object message, Limit limit) {
-    if (isCurrent()) { // only another can have made room meanwhile, or shut the door
-      if (queue.await(place, () -> true)) return null;
-      if (phase > OPEN) return Reason.UNDELIVERED;
-      beforeWait(message);
-    }
     Caller.beforeWait();
-    var timer = limit.waking();
-    try {
-      if (queue.await(place, limit)) return null;
+    var timer = (Scheduler.Timer) null;
+    try (var wait = Wait.begin(this, message, place)) {
+      var ring = wait == null ? null : wait.ring();
+      if (ring == null) timer = limit.waking();
+      if (queue.await(place, ring == null ? limit : () -> true)) return null; // somebody may have made room meanwhile all the same
+      if (ring != null && phase <= OPEN) throw Wait.exception(ring);
     } finally {
       if (timer != null) timer.cancel();
     }

@@ -85,7 +85,8 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
     var now = Thread.currentThread();
     var worker = run();
     var extras = rich;
-    return worker != null && worker.thread == now || extras != null && extras.leaver == now;
+    var leaver = extras == null ? null : extras.leaver;
+    return worker != null && worker.thread == now || leaver != null && leaver.thread == now;
   }
 
   // ---- the door

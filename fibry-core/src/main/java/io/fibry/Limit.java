@@ -98,13 +98,13 @@ final class Limit implements BooleanSupplier {
    * comes round.
    */
   <R> R get(Asked<R> asked) throws InterruptedException, ExecutionException {
-    if (limit == null || asked.isDone()) return asked.get();
+    if (limit == null || asked.isDone()) return asked.value();
     if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(asked);
     this.asked = asked;
     if (clock == Scheduler.system()) Sweep.add(this);
     else arm();
     try {
-      return asked.get();
+      return asked.value();
     } finally {
       this.asked = null;
       var armed = timer;
@@ -114,10 +114,10 @@ final class Limit implements BooleanSupplier {
 
   private <R> R getSoon(Asked<R> asked) throws InterruptedException, ExecutionException {
     try {
-      return asked.get(left(), TimeUnit.NANOSECONDS);
+      return asked.value(left());
     } catch (TimeoutException over) {
       asked.expire();
-      return asked.get();
+      return asked.value();
     }
   }
 

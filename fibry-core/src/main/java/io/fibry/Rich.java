@@ -36,7 +36,7 @@ final class Rich {
   private Object resting; // where to go on after a rest, and with it the right to run; null: none is held here
   private Scheduler.Timer rest; // when that is
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
-  volatile Thread leaver; // runs the hooks; written by it, read by who is about to wait
+  volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
   private volatile boolean back; // it ended, and was not cut off
   volatile long pause; // nanoseconds to wait before a restart that was asked for from outside; written by who asks
   volatile long handled; // how many so far; written by who has the right to run, read by who looks at the tree
@@ -144,15 +144,20 @@ final class Rich {
     if (!announced && grace == null) grace = starting.get();
   }
 
+  /** Whether a killer's patience will end it, if nothing else does. */
+  synchronized boolean isCondemned() {
+    return grace != null;
+  }
+
   /** The hooks begin on this thread; a killer may have come since the last handler returned. */
-  synchronized void leavingOn(Thread thread, boolean own) {
-    leaver = thread;
-    if (leaverKilled && own) thread.interrupt();
+  synchronized void leavingOn(Activation last) {
+    leaver = last;
+    if (leaverKilled && last.own) last.thread.interrupt();
   }
 
   synchronized void interruptLeaver() {
     leaverKilled = true;
-    if (leaver != null) leaver.interrupt();
+    if (leaver != null) leaver.thread.interrupt();
   }
 
   /** Ends what hangs on the actor, and announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
@@ -193,7 +198,7 @@ final class Rich {
       watched = watches;
       if (grace != null) close(grace::cancel);
     }
-    back = leaver == Thread.currentThread(); // else its thread is still to come back
+    back = leaver != null && leaver.thread == Thread.currentThread(); // else its thread is still to come back
     cell.ended();
     exit.end(why);
     if (watched != null) watched.announce(why);
@@ -201,7 +206,8 @@ final class Rich {
 
   /** Waits for the end; null: as long as it takes. */
   boolean awaitExit(Duration limit) {
-    try {
+    try (var wait = Wait.begin(cell, Wait.END, exit)) {
+      if (wait != null) wait.refuseRing();
       if (limit == null) exit.get();
       else exit.get(limit.compareTo(Duration.ofDays(36_500)) < 0 ? limit.toNanos() : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
       return true;

@@ -26,6 +26,8 @@ abstract class Turn implements ActorContext<Object> {
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
   Limit limit; // of a request handled inline, where somebody may ask for it; null: it ends by itself
   long handled; // messages not yet in the accounts
+  Activation outer; // on whose thread, inside of whose handler, this runs; null: none
+  volatile Wait waits; // what its thread waits for, the innermost handler's; written by its thread, read by who looks for a ring
 
   Turn(ActorCell cell) {
     this.cell = cell;

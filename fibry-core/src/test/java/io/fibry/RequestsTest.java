@@ -223,7 +223,7 @@ class RequestsTest {
     var failure = (AskCycleException) actor.ask("outer");
 
     assertEquals(List.of("narcissus", "narcissus"), failure.ring());
-    for (String word : new String[] {"narcissus waits for narcissus", "Send without waiting"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"'narcissus' waits for 'narcissus'", "Send without waiting"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   private static void waitFor(ActorWithReturn<Object, Object> self, String how) throws Exception {

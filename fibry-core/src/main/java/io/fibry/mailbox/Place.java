@@ -78,6 +78,15 @@ public final class Place<E> {
   }
 
   /**
+   * Whether it stands in the line of blocked senders.
+   *
+   * @return false before and after
+   */
+  public boolean inLine() {
+    return where == Where.LINE;
+  }
+
+  /**
    * What was dropped to make room for this; told once, or each would keep the one before it.
    *
    * @return the oldest first

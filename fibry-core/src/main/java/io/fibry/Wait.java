@@ -1,0 +1,168 @@
+package io.fibry;
+
+import io.fibry.mailbox.Place;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A handler waits: for an answer, for an end, or for room. It says so in its activation, and in all that are below it on its thread; then it walks from its own wait to who must go on for that to end, to what that one waits
+ * for, and so on. Who comes back to its own thread has closed a ring, which would never end. Of those who close one together, the last to publish sees all the others: so publish first, then walk.
+ *
+ * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each wait is an object of its own. So a ring that is read twice, the very same, was whole in between.
+ */
+final class Wait implements AutoCloseable {
+  static final String END = "its end";
+
+  final ActorCell on;
+  private final Object what; // the message; null: only its handler may know
+  private final Object thing; // an Asked, the future of an end, or a Place; null: who is waited for runs on the same thread
+  private final Activation by;
+  private final boolean deaf; // an interrupt does not end it
+
+  private Wait(ActorCell on, Object what, Object thing, Activation by, boolean deaf) {
+    this.on = on;
+    this.what = what;
+    this.thing = thing;
+    this.by = by;
+    this.deaf = deaf;
+  }
+
+  // ---- before something is sent
+
+  /** Called by who is about to wait for this actor: on its own thread that could never end. */
+  static void prepare(ActorCell on, Object what) {
+    if (on.isCurrent()) throw toOneself(on, what);
+    Caller.beforeWait();
+    if (on.stranded != null) rescue(on); // the one who sent was at the edge of its stack, and may be the one who waits
+  }
+
+  private static AskCycleException toOneself(ActorCell on, Object what) {
+    var wait = new Wait(on, what, null, Activation.CURRENT.get(), false);
+    var ring = new ArrayList<>(List.of(wait));
+    nested(wait.worker(), wait.by, ring);
+    return exception(ring);
+  }
+
+  private static void rescue(ActorCell on) {
+    Dispatch.rescue(on);
+    if (on.stranded != null) throw new StackOverflowError("there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
+  }
+
+  // ---- publish, walk, take back
+
+  /** Publishes that the handler on this thread waits, for something that was begun already. Null where this is no handler's thread. Who calls this must {@link #close} it, whatever comes. */
+  static Wait begin(ActorCell on, Object what, Object thing) {
+    return begin(on, what, thing, false);
+  }
+
+  static Wait begin(ActorCell on, Object what, Object thing, boolean deaf) {
+    var by = Activation.CURRENT.get();
+    if (by == null) return null;
+    var wait = new Wait(on, what, thing, by, deaf);
+    for (var below = by; below != null; below = below.outer) below.waits = wait;
+    VarHandle.fullFence(); // published, now for the others: the cells' pointers are read by less than a volatile read
+    return wait;
+  }
+
+  /** It ended, one way or the other. */
+  @Override
+  public void close() {
+    for (var below = by; below != null; below = below.outer) below.waits = null;
+  }
+
+  /** The ring that this wait closes, this one first; null: none. Throws nothing. */
+  List<Wait> ring() {
+    var path = walk();
+    if (path == null || !path.equals(walk())) return null;
+    var waits = List.copyOf(path.keySet());
+    var ring = new ArrayList<Wait>();
+    for (int i = 0; i < waits.size(); i++) {
+      var worker = path.get(waits.get(i));
+      ring.add(waits.get(i).told(worker));
+      nested(worker, waits.get((i + 1) % waits.size()).by, ring);
+    }
+    return ring;
+  }
+
+  /** Throws, if this closes a ring. For waits that leave nothing behind. */
+  void refuseRing() {
+    var ring = ring();
+    if (ring != null) throw exception(ring);
+  }
+
+  /** Each wait on the way with who must go on for it to end, up to one on this thread; null: the way ends before, or goes round without us. */
+  private LinkedHashMap<Wait, Activation> walk() {
+    var path = (LinkedHashMap<Wait, Activation>) null; // most ways are short
+    for (var wait = this; wait != null && !wait.over(); ) {
+      var worker = wait.worker();
+      if (worker == null) return null;
+      boolean home = worker.thread == Thread.currentThread();
+      var next = home ? null : worker.waits;
+      if (!home && next == null) return null;
+      if (path == null) path = new LinkedHashMap<>();
+      if (path.put(wait, worker) != null) return null;
+      if (home) return path;
+      wait = next;
+    }
+    return null;
+  }
+
+  /** Who must go on for this to end; null: nobody is at it. */
+  private Activation worker() {
+    var extras = on.richOrNull();
+    var leaver = extras == null ? null : extras.leaver;
+    return leaver != null ? leaver : on.run();
+  }
+
+  /** Whether it is no edge: it ended, or will by itself. Once true, always true, but for the interrupt. */
+  private boolean over() {
+    var sleeper = by.thread;
+    if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
+    if (on.phase > ActorCell.OPEN && on.rich().isCondemned()) return true; // its grace ends it
+    if (thing instanceof Asked<?> asked) return asked.inGoodHands();
+    return thing instanceof Place<?> place ? !place.inLine() : ((CompletableFuture<?>) thing).isDone();
+  }
+
+  // ---- telling
+
+  /** The activations above this one on its thread, up to another: each keeps the one below it from going on. */
+  private static void nested(Activation worker, Activation top, List<Wait> ring) {
+    int at = ring.size();
+    for (var above = top; above != worker && above != null && above.outer != null; above = above.outer) ring.add(at, new Wait(above.cell, above.message, null, above.outer, true));
+  }
+
+  private Wait told(Activation worker) {
+    return what != null || worker.asked != thing ? this : new Wait(on, worker.message, thing, by, deaf);
+  }
+
+  static AskCycleException exception(List<Wait> ring) {
+    var names = new ArrayList<String>();
+    var links = new ArrayList<String>();
+    for (var wait : ring) {
+      if (names.isEmpty()) names.add(wait.from().name());
+      names.add(wait.on.name());
+      links.add(wait.toString());
+    }
+    var first = ring.getFirst();
+    return new AskCycleException(first.on.name(), first.what == null ? "the answer" : Envelope.given(first.what), names, String.join(", ", links));
+  }
+
+  private ActorCell from() {
+    return by == null ? on : by.cell;
+  }
+
+  /** What is waited for, and of whom. */
+  String goal() {
+    String asked = what == null ? "" : RequestException.shown(Envelope.given(what));
+    if (thing instanceof Place<?>) asked = "room for " + asked;
+    return "'" + on.name() + "'" + (asked.isEmpty() ? "" : " (" + asked + ")");
+  }
+
+  @Override
+  public String toString() {
+    return "'" + from().name() + "' waits for " + goal();
+  }
+}

@@ -1,0 +1,65 @@
+package io.fibry;
+
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+/** A message that says what its handler is to do. */
+record Job(String name, Callable<?> code) implements Callable<Object> {
+
+  /** Something else to do, for something that has no answer. */
+  interface Act {
+    void run() throws Exception;
+  }
+
+  static Job act(String name, Act code) {
+    return new Job(name, () -> {
+      code.run();
+      return "done";
+    });
+  }
+
+  /** An actor that does what it is told. */
+  static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
+    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
+  }
+
+  @Override
+  public Object call() throws Exception {
+    return code.call();
+  }
+
+  /** Sends the job, and answers what becomes of it. */
+  static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
+    return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+  }
+
+  /** Waits until a handler of each of these has said that it waits, and does. */
+  @SafeVarargs
+  static void waiting(ActorWithReturn<Object, Object>... workers) {
+    for (var worker : workers) {
+      Patience.eventually(() -> wait(worker) != null);
+      Patience.parked(((ActorCell) worker).run().thread);
+    }
+  }
+
+  /** This job, once these wait. */
+  @SafeVarargs
+  final Job once(ActorWithReturn<Object, Object>... workers) {
+    return new Job(name, () -> {
+      waiting(workers);
+      return code.call();
+    });
+  }
+
+  /** What it says that it waits for; null: nothing. */
+  static Wait wait(ActorWithReturn<Object, Object> worker) {
+    var run = ((ActorCell) worker).run();
+    return run == null ? null : run.waits;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

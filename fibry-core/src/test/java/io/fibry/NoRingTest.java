@@ -1,0 +1,234 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Waits that look like a ring and end by themselves, and what is left of a wait that ended. */
+@Timeout(60)
+class NoRingTest {
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
+  private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void manyMayWaitForOne() {
+    var gate = new Gate();
+    var askers = new ArrayList<CompletableFuture<Object>>();
+    for (int i = 0; i < 4; i++) {
+      var between = Job.worker(scope.anonymous());
+      askers.add(Job.start(Job.worker(scope.anonymous()), new Job("outer", () -> between.ask(new Job("inner", () -> a.ask(Job.act("slow", gate::pass)))))));
+    }
+    Patience.await(gate.entered);
+
+    gate.open();
+
+    for (var asker : askers) assertEquals("done", Patience.value(asker));
+  }
+
+  /** An actor that answers by its context what the job says, before it does it. */
+  private Actor<Object> promising(CompletableFuture<String> stage) {
+    return scope.named("c").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message, ActorContext<Object> context) -> {
+      if (!(message instanceof Call call)) return;
+      if (stage == null) context.reply(call, "replied");
+      else context.replyWhen(call, stage);
+      call.then().call();
+    });
+  }
+
+  record Call(Job then) implements Request<Call, String> {}
+
+  @Test
+  void whoHasPromisedMayWaitForItsAsker() {
+    var stage = new CompletableFuture<String>();
+    var c = promising(stage);
+    var back = new CompletableFuture<Object>();
+    var outcome = Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
+    Patience.eventually(() -> ((ActorCell) c).run() instanceof Activation run && run.waits != null);
+
+    stage.complete("promised");
+
+    assertEquals("promised", Patience.value(outcome));
+    assertEquals("back", Patience.value(back));
+  }
+
+  @Test
+  void whoHasRepliedMayWaitForItsAsker() {
+    var c = promising(null);
+    var back = new CompletableFuture<Object>();
+
+    var outcome = Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
+
+    assertEquals("replied", Patience.value(outcome));
+    assertEquals("back", Patience.value(back));
+  }
+
+  @Test
+  void aRingThatSomebodyHasCancelledIsNone() {
+    var gate = new Gate();
+    var back = new CompletableFuture<Object>();
+    var waited = new CompletableFuture<CompletableFuture<Object>>();
+    var inner = Job.act("inner", () -> {
+      gate.pass();
+      back.complete(a.ask("back"));
+    });
+    var outcome = Job.start(a, Job.act("outer", () -> {
+      waited.complete(b.sendMessageReturn(inner));
+      waited.join().join();
+    }));
+    Patience.await(gate.entered);
+    Job.waiting(a);
+
+    waited.join().cancel(true);
+    gate.open();
+
+    assertInstanceOf(CancellationException.class, Patience.value(outcome));
+    assertEquals("back", Patience.value(back));
+  }
+
+  @Test
+  void whoIsBeingKilledClosesNoRing() {
+    var mortal = Job.worker(scope.named("mortal").strategy(Strategy.on(ForkJoinPool.commonPool())));
+    var gate = new Gate();
+    var back = new CompletableFuture<Object>();
+    var outcome = Job.start(a, new Job("outer", () -> mortal.ask(Job.act("inner", () -> {
+      gate.pass();
+      back.complete(a.ask("back"));
+    }))));
+    Patience.await(gate.entered);
+    Job.waiting(a);
+    mortal.kill();
+    gate.open();
+    Job.waiting(mortal);
+
+    clock.advance(scope.options().grace);
+
+    assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
+    assertEquals("back", Patience.value(back));
+  }
+
+  @Test
+  void whoWasInterruptedClosesNoRing() {
+    var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
+      Thread.currentThread().interrupt();
+      return assertThrows(CancellationException.class, () -> a.ask("back"));
+    }).once(a))));
+
+    assertInstanceOf(CancellationException.class, Patience.value(outcome));
+  }
+
+  @Test
+  void aRingOfOthersIsNotOurs() {
+    var c = Job.worker(scope.named("c"));
+    var gate = new Gate();
+    var told = new CompletableFuture<Object>();
+    var slow = Job.act("slow", () -> { // as a ring that its members have yet to find
+      try (var wait = Wait.begin((ActorCell) a, "by hand", a.onExit())) {
+        gate.pass();
+        told.complete(wait.ring().size());
+      }
+    });
+    Job.start(a, new Job("outer", () -> b.ask(slow)));
+    Patience.await(gate.entered);
+    var outcome = Job.start(c, new Job("asks one of them", () -> a.ask("x")));
+    Job.waiting(c);
+
+    gate.open();
+
+    assertEquals(2, Patience.value(told));
+    assertEquals("x", Patience.value(outcome));
+  }
+
+  @Test
+  void ofANestedWaitNothingIsLeft() {
+    var nested = Job.worker(scope.anonymous().strategy(Strategy.CALLER));
+
+    var outcome = Job.start(a, new Job("outer", () -> {
+      nested.sendMessage(new Job("inner", () -> b.ask("x")));
+      return String.valueOf(Job.wait(a));
+    }));
+
+    assertEquals("null", Patience.value(outcome));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"answer", "failure", "ring", "time", "time for the end", "interrupt", "future", "room"})
+  void ofAWaitThatEndedNothingIsLeft(String how) {
+    var small = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    var gate = Gate.occupy((Actor<Object>) (ActorCell) busy());
+    var outcome = Job.start(a, new Job("outer", () -> {
+      end(how, small);
+      return String.valueOf(Job.wait(a));
+    }));
+    if (how.equals("time")) {
+      Job.waiting(a);
+      Patience.eventually(() -> {
+        clock.advance(Duration.ofMinutes(1));
+        return outcome.isDone();
+      });
+    }
+
+    assertEquals("null", Patience.value(outcome));
+    gate.open();
+  }
+
+  private final ActorCell busy = (ActorCell) CancellingTest.echo(Variants.scope(o -> o).anonymous());
+
+  private Actor<Object> busy() {
+    return busy;
+  }
+
+  private void end(String how, ActorWithReturn<Object, Object> small) throws Exception {
+    switch (how) {
+      case "answer" -> b.ask("x");
+      case "failure" -> assertThrows(IllegalStateException.class, () -> b.ask(Job.act("fails", () -> {
+        throw new IllegalStateException("planned");
+      })));
+      case "ring" -> b.ask(new Job("inner", () -> assertThrows(AskCycleException.class, () -> a.ask("x"))).once(a));
+      case "time" -> assertThrows(AskTimeoutException.class, () -> Job.worker(scope.anonymous()).ask(Job.act("slow", () -> new Gate().pass()), Duration.ofMinutes(1)));
+      case "time for the end" -> b.waitForExit(Duration.ofMillis(1));
+      case "interrupt" -> {
+        Thread.currentThread().interrupt();
+        assertThrows(CancellationException.class, () -> busy.ask((Object) "x"));
+        Thread.interrupted();
+      }
+      case "future" -> assertThrows(TimeoutException.class, () -> busy.sendMessageReturn((Object) "x").get(1, TimeUnit.MILLISECONDS));
+      case "room" -> {
+        var slow = new Gate();
+        small.sendMessage(Job.act("slow", slow::pass));
+        Patience.await(slow.entered);
+        for (String message : List.of("fits", "waits")) {
+          if (message.equals("waits")) Patience.elsewhere(() -> {
+            Job.waiting(a);
+            slow.open();
+          });
+          small.sendMessage(message);
+        }
+      }
+      default -> throw new AssertionError(how);
+    }
+  }
+}

@@ -1,0 +1,319 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Handlers that wait for one another in a ring: one of them is told, and with that the others go on. */
+@Timeout(60)
+class RingTest {
+  private static final Duration LONG = Duration.ofHours(1);
+  private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD, "residentFiber", Strategy.residentFiber(), "on(executor)",
+      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
+
+  /** How a handler waits for another actor, whose mailbox holds two messages. */
+  interface Waiting {
+    void on(ActorWithReturn<Object, Object> other) throws Exception;
+  }
+
+  private static final Map<String, Waiting> KINDS = Map.ofEntries(
+      Map.entry("ask", other -> other.ask("x")),
+      Map.entry("ask with a limit", other -> other.ask("x", LONG)),
+      Map.entry("execAndWait", other -> ((ActorCell) other).execAndWait(object -> {})),
+      Map.entry("get", other -> other.sendMessageReturn("x").get()),
+      Map.entry("timed get", other -> other.sendMessageReturn("x").get(1, TimeUnit.HOURS)),
+      Map.entry("join", other -> other.sendMessageReturn("x").join()),
+      Map.entry("join execFuture", other -> ((ActorCell) other).execFuture(object -> "x").join()),
+      Map.entry("waitForExit", Exitable::waitForExit),
+      Map.entry("waitForExit with a limit", other -> other.waitForExit(LONG)),
+      Map.entry("close", Exitable::close),
+      Map.entry("room", RingTest::sendThree),
+      Map.entry("room for a block", RingTest::sendThreeInBlocks));
+
+  private static void sendThree(ActorWithReturn<Object, Object> other) {
+    for (String message : List.of("x", "y", "z")) other.sendMessage(message);
+  }
+
+  private static void sendThreeInBlocks(ActorWithReturn<Object, Object> other) {
+    other.sendMessage("x");
+    other.sendMessages(List.of("y", "z"));
+  }
+
+  private final Scope scope = Variants.scope(o -> o);
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private ActorWithReturn<Object, Object> worker(String name) {
+    return Job.worker(scope.named(name));
+  }
+
+  private ActorWithReturn<Object, Object> small(String name) {
+    return Job.worker(scope.named(name).mailbox(Mailbox.bounded(2, Overflow.BLOCK)));
+  }
+
+  private static AskCycleException cycle(Job.Act code) {
+    return assertThrows(AskCycleException.class, code::run);
+  }
+
+  static Stream<Arguments> sizesAndStrategies() {
+    return STRATEGIES.keySet().stream().flatMap(strategy -> Stream.of(2, 3, 50).map(size -> Arguments.of(size, strategy)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("sizesAndStrategies")
+  void whoClosesARingIsTold(int size, String strategy) {
+    var members = new ArrayList<ActorWithReturn<Object, Object>>();
+    for (int i = 0; i < size; i++) members.add(Job.worker(scope.named("a" + i).strategy(STRATEGIES.get(strategy))));
+    var last = new Job("last", () -> {
+      for (var member : members.subList(0, size - 1)) Job.waiting(member);
+      return cycle(() -> members.getFirst().ask("round"));
+    });
+    var job = last;
+    for (int i = size - 1; i > 0; i--) job = asking(members.get(i), job);
+
+    var told = assertInstanceOf(AskCycleException.class, Patience.value(Job.start(members.getFirst(), job)));
+
+    var names = new ArrayList<String>(List.of("a" + (size - 1)));
+    for (int i = 0; i < size; i++) names.add("a" + i);
+    assertEquals(names, told.ring());
+  }
+
+  /** To ask the next one to do this. */
+  private static Job asking(ActorWithReturn<Object, Object> next, Job job) {
+    return new Job("to " + job.name(), () -> next.ask(job));
+  }
+
+  static Stream<String> kinds() {
+    return KINDS.keySet().stream().sorted();
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void anyWaitClosesARing(String kind) {
+    var a = small("a");
+    var b = worker("b");
+    var gate = new Gate();
+    var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
+      gate.pass();
+      return cycle(() -> KINDS.get(kind).on(a));
+    }))));
+    Patience.await(gate.entered);
+    Job.waiting(a);
+
+    gate.open();
+
+    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void anyWaitIsPartOfARing(String kind) {
+    var a = worker("a");
+    var b = small("b");
+    var gate = new Gate();
+    var told = Job.start(b, new Job("closes it", () -> {
+      gate.pass();
+      return cycle(() -> a.ask("back"));
+    }));
+    Patience.await(gate.entered);
+    var first = Job.start(a, Job.act("first", () -> KINDS.get(kind).on(b)));
+    Job.waiting(a);
+
+    gate.open();
+
+    assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
+    b.sendPoisonPill(); // some wait for that
+    assertEquals("done", Patience.value(first));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 5})
+  void ofThoseWhoCloseARingTogetherAtLeastOneIsTold(int size) {
+    for (int round = 0; round < 200; round++) {
+      var members = Stream.generate(() -> Job.worker(scope.anonymous())).limit(size).toList();
+      var together = new CountDownLatch(size);
+      var outcomes = new ArrayList<CompletableFuture<Object>>();
+      for (int i = 0; i < size; i++) {
+        var next = members.get((i + 1) % size);
+        outcomes.add(Job.start(members.get(i), new Job("member", () -> {
+          together.countDown();
+          together.await();
+          return next.ask("x");
+        })));
+      }
+
+      long told = outcomes.stream().filter(outcome -> Patience.value(outcome) instanceof AskCycleException).count();
+
+      assertTrue(told > 0, outcomes::toString);
+    }
+  }
+
+  @Test
+  void theTextNamesEveryActorAndEveryMessage() {
+    var a = small("a");
+    var b = worker("b");
+    var c = worker("c");
+    var text = new CompletableFuture<String>();
+    var room = Job.act("room", () -> text.complete(cycle(() -> sendThree(a)).getMessage())).once(a, b);
+
+    a.sendMessage(Job.act("outer", () -> b.ask(new Job("Balance[id=1]", () -> {
+      c.sendMessage(room);
+      c.waitForExit();
+      return "done";
+    }))));
+
+    assertEquals("this wait could never end: 'c' waits for 'a' (room for z), 'a' waits for 'b' (Balance[id=1]), 'b' waits for 'c' (its end). Send without waiting, or answer with replyWhen", Patience.value(text));
+    c.sendPoisonPill();
+  }
+
+  @Test
+  void aRequestThatWouldCloseARingIsTakenBack() {
+    var a = worker("a");
+    var b = worker("b");
+    var handled = new ArrayList<String>();
+
+    var outcome = Job.start(a, asking(b, new Job("inner", () -> cycle(() -> a.ask(Job.act("never", () -> handled.add("never"))))).once(a)));
+
+    assertInstanceOf(AskCycleException.class, Patience.value(outcome));
+    assertEquals("next", a.ask("next"));
+    assertEquals(List.of(), handled);
+    assertEquals(1, scope.unhandled(DeadLetter.Reason.CANCELLED));
+  }
+
+  @Test
+  void aFutureThatWouldCloseARingIsLeftAsItIs() {
+    var a = worker("a");
+    var b = worker("b");
+    var future = new CompletableFuture<CompletableFuture<Object>>();
+
+    Job.start(a, asking(b, Job.act("inner", () -> {
+      var later = a.sendMessageReturn("later");
+      cycle(later::get);
+      future.complete(later);
+    }).once(a)));
+
+    assertEquals("later", Patience.value(Patience.value(future)));
+  }
+
+  @Test
+  void handlersNestedOnOneThreadAreNamedToo() {
+    var a = worker("a");
+    var b = Job.worker(scope.named("b").strategy(Strategy.CALLER));
+    var c = worker("c");
+    var told = new CompletableFuture<AskCycleException>();
+    var back = Job.act("back", () -> told.complete(cycle(() -> a.ask("x")))).once(a);
+
+    Job.start(a, Job.act("outer", () -> b.sendMessage(asking(c, back))));
+
+    assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).ring());
+    assertTrue(told.join().getMessage().contains("'c' waits for 'a' (x), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
+  }
+
+  @Test
+  void aRingThroughAnExecutorThatRunsOnTheSpotIsFound() {
+    var a = worker("a");
+    var b = Job.worker(scope.named("b").strategy(Strategy.on(Runnable::run)));
+    var c = worker("c");
+
+    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> b.ask("x"))).once(a))));
+
+    assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+  }
+
+  @Test
+  void aRingThroughInlineRequestsAndOtherThreadsIsFound() {
+    var a = worker("a");
+    var b = Job.worker(scope.named("b").inlineRequests());
+    var c = worker("c");
+
+    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))).once(a))));
+
+    assertEquals(List.of("c", "a", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+  }
+
+  @Test
+  void aRingOnOneThreadIsNamedWhole() {
+    var a = worker("a");
+    var b = Job.worker(scope.named("b").inlineRequests());
+    var c = Job.worker(scope.named("c").inlineRequests());
+
+    var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))))));
+
+    assertEquals(List.of("c", "a", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+  }
+
+  @Test
+  void aRingThroughAHookIsFound() {
+    var a = worker("a");
+    var b = worker("b");
+    var outcome = new CompletableFuture<AskCycleException>();
+    var gate = new Gate();
+    b.sendMessage(Job.act("waits for the end of a", () -> {
+      gate.pass();
+      outcome.complete(cycle(a::waitForExit));
+    }));
+    Patience.await(gate.entered);
+    a.closeOnExit(b);
+    a.sendPoisonPill();
+    Patience.eventually(() -> ((ActorCell) a).rich().leaver instanceof Activation leaver && leaver.waits != null);
+    Patience.parked(((ActorCell) a).rich().leaver.thread);
+
+    gate.open();
+
+    assertEquals(List.of("b", "a", "b"), Patience.value(outcome).ring());
+    Patience.ended(a);
+  }
+
+  @Test
+  void whoFindsTheRingCanDecideForItself() {
+    var a = worker("a");
+    var b = worker("b");
+
+    var outcome = Job.start(a, asking(b, new Job("back", () -> {
+      try (var wait = Wait.begin((ActorCell) a, Wait.END, a.onExit())) {
+        return wait.ring().toString();
+      }
+    }).once(a)));
+
+    assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
+    assertNull(Wait.begin((ActorCell) a, Wait.END, a.onExit()), "the test is no handler");
+  }
+
+  @Test
+  void theTellerIsTheOneWhoAsked() {
+    var a = worker("a");
+    var b = worker("b");
+    var x = new Object();
+
+    var outcome = Job.start(a, asking(b, new Job("back", () -> cycle(() -> a.ask(x))).once(a)));
+
+    var told = assertInstanceOf(AskCycleException.class, Patience.value(outcome));
+    assertEquals("a", told.actor());
+    assertSame(x, told.request());
+  }
+}
