@@ -14,7 +14,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -24,7 +23,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Handlers that wait for one another in a ring: one of them is told, and with that the others go on. */
 @Timeout(60)
@@ -149,28 +147,6 @@ class RingTest {
     assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
     b.sendPoisonPill(); // some wait for that
     assertEquals("done", Patience.value(first));
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3, 5})
-  void ofThoseWhoCloseARingTogetherAtLeastOneIsTold(int size) {
-    for (int round = 0; round < 200; round++) {
-      var members = Stream.generate(() -> Job.worker(scope.anonymous())).limit(size).toList();
-      var together = new CountDownLatch(size);
-      var outcomes = new ArrayList<CompletableFuture<Object>>();
-      for (int i = 0; i < size; i++) {
-        var next = members.get((i + 1) % size);
-        outcomes.add(Job.start(members.get(i), new Job("member", () -> {
-          together.countDown();
-          together.await();
-          return next.ask("x");
-        })));
-      }
-
-      long told = outcomes.stream().filter(outcome -> Patience.value(outcome) instanceof AskCycleException).count();
-
-      assertTrue(told > 0, outcomes::toString);
-    }
   }
 
   @Test

@@ -1,0 +1,233 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Actors that wait for one another at random. No ring may be missed: all waits have a limit, and none may end by it. No alarm may be false: who is told lets some time pass before it goes on, in which all that wait for it,
+ * directly or through others, must stay where they are. (Not those behind somebody who was told too, since that one goes on; and not behind a wait for room, which a request that is taken back makes.)
+ */
+@Timeout(240)
+class RingStressTest {
+  private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
+  private static final Duration LONG = Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofSeconds(3);
+  private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
+  private static final Strategy POOL = Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
+
+  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger alarms = new AtomicInteger();
+  private final AtomicInteger checked = new AtomicInteger();
+  private volatile boolean over; // all visits have been answered, and what goes on may be sent away
+
+  /** To be visited, and to visit others from there: so many deep. */
+  record Visit(long seed, int depth) implements Request<Visit, Integer> {}
+
+  /** One wait of an actor for another. */
+  private static final class Step {
+    final Member target;
+    final boolean room;
+    final long begun = System.nanoTime();
+    volatile long told; // when; 0: it was not
+
+    Step(Member target, boolean room) {
+      this.target = target;
+      this.room = room;
+    }
+  }
+
+  private final class Member {
+    final int number;
+    final Actor<Object> actor;
+    final List<Member> all;
+    volatile Step now; // what it is at; null: no wait
+    volatile Step lastTold;
+
+    Member(Scope scope, int number, List<Member> all, Random random) {
+      this.number = number;
+      this.all = all;
+      boolean bounded = random.nextInt(4) == 0;
+      var how = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)]).mailbox(bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded());
+      if (random.nextInt(3) == 0) how = how.inlineRequests();
+      this.actor = how.newActor(this::handle);
+    }
+
+    private void handle(Object message, ActorContext<Object> context) {
+      if (!(message instanceof Visit visit)) return;
+      var random = new Random(visit.seed());
+      int steps = visit.depth() == 0 ? 0 : random.nextInt(3);
+      int answerAt = random.nextInt(4) == 0 ? random.nextInt(steps + 1) : steps;
+      for (int i = 0; i <= steps; i++) {
+        if (i == answerAt) answer(visit, context, random);
+        else step(random, visit.depth());
+      }
+    }
+
+    private void answer(Visit visit, ActorContext<Object> context, Random random) {
+      if (random.nextInt(4) > 0) context.reply(visit, number);
+      else context.replyWhen(visit, CompletableFuture.supplyAsync(() -> later(random.nextInt(500_000)), Thread::startVirtualThread));
+    }
+
+    private Integer later(int nanos) {
+      pause(nanos);
+      return number;
+    }
+
+    private void step(Random random, int depth) {
+      pause(random.nextInt(20_000));
+      var target = all.get(random.nextInt(all.size()));
+      if (target == this) return;
+      int kind = random.nextInt(7);
+      var visit = new Visit(random.nextLong(), depth - 1);
+      var step = new Step(target, kind == 6);
+      now = step;
+      try {
+        visit(target.actor, visit, kind);
+        now = null;
+      } catch (AskCycleException told) {
+        alarms.incrementAndGet();
+        step.told = System.nanoTime();
+        lastTold = step;
+        check(told, step);
+        now = null;
+      } catch (Exception failure) {
+        now = null;
+        if (!over || !failure.toString().contains("ActorStopped")) faults.add(number + " waited for " + target.number + " (" + kind + ") in vain: " + failure);
+      }
+    }
+
+    private void visit(Actor<Object> target, Visit visit, int kind) throws Exception {
+      switch (kind) {
+        case 0, 1 -> target.ask(visit);
+        case 2 -> target.ask(visit, LIMIT);
+        case 3 -> target.sendMessageReturn(visit).get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        case 4 -> target.sendMessageReturn(visit).orTimeout(LIMIT.toNanos(), TimeUnit.NANOSECONDS).join();
+        case 5 -> {
+          var chained = target.sendMessageReturn(visit);
+          chained.thenRun(() -> pause(1_000));
+          chained.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+        }
+        default -> target.sendMessage("needs room");
+      }
+    }
+
+    /** Lets the alarm alone for a while. */
+    private void check(AskCycleException told, Step mine) {
+      var ring = told.ring().stream().map(name -> all.get(Integer.parseInt(name))).toList();
+      if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target) faults.add(number + " was told of somebody else's ring: " + told);
+      var blocked = new ArrayList<Step>();
+      int at = ring.size() - 2; // who waits for this one
+      for (; at > 0; at--) {
+        var step = ring.get(at).now;
+        if (toldSince(ring.get(at), mine) || step != null && step.room) break;
+        if (step == null || step.target != ring.get(at + 1)) faults.add("false alarm: " + ring.get(at).number + " waits for nobody, or for another: " + told);
+        blocked.add(step);
+      }
+      pause(2_000_000);
+      for (int i = 0, one = ring.size() - 2; i < blocked.size(); i++, one--) {
+        if (toldSince(ring.get(one), mine)) return;
+        if (ring.get(one).now != blocked.get(i)) faults.add("false alarm: " + ring.get(one).number + " went on: " + told);
+        checked.incrementAndGet();
+      }
+    }
+
+    private static boolean toldSince(Member member, Step mine) {
+      var last = member.lastTold;
+      return last != null && last.told - mine.begun >= 0;
+    }
+  }
+
+  private static void pause(long nanos) {
+    long end = System.nanoTime() + nanos;
+    while (System.nanoTime() - end < 0) LockSupport.parkNanos(end - System.nanoTime());
+  }
+
+  /** At the same moment, as far as that can be had. */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3})
+  void ofThoseWhoCloseARingTogetherAtLeastOneIsTold(int size) {
+    System.out.println("rings closed together: -Dfibry.seed=" + SEED);
+    var scope = Variants.scope(o -> o);
+    var random = new Random(SEED);
+    var members = Stream.generate(() -> Job.worker(scope.anonymous().strategy(Strategy.THREAD))).limit(size).toList();
+    long end = System.nanoTime() + LONG.toNanos() / 3;
+
+    for (int round = 0; System.nanoTime() - end < 0; round++) {
+      var together = new AtomicInteger(size);
+      var outcomes = new ArrayList<CompletableFuture<Object>>();
+      for (int i = 0; i < size; i++) {
+        var next = members.get((i + 1) % size);
+        int late = random.nextInt(8);
+        outcomes.add(Job.start(members.get(i), new Job("member", () -> {
+          together.decrementAndGet();
+          while (together.get() > 0) Thread.onSpinWait();
+          for (int spin = 0; spin < late; spin++) Thread.onSpinWait();
+          return next.ask("x", LIMIT);
+        })));
+      }
+      long told = outcomes.stream().filter(outcome -> Patience.value(outcome) instanceof AskCycleException).count();
+      assertTrue(told > 0, () -> "a ring was missed: " + outcomes);
+    }
+    for (var member : members) member.kill();
+  }
+
+  @Test
+  void noRingIsMissedAndNoAlarmIsFalse() {
+    System.out.println("rings: -Dfibry.seed=" + SEED);
+    var random = new Random(SEED);
+    long end = System.nanoTime() + LONG.toNanos();
+
+    for (int round = 0; System.nanoTime() - end < 0 && faults.isEmpty(); round++) round(random);
+
+    assertEquals(List.of(), List.copyOf(faults), () -> "seed " + SEED);
+    assertTrue(alarms.get() > 20 && checked.get() > 20, () -> alarms + " alarms, " + checked + " waits checked, seed " + SEED);
+  }
+
+  private void round(Random random) {
+    var scope = Variants.scope(o -> o.withAskLimit(LIMIT));
+    var members = new ArrayList<Member>();
+    int size = 2 + random.nextInt(4);
+    for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
+    int visits = 20;
+    var done = new CountDownLatch(visits);
+    for (int i = 0; i < visits; i++) {
+      var first = members.get(random.nextInt(size));
+      var visit = new Visit(random.nextLong(), 4);
+      Thread.startVirtualThread(() -> {
+        first.actor.sendMessageReturn(visit).handle((answer, failure) -> {
+          if (failure != null) faults.add("a visit failed: " + failure);
+          done.countDown();
+          return null;
+        });
+      });
+    }
+    try {
+      assertTrue(done.await(60, TimeUnit.SECONDS), () -> "it hangs, seed " + SEED);
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+    over = true;
+    for (var member : members) member.actor.close();
+    over = false;
+  }
+}
