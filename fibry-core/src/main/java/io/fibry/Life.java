@@ -160,14 +160,18 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
 
   // ---- for who looks on
 
-  /** Whether it has nothing to do, and no timer is due. */
+  /** Whether it has nothing to do, no hook of it runs, and no timer is due. */
   final boolean isQuiet() {
     var extras = rich;
-    return isIdle() && (extras == null || !extras.isDue(scope().options().scheduler.nanoTime()));
+    return isIdle() && phase != LEAVING && (extras == null || extras.leaver == null && !extras.isDue(scope().options().scheduler.nanoTime()));
   }
 
+  /** How many wait, with what is put aside; counted up to {@code most}. */
   final int waiting(int most) {
     var worker = run();
-    return waiting(worker != null && worker.at() != null ? worker.at() : rich == null ? null : rich.resting(), most);
+    var extras = rich;
+    int count = waiting(worker != null && worker.at() != null ? worker.at() : extras == null ? null : extras.resting(), most);
+    if (extras != null) for (var put : extras.aside) if (holds(put) && count < most) count++;
+    return Math.min(count, most);
   }
 }
