@@ -38,16 +38,22 @@ final class Alarm implements Scheduler.Timer, Runnable {
     return alarm;
   }
 
-  /** On the scheduler's thread: only sends. Where sending would run code of the user, it is done on a virtual thread. */
+  /** On the scheduler's thread: only sends. Where sending would run code of the user, it is done on a virtual thread. It counts as due until it has: nobody shall believe his scope quiet before. */
   @Override
   public void run() {
-    if (!repeats) cell.rich().drop(key, this);
-    else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
-    if (last != null && last.message != null) return;
+    if (last != null && last.message != null) {
+      done();
+      return;
+    }
     var envelope = new Envelope(message);
     if (repeats) last = envelope;
     if (cell.scope().options().scheduler != Scheduler.system() || onlyQueues()) send(envelope);
     else OwnThreads.FIBER.activate(() -> send(envelope));
+  }
+
+  private void done() {
+    if (!repeats) cell.rich().drop(key, this);
+    else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
   }
 
   /** Whether its message should be on its way. */
@@ -66,6 +72,8 @@ final class Alarm implements Scheduler.Timer, Runnable {
     } catch (Throwable failure) {
       envelope.message = null; // it does not wait: the next one may come
       throw failure;
+    } finally {
+      done();
     }
   }
 

@@ -1,0 +1,211 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A scope is quiet once nothing waits, runs or is due. */
+@Timeout(60)
+class QuietTest {
+  private static final Duration SOON = Duration.ofMillis(20);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("quiet", o -> o.withScheduler(clock));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    clock.advance(Duration.ofDays(1));
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Actor<Object> actor() {
+    return scope.anonymous().newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else log.add(m);
+    });
+  }
+
+  @Test
+  void aNewScopeIsQuiet() {
+    actor();
+
+    assertTrue(scope.awaitQuiet(Duration.ZERO));
+  }
+
+  @Test
+  void whileAHandlerRunsItIsNot() {
+    var gate = Gate.occupy(actor());
+
+    assertFalse(scope.awaitQuiet(SOON));
+
+    gate.open();
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Test
+  void whileAHandlerRunsBelowItIsNot() {
+    var inner = scope.openScope("inner").openScope("innermost");
+    var gate = Gate.occupy(inner.anonymous().newActor((Object m) -> ((Gate) m).pass()));
+
+    assertFalse(scope.awaitQuiet(SOON));
+
+    gate.open();
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Test
+  void whileAHookRunsItIsNot() {
+    var gate = new Gate();
+    actor().closeOnExit(gate::pass).askExit();
+    Patience.await(gate.entered);
+
+    assertFalse(scope.awaitQuiet(SOON));
+
+    gate.open();
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Test
+  void whatAHookSendsIsHandledBefore() {
+    for (int i = 0; i < 200; i++) {
+      log.clear();
+      var other = actor();
+      actor().closeOnExit(() -> other.sendMessage("from the hook")).askExit();
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(List.of("from the hook"), log);
+    }
+  }
+
+  @Test
+  void whileAnActorRestsBeforeItsRestartItIsNot() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor((Object m) -> {
+      throw new IOException("planned");
+    });
+    actor.sendMessage("fail");
+
+    assertFalse(scope.awaitQuiet(SOON));
+
+    clock.advance(Duration.ofSeconds(1));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Test
+  void aTimerThatIsNotDueDoesNotCount() {
+    actor().sendMessageLater("later", Duration.ofSeconds(1));
+
+    assertTrue(scope.awaitQuiet(Duration.ZERO));
+    clock.advance(Duration.ofSeconds(1));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("later"), log);
+  }
+
+  @Test
+  void whatATimerOfTheSystemsClockSendsIsWaitedForOnceItIsDue() {
+    var real = ActorSystem.openScope("real");
+    for (int i = 0; i < 200; i++) {
+      var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective(); // the latter is sent to from a thread of its own
+      var seen = new AtomicInteger();
+      var timer = real.anonymous().mailbox(mailbox).newActor((Object m) -> seen.incrementAndGet());
+      long due = System.nanoTime() + 1_000_000;
+      timer.sendMessageLater("soon", Duration.ofMillis(1));
+      while (System.nanoTime() - due < 1_000_000) Thread.onSpinWait();
+
+      assertTrue(real.awaitQuiet(Patience.LONG));
+
+      assertEquals(1, seen.get(), "in round " + i);
+    }
+    real.close();
+  }
+
+  record Get(String what) implements Request<Get, String> {}
+
+  @Test
+  void aPromiseDoesNotCount() {
+    var promised = new CompletableFuture<String>();
+    var actor = scope.anonymous().protocol(Get.class).newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
+    var answer = actor.sendMessageReturn(new Get("a"));
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    assertFalse(answer.isDone());
+    promised.complete("kept");
+    assertEquals("kept", Patience.value(answer));
+  }
+
+  @Test
+  void whatIsAsideDoesNotCount() {
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Object m, ActorContext<Object> context) -> context.stash());
+    actor.sendMessage("aside");
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(1, scope.report().waiting());
+  }
+
+  @Test
+  void aMessageThatGoesRoundIsWaitedFor() {
+    var random = new SplittableRandom(StressHarness.seed());
+    for (int round = 0; round < 100; round++) {
+      var seen = new AtomicInteger();
+      int hops = 1 + random.nextInt(60);
+      var ring = new ArrayList<Actor<Integer>>();
+      for (int i = 0; i < 5; i++) ring.add(hopping(ring, seen, i % 2 == 0));
+      ring.getFirst().sendMessage(hops);
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(hops + 1, seen.get());
+    }
+  }
+
+  /** Sends the message on, and some put it aside then, which is no outcome. */
+  private Actor<Integer> hopping(List<Actor<Integer>> ring, AtomicInteger seen, boolean stashes) {
+    return scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Integer left, ActorContext<Integer> context) -> {
+      seen.incrementAndGet();
+      if (left > 0) ring.get(left % ring.size()).sendMessage(left - 1);
+      if (stashes) context.stash();
+    });
+  }
+
+  @Test
+  void anInterruptEndsTheWait() {
+    Gate.occupy(actor());
+    var thrown = new CompletableFuture<Boolean>();
+    var waiter = Patience.elsewhere(() -> {
+      assertThrows(CancellationException.class, () -> scope.awaitQuiet(Patience.LONG));
+      thrown.complete(Thread.currentThread().isInterrupted());
+    });
+
+    waiter.interrupt();
+
+    assertTrue(Patience.value(thrown), "the flag is lost");
+  }
+
+  @Test
+  void aClosedScopeIsQuiet() {
+    actor();
+
+    scope.close();
+
+    assertTrue(scope.awaitQuiet(Duration.ZERO));
+  }
+}
