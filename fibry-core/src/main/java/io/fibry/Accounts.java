@@ -142,7 +142,7 @@ final class Accounts {
 
     @Override
     public boolean resend() {
-      return cell.send(new Envelope(sent), Limit.NO_WAIT);
+      return cell.send(new Envelope(sent, Along.of(cell)), Limit.NO_WAIT);
     }
 
     @Override

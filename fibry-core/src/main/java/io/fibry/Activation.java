@@ -278,13 +278,16 @@ final class Activation extends Turn implements Runnable {
 
   private void handle(Object node) {
     Object given;
+    Along along;
     Asked<?> request = null;
     if (node instanceof Envelope envelope) {
       given = envelope.message;
       if (given == null) return; // begun by an activation that came to grief after it
       envelope.message = null;
+      along = envelope.along;
     } else {
       request = (Asked<?>) node;
+      along = request.along;
       given = request.begin();
       if (given == null) {
         if (request.open()) request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
@@ -293,10 +296,11 @@ final class Activation extends Turn implements Runnable {
     }
     if (given == Envelope.Control.PILL) meetPill();
     else if (cell.phase > ActorCell.OPEN) undelivered(given, request);
-    else deliver(given, request);
+    else if (along == null) deliver(given, request);
+    else Surroundings.deliver(this, given, request, along);
   }
 
-  private void deliver(Object given, Asked<?> request) {
+  void deliver(Object given, Asked<?> request) {
     message = given;
     asked = request;
     try {

@@ -21,7 +21,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public boolean sendMessage(Object message) {
-    return send(new Envelope(Objects.requireNonNull(message, "message")), Limit.NONE);
+    return send(new Envelope(Objects.requireNonNull(message, "message"), Along.of(this)), Limit.NONE);
   }
 
   @Override
@@ -31,7 +31,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task"))), Limit.NONE))
+    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task")), Along.of(this)), Limit.NONE))
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + (phase <= OPEN ? "its mailbox is full" : "it has ended"));
   }
 
@@ -56,7 +56,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   public boolean sendMessages(List<?> block) {
     var messages = List.of(named(block.toArray(), "a message of the block"));
     if (messages.isEmpty()) return phase <= OPEN;
-    var refusal = offerBlock(messages);
+    var refusal = offerBlock(messages, Along.of(this));
     if (refusal != null) for (var message : messages) accepted(message, refusal);
     return refusal == null;
   }
@@ -79,7 +79,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   }
 
   private Asked<Object> request(Object message, Limit limit) {
-    var asked = new Asked<>(this, Objects.requireNonNull(message, "message"));
+    var asked = new Asked<>(this, Objects.requireNonNull(message, "message"), Along.of(this));
     var refusal = offer(asked, message, limit);
     if (refusal != null) refuse(asked, message, refusal);
     else if (phase == ENDED) asked.cutOff(message); // cut off after we looked: the killer's walk may have missed it

@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -149,6 +150,7 @@ public interface ActorScope extends AutoCloseable {
     Consumer<DeadLetter> deadLetters = letter -> {};
     Scheduler scheduler = Scheduler.system();
     Watch watch; // null: none
+    Carrier<?>[] carriers; // null: none; never changed
 
     private Options() {}
 
@@ -267,5 +269,52 @@ public interface ActorScope extends AutoCloseable {
       if (waiting < 1) throw new IllegalArgumentException("a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
       return with(copy -> copy.watch = new Watch(handling, waiting));
     }
+
+    /**
+     * Travels with the messages of actors made from now on, beside the carriers it already has: they are set in the order given, and taken back in the reverse order.
+     * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
+     *
+     * @param <C> what it captures
+     * @param carrier used by many threads at once
+     * @return a changed copy
+     */
+    public <C> Options withCarrier(Carrier<C> carrier) {
+      var more = carriers == null ? new Carrier<?>[1] : Arrays.copyOf(carriers, carriers.length + 1);
+      more[more.length - 1] = Objects.requireNonNull(carrier, "carrier");
+      return with(copy -> copy.carriers = more);
+    }
+  }
+
+  /**
+   * Something of the sender's thread that its messages take along, such as the MDC: captured when a message is sent, or a timer started, and set around its handling. A request that is handled on its asker's thread needs
+   * none. What a carrier throws is logged, and the message is handled all the same. Must be thread-safe, and quick.
+   *
+   * @param <C> what it captures
+   */
+  interface Carrier<C> {
+
+    /**
+     * The MDC of slf4j, whatever is behind it.
+     *
+     * @return always the same one
+     */
+    static Carrier<?> mdc() {
+      return Mdc.CARRIER;
+    }
+
+    /**
+     * Called on the sender's thread.
+     *
+     * @return what to set; must not change afterwards
+     */
+    C capture();
+
+    /**
+     * Called on the handler's thread, before the handler and the code around it.
+     *
+     * @param captured what was captured for this message
+     * @return closed on the same thread when all is done with the message; puts back what was there before
+     */
+    AutoCloseable set(C captured);
   }
 }

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * A request: envelope and future in one object of 40 bytes.
+ * A request: envelope and future in one object of 48 bytes.
  *
  * <p>Two races are decided by one compare-and-set each on {@code state}. Who sets BEGUN or SETTLED first decides whether the message is handled or was cancelled. Who sets CHAINED or SETTLED first decides where
  * callbacks run: a drain that settles a request with something chained to it completes it on another thread, and who chains after it was settled waits until the drain is through with it, a few instructions away, so that
@@ -44,12 +44,18 @@ final class Asked<R> extends CompletableFuture<R> {
   Object next; // as in Envelope
   Place<Object> place; // where it stands in a guarded queue; written by the asker before it is offered
   private Object message; // null once begun or settled; written by the asker, then by who won `state`: while it completes it in place, its thread
+  Along along; // null: nothing, or begun or settled; written by who writes `message`, read by the drain before it begins with it
   private volatile byte state;
   boolean answered; // by the handler's `reply..`; drain only
 
   Asked(ActorCell cell, Object message) {
+    this(cell, message, null);
+  }
+
+  Asked(ActorCell cell, Object message, Along along) {
     this.cell = cell;
     this.message = message;
+    this.along = along;
   }
 
   /** For one that waits: what was asked; null once it was begun or settled. */
@@ -64,6 +70,7 @@ final class Asked<R> extends CompletableFuture<R> {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN))) return beginSlowly();
     Object given = message;
     message = null;
+    if (along != null) along = null;
     return given;
   }
 
@@ -105,6 +112,7 @@ final class Asked<R> extends CompletableFuture<R> {
     message = given;
     for (byte s = state; (s & SETTLED) == 0; s = state) if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
     message = null;
+    along = null;
     return false;
   }
 
@@ -239,6 +247,7 @@ final class Asked<R> extends CompletableFuture<R> {
     try {
       if ((before & BEGUN) == 0) {
         message = null;
+        along = null;
         withdraw(reason);
       } else if (answered) cell.forget(this);
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);

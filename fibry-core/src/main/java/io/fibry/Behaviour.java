@@ -5,8 +5,8 @@ import java.util.concurrent.Callable;
 /** What an actor does with a message, and how it was made. Immutable; the first part is shared by all actors of one builder. */
 record Behaviour(How how, Logic logic, boolean usesContext) {
 
-  /** What a builder says of its actors. */
-  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline) {}
+  /** What a builder and the options of its scope say of its actors. Carriers: null where there are none. */
+  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, ActorScope.Carrier<?>[] carriers) {}
 
   /** A handler of any shape. */
   @FunctionalInterface

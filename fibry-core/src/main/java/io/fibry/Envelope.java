@@ -18,9 +18,15 @@ final class Envelope {
 
   Object message; // null once its handling has begun; written by the sender, then by the drain
   Object next; // an Envelope or an Asked; written once by the next sender, nulled by the drain
+  final Along along; // null: nothing
 
   Envelope(Object message) {
+    this(message, null);
+  }
+
+  Envelope(Object message, Along along) {
     this.message = message;
+    this.along = along;
   }
 
   /** What the sender gave, for a dead letter. */

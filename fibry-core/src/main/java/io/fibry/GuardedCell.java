@@ -27,13 +27,13 @@ final class GuardedCell extends ActorCell {
   }
 
   @Override
-  Reason offerBlock(List<?> messages) {
+  Reason offerBlock(List<?> messages, Along along) {
     if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name() + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > queue.capacity())
       throw new IllegalArgumentException("a block of " + messages.size() + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
     if (phase > OPEN) return Reason.UNDELIVERED;
     var places = new ArrayList<Place<Object>>(messages.size());
-    for (var message : messages) places.add(Place.of(new Envelope(message), message));
+    for (var message : messages) places.add(Place.of(new Envelope(message, along), message));
     return offer(Place.block(places), messages, Limit.NONE);
   }
 

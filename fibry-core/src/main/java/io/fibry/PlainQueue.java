@@ -32,7 +32,7 @@ abstract sealed class PlainQueue permits Life {
       var lookup = MethodHandles.lookup();
       TAIL = lookup.findVarHandle(PlainQueue.class, "tail", Object.class);
       STRANDED = lookup.findVarHandle(PlainQueue.class, "stranded", Object.class);
-      for (var used : List.of(Envelope.class, Asked.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
+      for (var used : List.of(Envelope.class, Asked.class, Along.class, Surroundings.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -50,11 +50,11 @@ abstract sealed class PlainQueue permits Life {
   }
 
   /** Takes a block in, nothing between. */
-  Reason offerBlock(List<?> messages) {
+  Reason offerBlock(List<?> messages, Along along) {
     if (phase > OPEN) return Reason.UNDELIVERED;
-    var first = new Envelope(messages.getFirst());
+    var first = new Envelope(messages.getFirst(), along);
     var last = first;
-    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message);
+    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message, along);
     push(first, last);
     return null;
   }

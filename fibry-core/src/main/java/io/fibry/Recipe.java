@@ -147,8 +147,9 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   private Behaviour.How how() {
     var strategy = strategy();
+    var carriers = scope.options().carriers;
     var shared = cache.how;
-    if (shared == null || shared.strategy() != strategy) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline);
+    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, carriers);
     return shared;
   }
 

@@ -22,6 +22,7 @@ abstract class Turn implements ActorContext<Object> {
   Thread thread; // whose this is; written before the cell points here, or, by a resident one, before it looks what it was handed; read by who wants to interrupt or wake it
   Object message; // being handled; null: none
   Asked<?> asked; // being handled, where it is a request; read by a killer
+  Along along; // what the message takes along
   boolean aside; // the message was put aside
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
   Limit limit; // of a request handled inline, where somebody may ask for it; null: it ends by itself
@@ -147,11 +148,16 @@ abstract class Turn implements ActorContext<Object> {
     selective("stash");
     if (aside || asked != null && asked.answered()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     aside = true;
-    if (asked == null) cell.rich().aside.add(new Envelope(message));
-    else if (asked.putAside(message)) {
+    if (asked == null) cell.rich().aside.add(new Envelope(message, along));
+    else if (putAside()) {
       cell.rich().aside.add(asked);
       if (cell.phase == ActorCell.ENDED) asked.cutOff(message); // the killer may have looked before
     } else cell.scope().countUnhandled(Reason.CANCELLED);
+  }
+
+  private boolean putAside() {
+    asked.along = along;
+    return asked.putAside(message);
   }
 
   @Override

@@ -171,6 +171,35 @@ class JavadocSnippetsTest {
   }
 
   @Test
+  void carrier() {
+    var user = new ThreadLocal<String>();
+    // @start region="carrier"
+    class User implements ActorScope.Carrier<String> {
+      @Override
+      public String capture() { // on the sender's thread
+        return user.get();
+      }
+
+      @Override
+      public AutoCloseable set(String captured) { // on the handler's
+        user.set(captured);
+        return user::remove;
+      }
+    }
+    ActorSystem.configure(options -> options.withCarrier(new User()).withCarrier(ActorScope.Carrier.mdc()));
+    // @end
+    var before = ActorScope.Options.DEFAULT;
+    try {
+      var actor = ActorSystem.anonymous().newActorWithReturn((String message) -> user.get() + " " + message);
+      user.set("alice");
+
+      assertEquals("alice asks", actor.ask("asks"));
+    } finally {
+      ActorSystem.configure(options -> before);
+    }
+  }
+
+  @Test
   void stereotypes() {
     // @start region="stereotypes"
     var log = Stereotypes.fibers().sink(new ArrayList<String>()); // an object as an actor

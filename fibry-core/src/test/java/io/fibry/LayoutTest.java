@@ -31,8 +31,8 @@ class LayoutTest {
   }
 
   @Test
-  void requestIsOneObjectOf40Bytes() {
-    assertEquals(40, size(Asked.class));
+  void requestIsOneObjectOf48Bytes() {
+    assertEquals(48, size(Asked.class));
   }
 
   @Test

@@ -1,0 +1,187 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Variants.Variant;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Whatever a carrier does wrong, its message is handled, and the others are not concerned. */
+@Timeout(60)
+class CarrierFaultTest {
+  /** Where it fails. */
+  enum Where { CAPTURE, SET, CLOSE }
+
+  /** Fails at one place, each time. */
+  private record Broken(Where where, Throwable failure) implements ActorScope.Carrier<String> {
+    @Override
+    public String capture() {
+      fail(Where.CAPTURE);
+      return "captured";
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      fail(Where.SET);
+      return () -> fail(Where.CLOSE);
+    }
+
+    private void fail(Where here) {
+      if (where == here) throw Broken.<RuntimeException>sneak(failure);
+    }
+
+    @SuppressWarnings("unchecked") // the point of it: a checked exception leaves as itself
+    private static <T extends Throwable> T sneak(Throwable failure) throws T {
+      throw (T) failure;
+    }
+  }
+
+  private final Baggage first = new Baggage("first");
+  private final Baggage last = new Baggage("last");
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private Scope scopeWith(ActorScope.Carrier<?> between) {
+    return Variants.scope(o -> o.withCarrier(first).withCarrier(between).withCarrier(last));
+  }
+
+  private void send(Actor<Object> actor, Object message) {
+    first.with("alice", () -> last.with("acme", () -> actor.sendMessage(message)));
+  }
+
+  private Actor<Object> noting(ActorBuilder<Object> how) {
+    return how.newActor((Object message) -> {
+      seen.add(message + " " + first.get() + " " + last.get());
+    });
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aMessageIsHandledAndTheOtherCarriersDoTheirPart(Where where) {
+    var actor = noting(scopeWith(new Broken(where, new IllegalStateException("broken carrier"))).anonymous());
+
+    try (var logged = new Logged()) {
+      send(actor, "message");
+      actor.close();
+      assertEquals(1, occurrences(logged.text(), "takes along"), logged::text);
+    }
+
+    assertEquals(List.of("message alice acme"), seen);
+    assertEquals(List.of("set first", "closed first"), first.steps);
+    assertEquals(List.of("set last", "closed last"), last.steps);
+  }
+
+  private static int occurrences(String text, String part) {
+    return text.split(part, -1).length - 1;
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void anErrorOrACheckedExceptionIsNoWorse(Where where) {
+    for (var failure : List.of(new StackOverflowError("of a carrier"), new OutOfMemoryError("of a carrier"), new InterruptedException("of a carrier"))) {
+      var scope = scopeWith(new Broken(where, failure));
+      var actor = scope.anonymous().newActorWithReturn((Object message) -> message + " handled");
+
+      try (var logged = new Logged()) {
+        assertEquals("1 handled", actor.ask(1), logged::text);
+        assertEquals("2 handled", actor.ask(2), logged::text);
+      }
+      actor.close();
+      assertEquals(2, scope.handled());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void anInterruptOfATakingBackReachesNoOtherMessageOnOwnThreads(Variant variant) {
+    if (!variant.own()) return; // those of others are left as they are
+    var scope = Variants.scope(o -> o.withCarrier(new Interrupting()));
+    var actor = variant.builder(scope).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      else seen.add(Thread.currentThread().isInterrupted());
+    });
+    var gate = Gate.occupy(actor);
+
+    actor.sendMessage("1");
+    actor.sendMessage("2");
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of(false, false), seen);
+  }
+
+  /** Interrupts the handler's thread when it is taken back. */
+  private static final class Interrupting implements ActorScope.Carrier<String> {
+    @Override
+    public String capture() {
+      return "captured";
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      return () -> Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Keeps the handler's thread. */
+  private record Blocking(Gate gate) implements ActorScope.Carrier<String> {
+    @Override
+    public String capture() {
+      return "captured";
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      gate.passDeaf();
+      return () -> {};
+    }
+  }
+
+  @Test
+  void aRequestIsToldWhenItsActorIsCutOffWhileACarrierBlocks() {
+    var gate = new Gate();
+    var scope = Variants.scope(o -> o.withCarrier(new Blocking(gate)).withGrace(Duration.ZERO));
+    var actor = scope.anonymous().newActorWithReturn((String message) -> message);
+    var request = actor.sendMessageReturn("request");
+    Patience.await(gate.entered);
+
+    actor.kill();
+
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
+  }
+
+  /** Every send recurses until the stack is full; the carrier works at every depth. */
+  @Test
+  void anOverflowInsideACaptureHarmsNoReceiver() {
+    var handled = new AtomicInteger();
+    var scope = Variants.scope(o -> o.withCarrier(first));
+    var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());
+    var taken = new AtomicInteger();
+
+    Patience.joined(Thread.ofPlatform().daemon().start(() -> first.with("alice", () -> assertThrows(StackOverflowError.class, () -> deeper(actor, taken)))));
+    actor.close();
+
+    assertTrue(taken.get() > 0 && handled.get() >= taken.get(), () -> taken + " taken, " + handled + " handled");
+    assertEquals(handled.get(), scope.handled());
+  }
+
+  private static void deeper(Actor<Integer> actor, AtomicInteger taken) {
+    if (actor.sendMessage(1)) taken.incrementAndGet();
+    deeper(actor, taken);
+  }
+}

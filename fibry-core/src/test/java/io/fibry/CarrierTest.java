@@ -1,0 +1,339 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Variants.Variant;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.stereotype.Stereotypes;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Something of the sender's thread follows its messages. What a carrier may do wrong is {@link CarrierFaultTest}. */
+@Timeout(60)
+class CarrierTest {
+  record Who() implements Request<Who, String> {}
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Baggage user = new Baggage("user");
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  /** Notes what each message finds. */
+  private Actor<Object> noting(ActorBuilder<Object> how) {
+    return how.newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      else seen.add(message + " " + user.get());
+    });
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whatTheSenderHadReachesTheHandlerAndIsGoneAfterwards(Variant variant) {
+    var actor = noting(variant.builder(scope));
+    var gate = Gate.occupy(actor); // so that one thread handles them all
+
+    user.with("alice", () -> actor.sendMessage("1:"));
+    actor.sendMessage("2:");
+    user.with("bob", () -> actor.sendMessage("3:"));
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of("1: alice", "2: null", "3: bob"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void theSenderKeepsWhatItHad(Variant variant) {
+    var actor = noting(variant.builder(scope));
+
+    user.with("alice", () -> {
+      actor.sendMessage("sent by");
+      actor.close();
+      seen.add(user.get());
+    });
+
+    assertEquals(List.of("sent by alice", "alice"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void requestsTakeItAlong(Variant variant) {
+    var actor = variant.builder(scope).newActorWithReturn((Object message) -> message + " " + user.get());
+
+    user.with("alice", () -> {
+      seen.add(actor.ask("1:"));
+      seen.add(actor.ask("2:", Duration.ofSeconds(20)));
+      seen.add(actor.sendMessageReturn("3:").join());
+    });
+
+    assertEquals(List.of("1: alice", "2: alice", "3: alice"), seen);
+  }
+
+  @Test
+  void requestsOfAProtocolTakeItAlong() {
+    var actor = scope.anonymous().newActor((Who who, ActorContext<Who> context) -> context.reply(who, user.get()));
+
+    user.with("alice", () -> seen.addAll(List.of(actor.ask(new Who()), actor.sendMessageReturn(new Who()).join())));
+
+    assertEquals(List.of("alice", "alice"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void tasksTakeItAlong(Variant variant) {
+    var actor = noting(variant.builder(scope));
+
+    user.with("alice", () -> actor.execute(() -> seen.add(user.get())));
+    actor.close();
+
+    assertEquals(List.of("alice"), seen);
+  }
+
+  @Test
+  void allVerbsOfASinkTakeItAlong() {
+    var sink = Stereotypes.of(scope.anonymous()).sink(null);
+
+    user.with("alice", () -> {
+      sink.execAsync(nothing -> seen.add("1 " + user.get()));
+      sink.execAndWait(nothing -> seen.add("2 " + user.get()));
+      seen.add(sink.execFuture(nothing -> "3 " + user.get()).join());
+      seen.add(sink.ask(nothing -> "4 " + user.get()));
+    });
+
+    assertEquals(List.of("1 alice", "2 alice", "3 alice", "4 alice"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aBlockIsCapturedOnce(Variant variant) {
+    if (variant.priority()) return; // it refuses blocks
+    var actor = noting(variant.builder(scope));
+
+    user.with("alice", () -> actor.sendMessages(List.of(1, 2, 3)));
+    actor.close();
+
+    assertEquals(List.of("1 alice", "2 alice", "3 alice"), seen);
+    assertEquals(1, user.captures.get());
+  }
+
+  @Test
+  void aTimerTakesAlongWhatWasThereWhenItWasStarted() {
+    var actor = noting(scope.anonymous().strategy(Strategy.CALLER));
+
+    user.with("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
+    user.with("bob", () -> actor.sendMessageEvery("again", Duration.ofMinutes(2)));
+    user.with("the clock's own", () -> clock.advance(Duration.ofMinutes(5)));
+
+    assertEquals(List.of("once alice", "again bob", "again bob"), seen);
+    assertEquals(2, user.captures.get());
+  }
+
+  @Test
+  void whatAHandlerSendsTakesAlongWhatItWasGiven() {
+    var last = noting(scope.anonymous());
+    var first = scope.anonymous().newActor((Object message) -> {
+      last.sendMessage(message);
+    });
+
+    user.with("alice", () -> first.sendMessage("handed on by"));
+    first.close();
+    last.close();
+
+    assertEquals(List.of("handed on by alice"), seen);
+  }
+
+  @Test
+  void aRequestHandledOnItsAskersThreadNeedsNone() {
+    var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
+    var answer = new CompletableFuture<String>();
+
+    Patience.elsewhere(() -> user.with("alice", () -> answer.complete(actor.ask("who?"))));
+
+    assertEquals("alice", Patience.value(answer));
+    assertEquals(0, user.captures.get());
+  }
+
+  @Test
+  void aLetterSentAgainTakesAlongWhatItsSenderHas() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).strategy(Strategy.CALLER).newActor((String message) -> {
+      seen.add(user.get());
+      throw new IllegalStateException();
+    });
+    user.with("alice", () -> actor.sendMessage("letter"));
+
+    user.with("bob", () -> letters.all.getFirst().resend());
+
+    assertEquals(List.of("alice", "bob"), seen);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#selective")
+  void whatWasPutAsideKeepsIt(Variant variant) {
+    var put = new HashSet<>();
+    var actor = variant.builder(scope).newActorWithReturn((Object message, ActorContext<Object> context) -> {
+      if (message.equals("back")) context.unstash();
+      else if (put.add(message)) context.stash();
+      else seen.add(message + " " + user.get());
+      return message;
+    });
+
+    user.with("alice", () -> actor.sendMessage("message"));
+    user.with("bob", () -> actor.sendMessageReturn("request"));
+    user.with("carol", () -> actor.sendMessage("back"));
+    actor.close();
+
+    assertEquals(List.of("message alice", "request bob"), seen);
+  }
+
+  @Test
+  void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
+    var steps = user.steps;
+    var tenant = new Baggage("tenant");
+    scope.configure(o -> o.withCarrier(new Joined(tenant, steps)));
+    var actor = scope.anonymous().around((message, next) -> {
+      steps.add("around");
+      next.run();
+    }).newActor((String message) -> steps.add("handler"));
+
+    user.with("alice", () -> tenant.with("acme", () -> actor.sendMessage("go")));
+    actor.close();
+
+    assertEquals(List.of("set user", "set tenant", "around", "handler", "closed tenant", "closed user"), steps);
+  }
+
+  /** Notes its steps in the list of another. */
+  private record Joined(Baggage baggage, List<String> steps) implements ActorScope.Carrier<String> {
+    @Override
+    public String capture() {
+      return baggage.capture();
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      var open = baggage.set(captured);
+      steps.add(baggage.steps.getLast());
+      return () -> {
+        open.close();
+        steps.add(baggage.steps.getLast());
+      };
+    }
+  }
+
+  @Test
+  void theMakingOfTheStateItsCopyAndTheCodeAroundSeeIt() {
+    var actor = scope.anonymous().around((message, next) -> {
+      seen.add("around " + user.get());
+      next.run();
+    }).initialState(() -> seen.add("state " + user.get())).rollback(state -> {
+      seen.add("copy " + user.get());
+      return state;
+    }).newActor((Boolean state, String message) -> seen.add("handler " + user.get()));
+
+    user.with("alice", () -> actor.sendMessage("go"));
+    actor.close();
+
+    assertEquals(4, seen.size());
+    assertTrue(seen.stream().allMatch(line -> line.toString().endsWith(" alice")), seen::toString);
+  }
+
+  @Test
+  void theLogLineAndTheDeadLetterOfAFailureSeeIt() {
+    scope.configure(o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
+    var actor = scope.anonymous().newActor((Object message) -> {
+      throw new IllegalStateException("on purpose");
+    });
+
+    try (var logged = new Logged()) {
+      user.with("alice", () -> actor.sendMessage(new Shown(user)));
+      actor.close();
+
+      assertTrue(logged.text().contains("shown to alice"), logged.text());
+    }
+    assertEquals(List.of("letter alice"), seen);
+  }
+
+  /** A message whose text is what the thread that asks for it has. */
+  private record Shown(Baggage user) {
+    @Override
+    public String toString() {
+      return "shown to " + user.get();
+    }
+  }
+
+  @Test
+  void neitherThePillNorTheHooksTakeAnythingAlong() {
+    var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get())).newActor((Object state, String message) -> seen.add(message));
+    actor.sendMessage("made");
+
+    user.with("alice", actor::sendPoisonPill);
+    Patience.ended(actor);
+
+    assertEquals(List.of("made", "stop null"), seen);
+    assertEquals(1, user.captures.get());
+  }
+
+  @Test
+  void aCancelledRequestKeepsNothingOfIt() {
+    var actor = noting(scope.anonymous());
+    Gate.occupy(actor);
+    var asked = new CompletableFuture<CompletableFuture<?>>();
+    user.with("alice", () -> asked.complete(((ActorCell) actor).sendMessageReturn("request")));
+
+    asked.join().cancel(true);
+
+    assertNull(((Asked<?>) asked.join()).along);
+  }
+
+  @Test
+  void nothingIsCapturedForActorsOfAScopeWithoutCarriers() {
+    var actor = noting(Variants.scope(letters).anonymous());
+
+    user.with("alice", () -> {
+      actor.sendMessage("message");
+      actor.execute(() -> {});
+      actor.sendMessages(List.of("block"));
+    });
+    actor.close();
+
+    assertEquals(0, user.captures.get());
+    assertEquals(List.of(), user.steps);
+  }
+
+  @Test
+  void aMessageWithoutCarriersTakesNothingAlong() {
+    assertNull(Along.of((ActorCell) noting(Variants.scope(letters).anonymous())));
+  }
+
+  @Test
+  void aBuilderGivesTheCarriersThatItsScopeHasWhenAnActorIsMade() {
+    var bare = Variants.scope(letters);
+    var builder = bare.anonymous().mailbox(Mailbox.unbounded());
+    var before = noting(builder);
+    bare.configure(o -> o.withCarrier(user));
+    var after = noting(builder);
+
+    user.with("alice", () -> before.sendMessage("before:"));
+    before.close();
+    user.with("alice", () -> after.sendMessage("after:"));
+    after.close();
+
+    assertEquals(List.of("before: null", "after: alice"), seen);
+  }
+}

@@ -1,0 +1,98 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import io.fibry.ActorScope.Carrier;
+import io.fibry.Variants.Variant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.slf4j.ILoggerFactory;
+import org.slf4j.IMarkerFactory;
+import org.slf4j.MDC;
+import org.slf4j.helpers.BasicMDCAdapter;
+import org.slf4j.simple.SimpleServiceProvider;
+import org.slf4j.spi.MDCAdapter;
+import org.slf4j.spi.SLF4JServiceProvider;
+
+/** The MDC follows messages. What the tests log with has none: so a program of its own, with one that has. */
+@Timeout(120)
+class MdcJvmTest {
+
+  /** The simple one, with an MDC. */
+  public static final class WithMdc implements SLF4JServiceProvider {
+    private final SLF4JServiceProvider simple = new SimpleServiceProvider();
+    private final MDCAdapter adapter = new BasicMDCAdapter();
+
+    /** For slf4j. */
+    public WithMdc() {}
+
+    @Override
+    public MDCAdapter getMDCAdapter() {
+      return adapter;
+    }
+
+    @Override
+    public ILoggerFactory getLoggerFactory() {
+      return simple.getLoggerFactory();
+    }
+
+    @Override
+    public IMarkerFactory getMarkerFactory() {
+      return simple.getMarkerFactory();
+    }
+
+    @Override
+    public String getRequestedApiVersion() {
+      return simple.getRequestedApiVersion();
+    }
+
+    @Override
+    public void initialize() {
+      simple.initialize();
+    }
+  }
+
+  static final class Program {
+    public static void main(String[] args) {
+      Variants.strategiesAlone().forEach(Program::play);
+    }
+
+    /** A handler that leaves something of its own; the one after it finds nothing of that, and of the sender what it had. */
+    private static void play(Variant variant) {
+      var seen = new CopyOnWriteArrayList<String>();
+      var actor = variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActor((Object message) -> {
+        if (message instanceof Gate gate) gate.pass();
+        else seen.add(MDC.get("user") + MDC.get("left"));
+        MDC.put("left", " something");
+      });
+      var gate = Gate.occupy(actor);
+      MDC.put("user", "alice");
+      actor.sendMessage(1);
+      MDC.clear();
+      actor.sendMessage(2);
+      gate.open();
+      actor.close();
+      System.out.println(String.join(", ", seen) + ", " + MDC.get("left"));
+    }
+  }
+
+  @Test
+  void theMdcReachesTheHandlerOnEveryStrategyAndIsGoneAfterwards() throws Exception {
+    try (var child = JvmChild.start(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
+      var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
+
+      assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, null").toList(), lines);
+    }
+  }
+
+  @Test
+  void whereThereIsNoMdcNothingHappens() {
+    assertNull(MDC.getCopyOfContextMap());
+    var actor = Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().newActorWithReturn((String message) -> message);
+
+    assertEquals("answered", actor.ask("answered"));
+  }
+}
