@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 module io.fibry {
+  requires jdk.jfr;
   requires org.slf4j;
   requires static org.jspecify;
 

@@ -71,6 +71,7 @@ final class Accounts {
   /** A message that nobody waits for was not handled: counts it, keeps it for a while and tells the listener. */
   void deadLetter(ActorCell cell, Object message, Reason reason, Throwable cause) {
     countUnhandled(reason);
+    Events.deadLetter(cell, message, reason);
     if (LISTENING.get() != null) return;
     var letter = new Letter(cell, message, reason, Optional.ofNullable(cause));
     for (var each = this; each != null; each = each.around) each.keep(letter);

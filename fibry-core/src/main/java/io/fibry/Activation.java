@@ -99,7 +99,7 @@ final class Activation extends Turn implements Runnable {
       CURRENT.set(this);
       cell.announce(this);
       Object given = request.beginUnseen();
-      if (cell.phase <= ActorCell.OPEN) deliver(given, request);
+      if (cell.phase <= ActorCell.OPEN) deliver(given, request, null);
       else undelivered(given, request);
       if (restFor > 0) {
         rest(true);
@@ -199,7 +199,7 @@ final class Activation extends Turn implements Runnable {
   private boolean renewed() {
     if (!cell.heedRestart()) return false; // the door was shut meanwhile
     if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
-    Failures.renew(this, cell.rich().pause);
+    Failures.renew(this, null, cell.rich().pause);
     return restFor > 0;
   }
 
@@ -296,7 +296,11 @@ final class Activation extends Turn implements Runnable {
     }
     if (given == Envelope.Control.PILL) meetPill();
     else if (cell.phase > ActorCell.OPEN) undelivered(given, request);
-    else if (along == null) deliver(given, request);
+    else deliver(given, request, along);
+  }
+
+  private void deliver(Object given, Asked<?> request, Along along) {
+    if (along == null && !Events.messages()) deliver(given, request);
     else Surroundings.deliver(this, given, request, along);
   }
 

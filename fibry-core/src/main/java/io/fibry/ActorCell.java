@@ -37,7 +37,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   /** Takes in what must neither wait nor be dropped: news that the actor asked for. */
   final void admit(Object message) {
-    accepted(message, admit(new Envelope(message)));
+    accepted(message, admit(new Envelope(message, Along.stamp())));
   }
 
   final boolean send(Envelope envelope, Limit limit) {
@@ -78,7 +78,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Limit.NONE);
   }
 
-  private Asked<Object> request(Object message, Limit limit) {
+  final Asked<Object> request(Object message, Limit limit) {
     var asked = new Asked<>(this, Objects.requireNonNull(message, "message"), Along.of(this));
     var refusal = offer(asked, message, limit);
     if (refusal != null) refuse(asked, message, refusal);
@@ -142,7 +142,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   private Object ask(Object message, Limit limit) {
     Wait.prepare(this, message);
-    return request(message, limit).await(message, limit);
+    return Events.asks() ? Events.ask(this, message, limit) : request(message, limit).await(message, limit);
   }
 
   @Override

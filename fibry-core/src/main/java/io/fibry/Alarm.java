@@ -9,7 +9,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
   private final Object key;
   private final Object message;
   private final boolean repeats;
-  private final Along along; // of the thread that started it
+  private final Object[] captured; // on the thread that started it; null: nothing
   private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
   private final Duration time; // until it, and between two
   private volatile long due; // when it is, by its clock; written at the start and by the scheduler's thread
@@ -21,7 +21,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
     this.key = key == null ? this : key;
     this.message = message;
     this.repeats = repeats;
-    this.along = Along.of(cell);
+    this.captured = Along.captured(cell);
   }
 
   /** Starts one. Where the actor has ended, the message is a dead letter at once. */
@@ -35,7 +35,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
     });
     if (!kept) {
       alarm.timer = () -> false;
-      cell.send(new Envelope(message, alarm.along), Limit.NO_WAIT);
+      cell.send(new Envelope(message, Along.of(alarm.captured)), Limit.NO_WAIT);
     }
     return alarm;
   }
@@ -47,7 +47,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
       done();
       return;
     }
-    var envelope = new Envelope(message, along);
+    var envelope = new Envelope(message, Along.of(captured));
     if (repeats) last = envelope;
     if (cell.scope().options().scheduler != Scheduler.system() || onlyQueues()) send(envelope);
     else OwnThreads.FIBER.activate(() -> send(envelope));

@@ -3,25 +3,40 @@ package io.fibry;
 import io.fibry.ActorScope.Carrier;
 
 /**
- * What a message takes along: what the carriers of its actor captured on the sender's thread. Most messages take nothing, and have null in its place.
+ * What a message takes along: what the carriers of its actor captured on the sender's thread, and when it was sent, if messages are recorded. Most messages take nothing, and have null in its place.
  *
  * <p>Carriers are code of the user, so they are never called inside the queue: what is captured is captured before the message is offered, what is set is set after the message was taken. What they throw is logged, and the
  * message is handled all the same.
  */
 final class Along {
-  private final Object[] captured; // in the order of the carriers; an element is null where there was nothing to capture
+  private final Object[] captured; // in the order of the carriers, null where there are none; an element is null where there was nothing to capture
+  private final long sent; // when, by System.nanoTime; 0: nobody records messages
 
   private Along(Object[] captured) {
     this.captured = captured;
+    this.sent = Events.messages() ? System.nanoTime() : 0;
   }
 
   /** What a message to this actor takes along from this thread. Null: nothing. */
   static Along of(ActorCell cell) {
     var carriers = cell.behaviour.how().carriers();
-    return carriers == null ? null : new Along(captured(cell, carriers));
+    return carriers == null && !Events.messages() ? null : new Along(captured(cell));
   }
 
-  private static Object[] captured(ActorCell cell, Carrier<?>[] carriers) {
+  /** The same, of what was captured before. */
+  static Along of(Object[] captured) {
+    return captured == null && !Events.messages() ? null : new Along(captured);
+  }
+
+  /** What news take along that nobody sends: when it came. */
+  static Along stamp() {
+    return of((Object[]) null);
+  }
+
+  /** What the carriers of this actor find on this thread. Null: it has none. */
+  static Object[] captured(ActorCell cell) {
+    var carriers = cell.behaviour.how().carriers();
+    if (carriers == null) return null;
     var captured = new Object[carriers.length];
     for (int i = 0; i < captured.length; i++) {
       try {
@@ -33,9 +48,14 @@ final class Along {
     return captured;
   }
 
-  /** As many places as there may be things to close. */
+  /** How long ago it was sent. */
+  long waited() {
+    return sent == 0 ? Events.UNKNOWN : System.nanoTime() - sent;
+  }
+
+  /** As many places as there may be things to close. Null: none. */
   AutoCloseable[] places() {
-    return new AutoCloseable[captured.length];
+    return captured == null ? null : new AutoCloseable[captured.length];
   }
 
   /** Sets what was captured on this thread. What is to be closed is put into the places one by one: should this come to grief, it is closed all the same. */

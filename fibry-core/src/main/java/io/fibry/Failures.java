@@ -25,6 +25,7 @@ final class Failures {
     if (turn.received != null) turn.failUnanswered(failure);
     boolean obeys = cell.phase > ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
     if (!turn.aside) count(turn, failure);
+    if (!obeys) Events.failure(cell, given, failure);
     if (cell.phase > ActorCell.OPEN) {
       if (policy.logs && !obeys || fatal(failure)) log(cell, given, failure, "it is ending");
       return;
@@ -52,7 +53,7 @@ final class Failures {
     if (policy.kind == FailurePolicy.Kind.STOP) return stop(cell, failure);
     if (policy.kind == FailurePolicy.Kind.RESTART) {
       long pause = cell.rich().restarts().next(policy, cell.scope().options().scheduler.nanoTime());
-      if (pause != Restarts.OVER_BUDGET) return restart(turn, pause);
+      if (pause != Restarts.OVER_BUDGET) return restart(turn, failure, pause);
     }
     var decision = cell.scope().supervisor().decide(cell, cell, failure);
     return "its scope '" + cell.scope().name() + "' decides: " + obey(turn, failure, decision);
@@ -61,7 +62,7 @@ final class Failures {
   private static String obey(Activation turn, Throwable failure, Decision decision) {
     return switch (decision.verdict()) {
       case GO_ON -> "it goes on";
-      case RESTART -> restart(turn, decision.pause());
+      case RESTART -> restart(turn, failure, decision.pause());
       case STOP -> stop(turn.cell, failure);
     };
   }
@@ -72,14 +73,15 @@ final class Failures {
     return "it stops";
   }
 
-  private static String restart(Activation turn, long pause) {
-    renew(turn, pause);
+  private static String restart(Activation turn, Throwable failure, long pause) {
+    renew(turn, failure, pause);
     return "it restarts" + (pause > 0 ? " in " + pause / 1_000_000 + " ms" : "");
   }
 
   /** The old state leaves, the next message will find a new one; what was put aside comes back. */
-  static void renew(Activation turn, long pause) {
+  static void renew(Activation turn, Throwable cause, long pause) {
     var cell = turn.cell;
+    Events.restart(cell, cause, pause);
     turn.restFor = pause;
     try {
       cell.behaviour.stop(cell);

@@ -48,8 +48,17 @@ final class GuardedCell extends ActorCell {
     for (var dropped : place.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
-      case LINE -> awaitRoom(place, message, limit);
-      case FULL -> queue.mailbox().drops() || limit == Limit.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
+      case LINE -> {
+        Object waiting = Events.beginWait();
+        var refusal = awaitRoom(place, message, limit);
+        Events.endWait(waiting, this, refusal);
+        yield refusal;
+      }
+      case FULL -> {
+        var refusal = queue.mailbox().drops() || limit == Limit.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
+        Events.pressure(this, refusal);
+        yield refusal;
+      }
       case SHUT -> Reason.UNDELIVERED;
     };
   }
@@ -69,6 +78,7 @@ final class GuardedCell extends ActorCell {
   }
 
   private void drop(Object node) {
+    Events.pressure(this, Reason.DROPPED);
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;

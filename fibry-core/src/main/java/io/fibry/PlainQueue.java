@@ -32,7 +32,7 @@ abstract sealed class PlainQueue permits Life {
       var lookup = MethodHandles.lookup();
       TAIL = lookup.findVarHandle(PlainQueue.class, "tail", Object.class);
       STRANDED = lookup.findVarHandle(PlainQueue.class, "stranded", Object.class);
-      for (var used : List.of(Envelope.class, Asked.class, Along.class, Surroundings.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
+      for (var used : List.of(Envelope.class, Asked.class, Along.class, Events.class, Surroundings.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }

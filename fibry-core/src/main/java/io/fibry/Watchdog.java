@@ -86,6 +86,7 @@ final class Watchdog {
     var here = new Throwable("the handler of actor '" + cell.name() + "' is here");
     var thread = worker.thread;
     here.setStackTrace(thread == null ? new StackTraceElement[0] : thread.getStackTrace());
+    Events.stuck(cell, message, nanos);
     Scope.LOG.warn("actor '{}' has been handling {} for at least {} ms", cell.name(), RequestException.shown(Envelope.given(message)), nanos / 1_000_000, here);
   }
 }

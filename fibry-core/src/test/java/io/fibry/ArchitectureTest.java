@@ -72,7 +72,7 @@ class ArchitectureTest {
 
   private static boolean allowed(JavaClass type) {
     String name = type.getPackageName();
-    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("org.jspecify.annotations")) return true;
+    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr") || name.equals("org.jspecify.annotations")) return true;
     return Object.class.getModule().isExported(name);
   }
 

@@ -1,8 +1,9 @@
 package io.fibry;
 
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
@@ -10,7 +11,7 @@ import org.slf4j.spi.MDCAdapter;
 /** A carrier that counts and notes what it does, of one entry of an MDC of its own: the one that the tests log with has none. */
 final class Baggage implements ActorScope.Carrier<String> {
   final AtomicInteger captures = new AtomicInteger();
-  final List<String> steps = new CopyOnWriteArrayList<>();
+  final List<String> steps = Collections.synchronizedList(new ArrayList<>());
   private final MDCAdapter mdc = new BasicMDCAdapter();
   private final String key;
 

@@ -1,0 +1,60 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The flight recorder as users have it: started with the program, or not even there. */
+@Timeout(120)
+class EventsJvmTest {
+
+  /** Whatever there is an event for. */
+  static final class Program {
+    public static void main(String[] args) {
+      var actor = ActorSystem.named("program").onFailure(FailurePolicy.goOn().withoutLog()).mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActorWithReturn((Object message) -> {
+        if (message instanceof Gate gate) gate.pass();
+        return 1 / (int) message;
+      });
+      System.out.println(actor.ask(1, Duration.ofSeconds(20)));
+      var gate = Gate.occupy(actor);
+      actor.sendMessageReturn("dropped");
+      actor.sendMessage("dropped too");
+      actor.sendMessage(0);
+      gate.open();
+      actor.close();
+      System.out.println(ModuleLayer.boot().findModule("jdk.jfr").isPresent());
+    }
+  }
+
+  @Test
+  void withoutARecorderAllIsAsEver() throws Exception {
+    try (var child = JvmChild.start(List.of("--limit-modules", "java.base"), Program.class)) {
+      assertEquals("1\nfalse", child.ended(0));
+    }
+  }
+
+  @Test
+  void aRecordingStartedWithTheProgramHasThem(@TempDir Path directory) throws Exception {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    var file = directory.resolve("program.jfr");
+
+    try (var child = JvmChild.start(List.of("-XX:StartFlightRecording:filename=" + file), Program.class)) {
+      assertTrue(child.ended(0).contains("1\ntrue"));
+    }
+
+    var names = RecordingFile.readAllEvents(file).stream().map(event -> event.getEventType().getName()).filter(name -> name.startsWith("fibry.")).collect(Collectors.toSet());
+    assertTrue(names.containsAll(Set.of("fibry.Failure", "fibry.DeadLetter", "fibry.MailboxPressure")), names::toString);
+  }
+}

@@ -1,0 +1,209 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
+import jdk.jfr.consumer.RecordedClass;
+import jdk.jfr.consumer.RecordedEvent;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a flight recording says of what went wrong. */
+@Timeout(120)
+class FailureEventsTest {
+  private final Scope scope = Variants.scope(o -> o);
+
+  @BeforeAll
+  static void thereIsARecorder() {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+  }
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private Actor<Object> failing(String name, RuntimeException failure) {
+    return scope.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      throw failure;
+    });
+  }
+
+  /** What it says, in the order of these fields. */
+  private static List<String> facts(RecordedEvent event, String... fields) {
+    return List.of(fields).stream().map(field -> event.getValue(field) instanceof RecordedClass type ? type.getName() : String.valueOf(event.<Object>getValue(field))).toList();
+  }
+
+  private static RecordedEvent only(List<RecordedEvent> events) {
+    assertEquals(1, events.size(), events::toString);
+    return events.getFirst();
+  }
+
+  @Test
+  void aFailureHasActorTypeExceptionAndText() {
+    var actor = failing("failing", new IllegalStateException("on purpose"));
+    try (var recorder = Recorder.of("fibry.Failure")) {
+      actor.sendMessage("message");
+      actor.close();
+
+      assertEquals(List.of("java.lang.String", "java.lang.IllegalStateException", "on purpose"), facts(only(recorder.events("failing")), "messageType", "thrown", "text"));
+    }
+  }
+
+  @Test
+  void aFailureOfARequestIsOneToo() {
+    var actor = scope.named("asked").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String message) -> Integer.parseInt(message));
+    try (var recorder = Recorder.of("fibry.Failure")) {
+      Patience.failure(actor.sendMessageReturn("four"));
+      actor.close();
+
+      assertEquals(List.of("java.lang.NumberFormatException"), facts(only(recorder.events("asked")), "thrown"));
+    }
+  }
+
+  @Test
+  void anExceptionThatCannotSayWhatItIsHarmsNobody() {
+    var actor = failing("unprintable", new Unprintable());
+    try (var recorder = Recorder.of("fibry.Failure")) {
+      actor.sendMessage(1);
+      actor.sendMessage(2);
+      actor.close();
+
+      assertEquals(2, recorder.events("unprintable").size());
+      assertEquals(2, scope.unhandled(DeadLetter.Reason.FAILED));
+    }
+  }
+
+  private static final class Unprintable extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public String getMessage() {
+      throw new StackOverflowError("a ring");
+    }
+  }
+
+  @Test
+  void anInterruptedExceptionOfAnEndingActorIsNoFailure() {
+    var actor = scope.named("killed").newActor((Object message) -> ((Gate) message).pass());
+    try (var recorder = Recorder.of("fibry.Failure")) {
+      Gate.occupy(actor);
+      actor.kill();
+      Patience.ended(actor);
+
+      assertEquals(List.of(), recorder.events("killed"));
+    }
+  }
+
+  @Test
+  void aDeadLetterHasActorTypeAndReason() {
+    var actor = failing("dead", new IllegalStateException());
+    try (var recorder = Recorder.of("fibry.DeadLetter")) {
+      actor.sendMessage("failed");
+      actor.close();
+      actor.sendMessage(1);
+
+      assertEquals(List.of(List.of("java.lang.String", "FAILED"), List.of("java.lang.Integer", "UNDELIVERED")), recorder.events("dead").stream().map(event -> facts(event, "messageType", "reason")).toList());
+    }
+  }
+
+  @Test
+  void aRequestIsNoDeadLetter() {
+    var actor = failing("asked", new IllegalStateException());
+    actor.close();
+    try (var recorder = Recorder.of("fibry.DeadLetter")) {
+      Patience.failure(((ActorCell) actor).sendMessageReturn("request"));
+
+      assertEquals(List.of(), recorder.events("asked"));
+    }
+  }
+
+  private record Task() implements Runnable {
+    @Override
+    public void run() {}
+  }
+
+  @Test
+  void aTaskThatIsRefusedIsADeadLetterOfItsOwnType() {
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)).newActor((Object message) -> ((Gate) message).pass());
+    try (var recorder = Recorder.of("fibry.DeadLetter")) {
+      var gate = Gate.occupy(actor);
+      actor.sendMessage(gate);
+      assertThrows(RejectedExecutionException.class, () -> actor.execute(new Task()));
+
+      assertEquals(List.of(Task.class.getName(), "DROPPED"), facts(only(recorder.events("full")), "messageType", "reason"));
+    }
+  }
+
+  @Test
+  void aRestartHasActorCauseAndBackOff() {
+    var backOff = Duration.ofMillis(1);
+    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackOff(backOff, backOff).withoutLog()).newActor((Object message) -> {
+      throw new IllegalStateException("on purpose");
+    });
+    try (var recorder = Recorder.of("fibry.Restart")) {
+      actor.sendMessage("message");
+      actor.close();
+
+      var event = only(recorder.events("restarted"));
+      assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), facts(event, "cause", "text"));
+      assertTrue(event.getDuration("backOff").isPositive() && event.getDuration("backOff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
+    }
+  }
+
+  @Test
+  void aRestartForAnothersFailureHasNoCause() {
+    scope.configure(o -> o.withFailurePolicy(FailurePolicy.restartAll()));
+    var sibling = scope.named("sibling").newActor((Object message) -> {});
+    var failed = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {
+      throw new IllegalStateException("on purpose");
+    });
+    try (var recorder = Recorder.of("fibry.Restart")) {
+      failed.sendMessage("message");
+      failed.close();
+      sibling.close();
+
+      assertEquals(List.of("null", "null"), facts(only(recorder.events("sibling")), "cause", "text"));
+    }
+  }
+
+  @Test
+  void aStuckActorHasItsMessageAndForHowLong() {
+    var clock = new ManualClock();
+    scope.configure(o -> o.withScheduler(clock).withWatchdog(Duration.ofSeconds(4), 100));
+    var actor = scope.named("stuck").newActor((Object message) -> ((Gate) message).pass());
+    try (var recorder = Recorder.of("fibry.StuckActor")) {
+      var gate = Gate.occupy(actor);
+      for (int i = 0; i < 12; i++) clock.advance(Duration.ofSeconds(1));
+      gate.open();
+      actor.close();
+
+      var event = only(recorder.events("stuck"));
+      assertEquals(List.of("io.fibry.Gate"), facts(event, "messageType"));
+      assertTrue(event.getDuration("handling").compareTo(Duration.ofSeconds(4)) >= 0, event::toString);
+    }
+  }
+
+  @Test
+  void whatIsTurnedOffIsNotRecorded() {
+    var actor = failing("quiet", new IllegalStateException());
+    try (var recorder = Recorder.off()) {
+      actor.sendMessage("failed");
+      actor.close();
+      actor.sendMessage("undelivered");
+
+      assertTrue(recorder.events("quiet").isEmpty());
+    }
+  }
+}
