@@ -172,13 +172,15 @@ class CarrierTest {
 
   @Test
   void aLetterSentAgainTakesAlongWhatItsSenderHas() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).strategy(Strategy.CALLER).newActor((String message) -> {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
       seen.add(user.get());
       throw new IllegalStateException();
     });
     user.with("alice", () -> actor.sendMessage("letter"));
+    Patience.eventually(() -> letters.all.size() == 1);
 
     user.with("bob", () -> letters.all.getFirst().resend());
+    actor.close();
 
     assertEquals(List.of("alice", "bob"), seen);
   }

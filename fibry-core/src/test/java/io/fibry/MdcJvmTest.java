@@ -58,9 +58,14 @@ class MdcJvmTest {
   static final class Program {
     public static void main(String[] args) {
       Variants.strategiesAlone().forEach(Program::play);
+      Strategy foreign = activation -> Thread.ofPlatform().start(() -> {
+        MDC.put("user", "mallory");
+        activation.run();
+      });
+      System.out.println(Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().strategy(foreign).newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
     }
 
-    /** A handler that leaves something of its own; the one after it finds nothing of that, and of the sender what it had. */
+    /** Handlers leave something of their own: the next one finds nothing of that, and neither does the sender, who keeps what it had. */
     private static void play(Variant variant) {
       var seen = new CopyOnWriteArrayList<String>();
       var actor = variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActor((Object message) -> {
@@ -75,7 +80,13 @@ class MdcJvmTest {
       actor.sendMessage(2);
       gate.open();
       actor.close();
-      System.out.println(String.join(", ", seen) + ", " + MDC.get("left"));
+      MDC.put("user", "bob");
+      variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActorWithReturn((Object message) -> {
+        MDC.put("left", " something");
+        return message;
+      }).ask(3);
+      System.out.println(String.join(", ", seen) + ", " + MDC.get("user") + MDC.get("left"));
+      MDC.clear();
     }
   }
 
@@ -84,7 +95,8 @@ class MdcJvmTest {
     try (var child = JvmChild.start(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
       var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 
-      assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, null").toList(), lines);
+      assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(), lines.subList(0, lines.size() - 1));
+      assertEquals("foreign null", lines.getLast()); // an empty one hides that of the thread
     }
   }
 
