@@ -130,7 +130,20 @@ final class Closing {
   private boolean await(ActorCell cell, Limit limit) {
     Caller.beforeWait(); // it may be this thread that is to run it
     if (cell.stranded != null) Dispatch.rescue(cell);
-    return await(cell.onExit(), limit);
+    try (var wait = Wait.begin(cell, Wait.END, cell.onExit())) {
+      if (wait != null) breakRings(wait, cell);
+      return await(cell.onExit(), limit);
+    }
+  }
+
+  /** Who waits for the handler that closes could not end: he is told, where its actor ends too; else this wait is in vain, and the member interrupted at once. */
+  private void breakRings(Wait wait, ActorCell cell) {
+    for (var ring = wait.ring(); ring != null; ring = wait.ring()) {
+      if (ring.stream().noneMatch(each -> own.contains(each.on) && each.stop())) {
+        Dispatch.kill(cell, new ExitReason.Stopped());
+        return;
+      }
+    }
   }
 
   private boolean await(CompletableFuture<?> end, Limit limit) {

@@ -126,6 +126,13 @@ final class Wait implements AutoCloseable {
     return thing instanceof Place<?> place ? !place.inLine() : ((CompletableFuture<?>) thing).isDone();
   }
 
+  /** Tells who waits for an answer that the actor ends; false if it is none that is waited for. */
+  boolean stop() {
+    if (!(thing instanceof Asked<?> asked)) return false;
+    asked.cutOff(what);
+    return true;
+  }
+
   // ---- telling
 
   /** The activations above this one on its thread, up to another: each keeps the one below it from going on. */

@@ -115,7 +115,7 @@ final class ChaosEpisode {
   private Actor<Errand> actor(int index) {
     int home = random.nextInt(parts.size());
     homes.add(home);
-    ActorBuilder<Errand> how = parts.get(home).scope.named("a" + index).strategy(strategies.get(random.nextInt(strategies.size()))).onFailure(policy()).mailbox(mailbox());
+    ActorBuilder<Errand> how = parts.get(home).scope.named("chaos" + index).strategy(strategies.get(random.nextInt(strategies.size()))).onFailure(policy()).mailbox(mailbox());
     if (random.nextInt(3) == 0) how = how.inlineRequests();
     return how.initialState(LongAdder::new).newActor((LongAdder state, Errand errand, ActorContext<Errand> context) -> handle(index, state, errand, context));
   }
@@ -169,7 +169,7 @@ final class ChaosEpisode {
   }
 
   private void bury(DeadLetter letter) {
-    if (letter.message() instanceof Errand errand && errand.firstSeen()) parts.get(homes.get(Integer.parseInt(letter.actor().substring(1)))).sent.increment();
+    if (letter.message() instanceof Errand errand && errand.firstSeen()) parts.get(homes.get(Integer.parseInt(letter.actor().substring("chaos".length())))).sent.increment();
   }
 
   // ---- outside

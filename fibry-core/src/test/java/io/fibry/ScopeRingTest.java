@@ -1,0 +1,80 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope.Report;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A scope is closed by a handler that a member waits for. The clock stands still: a close that waited for its limit would hang. */
+@Timeout(60)
+class ScopeRingTest {
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
+  private final CompletableFuture<Throwable> told = new CompletableFuture<>();
+  private final CompletableFuture<Report> report = new CompletableFuture<>();
+
+  /** Closes the scope at any message, and then answers. */
+  private ActorWithReturn<String, String> closer(ActorScope where) {
+    return where.named("closer").newActorWithReturn((String m) -> {
+      report.complete(scope.closeWithin(Duration.ofMinutes(1)));
+      return "closed";
+    });
+  }
+
+  private void asker(ActorWithReturn<String, String> closer) {
+    scope.named("asker").newActor((String m) -> {
+      try {
+        closer.ask(m);
+      } catch (Throwable thrown) {
+        told.complete(thrown);
+      }
+    }).sendMessage("close");
+  }
+
+  @Test
+  void aMemberWhoseRequestTheClosingMemberIsAtIsToldThatItStopped() {
+    asker(closer(scope));
+
+    assertInstanceOf(ActorStoppedException.class, Patience.value(told));
+    assertEquals(List.of(), Patience.value(report).running());
+  }
+
+  @Test
+  void aMemberThatWaitsForAnOutsiderWhoClosesIsInterruptedAtOnce() {
+    try (var outside = ActorSystem.openScope("outside")) {
+      asker(closer(outside));
+
+      assertInstanceOf(CancellationException.class, Patience.value(told));
+      assertEquals(List.of(), Patience.value(report).running());
+    }
+  }
+
+  @Test
+  void aMemberThatWaitsForTheClosingOneThroughAnOutsiderIsFreed() {
+    try (var outside = ActorSystem.openScope("outside")) {
+      var closer = closer(scope);
+      var between = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
+
+      asker(between);
+
+      assertInstanceOf(ActorStoppedException.class, Patience.value(told));
+      assertTrue(Patience.value(report).running().isEmpty());
+    }
+  }
+
+  @Test
+  void anOutsiderWhoseRequestTheClosingMemberIsAtHasItsAnswer() {
+    var closer = closer(scope);
+
+    assertEquals("closed", closer.ask("close"));
+    assertEquals(List.of(), Patience.value(report).leftovers());
+  }
+}
