@@ -47,6 +47,8 @@ final class Dump {
     if (worker == null || cell.isIdle()) return "idle";
     Object message = worker.message;
     if (cell.phase == ActorCell.LEAVING) return "ends";
-    return worker.thread == null ? "waits for a thread" : message == null ? "at work" : "handles " + RequestException.shown(Envelope.given(message));
+    if (message == null) return worker.thread == null ? "waits for a thread" : "at work";
+    var wait = worker.waits;
+    return "handles " + RequestException.shown(Envelope.given(message)) + (wait == null ? "" : ", waits for " + wait.goal());
   }
 }

@@ -92,6 +92,7 @@ class ApiProgramsTest {
     "P30Interop          | 25;[1, 4, 9];a;b",
     "P32Sink             | 2Ada;Ada, Bob",
     "P35Around           | 4;four took N;x",
+    "P36Options          | ''",
   })
   void goodProgramRuns(String name, String output) throws Exception {
     var expected = Stream.of(output.split(";")).filter(line -> !line.isEmpty()).toList();
