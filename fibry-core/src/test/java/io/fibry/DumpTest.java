@@ -1,0 +1,127 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The tree as text. */
+@Timeout(60)
+class DumpTest {
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    clock.advance(Duration.ofDays(1));
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Actor<Object> actor(ActorBuilder<Object> how) {
+    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+      if (m instanceof Exception failure) throw failure;
+    });
+  }
+
+  private List<String> lines() {
+    return scope.dump().lines().toList();
+  }
+
+  private void says(String pattern) {
+    assertTrue(lines().stream().anyMatch(line -> line.matches(pattern)), scope::dump);
+  }
+
+  @Test
+  void theTreeIsIndentedAndInTheOrderItWasMade() {
+    actor(scope.named("a"));
+    var inner = scope.openScope("inner");
+    actor(inner.named("b"));
+    actor(scope.named("c").strategy(Strategy.THREAD));
+
+    var shape = lines().stream().map(line -> line.replaceAll("(:|\\)).*", "$1")).toList();
+
+    assertEquals(List.of("scope 'shop':", "  a (FIBER)", "  scope 'inner':", "    b (FIBER)", "  c (THREAD)"), shape);
+  }
+
+  @Test
+  void countsAreThoseOfScopeAndActor() {
+    var actor = actor(scope.named("clerk"));
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    actor.sendMessage(new IOException("planned"));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    says("scope 'shop': 5 handled, 1 failed, 0 waiting");
+    says("  clerk \\(FIBER\\): idle; 5 handled, 1 failed");
+  }
+
+  @Test
+  void whoIsAtWorkShowsItsMessageAndWhatWaits() {
+    var actor = actor(scope.named("clerk"));
+    Gate.occupy(actor);
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+
+    says("  clerk \\(FIBER\\): handles .*Gate.*; 3 waiting; 0 handled");
+  }
+
+  @Test
+  void whoRestsBeforeItsRestartSaysSo() {
+    var actor = scope.named("tired").onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor((Object m) -> {
+      throw new IOException("planned");
+    });
+    actor.sendMessage(1);
+    Patience.eventually(() -> ((ActorCell) (Exitable) actor).rich().resting() != null);
+    actor.sendMessage(2);
+
+    says("  tired .*: rests before its restart; 1 waiting; 0 handled, 1 failed");
+  }
+
+  @Test
+  void whoWaitsForAThreadSaysSo() {
+    var actor = actor(scope.named("starved").strategy(Strategy.on(task -> {})));
+    actor.sendMessage(1);
+
+    says("  starved .*: waits for a thread; 1 waiting; 0 handled");
+    actor.kill();
+  }
+
+  @Test
+  void whoWasCutOffAndRunsOnSaysSo() {
+    var actor = actor(scope.named("zombie"));
+    Gate.occupy(actor);
+    actor.kill();
+    clock.advance(Duration.ofSeconds(1));
+    Patience.ended(actor);
+
+    says("  zombie .*: cut off, its handler still runs; 0 handled");
+  }
+
+  @Test
+  void aScopeThatIsBeingClosedSaysSo() {
+    var inner = scope.openScope("inner");
+    var gate = Gate.occupy(actor(scope.named("clerk")));
+    actor(inner.named("helper"));
+    var closer = Patience.elsewhere(scope::close);
+    Patience.parked(closer);
+
+    says("scope 'shop', closing: .*");
+
+    gate.open();
+    Patience.joined(closer);
+  }
+
+  @Test
+  void anActorOfASelectiveMailboxAndAResidentOneAreShownToo() {
+    for (var variant : Variants.all().toList()) actor(variant.builder((Scope) scope));
+
+    assertEquals(Variants.all().count() + 1, lines().size());
+    assertTrue(lines().stream().skip(1).allMatch(line -> line.endsWith(": idle; 0 handled")), scope::dump);
+  }
+}

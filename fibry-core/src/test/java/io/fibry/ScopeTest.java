@@ -1,0 +1,185 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a scope owns, and by what options. How it ends is {@link ScopeCloseTest}. */
+@Timeout(120)
+class ScopeTest {
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void aBlockEndsWhatItOwns() {
+    Actor<String> actor;
+    try (var scope = ActorSystem.openScope("block")) {
+      actor = scope.anonymous().newActor((String m) -> log.add(m));
+      actor.sendMessage("a");
+    }
+
+    assertEquals(List.of("a"), log);
+    assertTrue(actor.onExit().isDone());
+  }
+
+  @Test
+  void theRootIsOneAndHasAName() {
+    assertSame(ActorSystem.root(), ActorSystem.root());
+    assertEquals("root", ActorSystem.root().name());
+  }
+
+  @Test
+  void aNameIsUniqueInItsScopeAlone() {
+    try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
+      scope.named("clerk").newActor((Object m) -> {});
+      inner.named("clerk").newActor((Object m) -> {});
+
+      assertThrows(IllegalArgumentException.class, () -> inner.named("clerk").newActor((Object m) -> {}));
+    }
+  }
+
+  @Test
+  void scopesMayShareAName() {
+    try (var scope = ActorSystem.openScope("outer")) {
+      var a = scope.openScope("twin");
+      var b = scope.openScope("twin");
+
+      assertNotSame(a, b);
+      assertEquals(a.name(), b.name());
+      assertThrows(IllegalArgumentException.class, () -> scope.openScope(" "));
+    }
+  }
+
+  @Test
+  void findLooksInItsOwnScopeAlone() {
+    try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
+      var clerk = inner.named("clerk").protocol(String.class).newActor((String m) -> {});
+
+      assertEquals(Optional.of(clerk), inner.find("clerk", String.class));
+      assertEquals(Optional.empty(), scope.find("clerk", String.class));
+      assertEquals(Optional.empty(), ActorSystem.find("clerk", String.class));
+    }
+  }
+
+  @Test
+  void aNameThatItsClosedScopeRefusedIsFreeAgain() {
+    var scope = ActorSystem.openScope("closed");
+    scope.close();
+    assertThrows(IllegalStateException.class, () -> scope.named("late").protocol(String.class).newActor((String m) -> {}));
+
+    assertEquals(Optional.empty(), scope.find("late", String.class));
+  }
+
+  @Test
+  void whatAScopeBelowIsNotToldItHasFromTheOneAround() {
+    var clock = new ManualClock();
+    try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock).withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
+      var inner = (Scope) outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
+
+      assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List.of(inner.options().strategy, inner.options().scheduler, inner.options().askLimit, inner.options().grace));
+      assertEquals(outer.anonymous().mailbox(), inner.anonymous().mailbox());
+      assertSame(Strategy.CALLER, inner.anonymous().strategy());
+    }
+  }
+
+  @Test
+  void theOptionsOfTheOneAroundStayAsTheyAre() {
+    try (var outer = ActorSystem.openScope("outer")) {
+      outer.openScope("inner", o -> o.withStrategy(Strategy.THREAD));
+
+      assertSame(Strategy.FIBER, outer.anonymous().strategy());
+    }
+  }
+
+  @Test
+  void optionsThatMeanNothingAreRefused() {
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withDrainLimit(Duration.ofSeconds(-1))));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withGrace(Duration.ofSeconds(-1))));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withAskLimit(Duration.ZERO)));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ZERO, 1)));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ofSeconds(1), 0)));
+    assertThrows(NullPointerException.class, () -> ActorSystem.openScope("no", o -> null));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().closeWithin(Duration.ofSeconds(-1)));
+    assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().awaitQuiet(Duration.ofSeconds(-1)));
+  }
+
+  @Test
+  void anActorMayOwnAScope() {
+    try (var scope = ActorSystem.openScope("outer")) {
+      var child = new CompletableFuture<Actor<Object>>();
+      var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close).newActor((ActorScope children, Object m) -> {
+        child.complete(children.anonymous().newActor((Object message) -> log.add(message)));
+      });
+      parent.sendMessage("make one");
+      Patience.value(child).sendMessage("a");
+
+      parent.close();
+
+      assertTrue(Patience.value(child).onExit().isDone());
+      assertEquals(List.of("a"), log);
+    }
+  }
+
+  // ---- memory
+
+  @Test
+  void aMillionShortScopesLeaveNothing() {
+    openAndClose(20_000);
+    long heap = LeakProbe.used();
+
+    openAndClose(1_000_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 8_000_000, grown + " bytes are left");
+  }
+
+  private static void openAndClose(int times) {
+    for (int i = 0; i < times; i++) {
+      var scope = ActorSystem.openScope("short", i % 100 == 0 ? o -> o.withWatchdog(Duration.ofHours(1), 10) : o -> o);
+      if (i % 100 == 0) scope.openScope("below").named("clerk").newActor((Object m) -> {}).sendMessage(i);
+      scope.close();
+    }
+  }
+
+  @Test
+  void actorsThatEndedAreForgottenByTheirScope() {
+    try (var scope = ActorSystem.openScope("long")) {
+      var probes = new ArrayList<WeakReference<?>>();
+      for (int i = 0; i < 100; i++) probes.add(ended(scope, i));
+
+      assertTrue(LeakProbe.collected(probes));
+      assertEquals(List.of(), ((Scope) scope).members());
+    }
+  }
+
+  private static WeakReference<?> ended(ActorScope scope, int i) {
+    var actor = (i % 2 == 0 ? scope.anonymous() : scope.named("clerk" + i)).newActor((Object m) -> {});
+    actor.sendMessage(i);
+    scope.awaitQuiet(Patience.LONG); // a dead letter would keep its actor
+    if (i % 3 == 0) actor.kill();
+    else actor.close();
+    Patience.ended(actor);
+    Patience.eventually(() -> !((Scope) scope).members().contains(actor));
+    return new WeakReference<>(actor);
+  }
+}

@@ -1,0 +1,241 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The watchdog, by a clock that is moved by hand: what falls due is logged on the thread that moves it. */
+@Timeout(60)
+class WatchdogTest {
+  /** A clock that knows its timers. */
+  private static final class Counting implements Scheduler {
+    final ManualClock clock = new ManualClock();
+    final Set<Timer> periodic = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public long nanoTime() {
+      return clock.nanoTime();
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return clock.after(delay, task);
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      var timer = clock.atFixedRate(initial, period, task);
+      periodic.add(timer);
+      return () -> periodic.remove(timer) & timer.cancel();
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return clock.withFixedDelay(initial, delay, task);
+    }
+  }
+
+  private static final Duration LIMIT = Duration.ofSeconds(4);
+
+  private final Counting time = new Counting();
+  private final Scope scope = (Scope) ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    time.clock.advance(Duration.ofDays(1));
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Actor<Object> actor(ActorScope where, String name) {
+    return where.named(name).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+    });
+  }
+
+  /** What is logged in this time. */
+  private String logged(Duration by) {
+    try (var logged = new Logged()) {
+      time.clock.advance(by);
+      return logged.text();
+    }
+  }
+
+  private static int count(String text, String what) {
+    return text.split(what, -1).length - 1;
+  }
+
+  @Test
+  void whoIsAtOneMessageForTooLongIsLoggedWithItsStack() {
+    Gate.occupy(actor(scope, "slow"));
+
+    String text = logged(LIMIT.multipliedBy(2));
+
+    assertTrue(text.contains("actor 'slow' has been handling"), text);
+    assertTrue(text.contains("Gate.pass"), text);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void anyActorIsSeen(Variants.Variant variant) {
+    var gate = Gate.occupy(variant.named(scope, "slow").newActor((Object m) -> ((Gate) m).pass()));
+
+    String text = logged(LIMIT.multipliedBy(2));
+
+    assertTrue(text.contains("actor 'slow' has been handling"), text);
+    gate.open();
+  }
+
+  @Test
+  void onceForEachMessage() {
+    var actor = actor(scope, "slow");
+    var first = Gate.occupy(actor);
+    String text = logged(LIMIT.multipliedBy(10));
+    var second = new Gate();
+    actor.sendMessage(second);
+    first.open();
+    Patience.await(second.entered);
+
+    String next = logged(LIMIT.multipliedBy(10));
+
+    assertEquals(1, count(text, "has been handling"), text);
+    assertEquals(1, count(next, "has been handling"), next);
+  }
+
+  @Test
+  void whoIsQuickEnoughIsNotLogged() {
+    var actor = actor(scope, "quick");
+    var text = new StringBuilder();
+
+    for (int i = 0; i < 20; i++) {
+      var gate = Gate.occupy(actor);
+      text.append(logged(LIMIT.dividedBy(2)));
+      gate.open();
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+    }
+
+    assertEquals("", text.toString());
+  }
+
+  @Test
+  void aLongMailboxIsLoggedOnceUntilItWasHalfEmpty() {
+    var actor = actor(scope, "full");
+    var barks = new ArrayList<Integer>();
+    for (int round = 0; round < 2; round++) {
+      var gate = Gate.occupy(actor);
+      var half = new Gate();
+      for (int i = 0; i < 10; i++) actor.sendMessage(i);
+      actor.sendMessage(half);
+      for (int i = 0; i < 5; i++) actor.sendMessage(i); // 16 wait, more than 10
+      barks.add(barks(Duration.ofSeconds(3)));
+      gate.open();
+      Patience.await(half.entered); // 5 wait, which is half
+      for (int i = 0; i < 3; i++) actor.sendMessage(i);
+      barks.add(barks(Duration.ofSeconds(1))); // 8: neither long, nor half empty
+      for (int i = 0; i < 6; i++) actor.sendMessage(i);
+      barks.add(barks(Duration.ofSeconds(1))); // 14 again
+      half.open();
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      barks.add(barks(Duration.ofSeconds(2)));
+    }
+
+    assertEquals(List.of(1, 0, 0, 0, 1, 0, 0, 0), barks);
+  }
+
+  private int barks(Duration by) {
+    return count(logged(by), "more than 10 messages wait for actor 'full'");
+  }
+
+  @Test
+  void aScopeBelowIsWatchedByItsOwnOptions() {
+    var strict = scope.openScope("strict", o -> o.withWatchdog(Duration.ofSeconds(1), 10));
+    Gate.occupy(actor(strict, "below"));
+    Gate.occupy(actor(scope, "above"));
+
+    String text = logged(Duration.ofSeconds(3));
+
+    assertTrue(text.contains("'below'") && !text.contains("'above'"), text);
+  }
+
+  @Test
+  void itEndsWithItsScopeAndWithTheScopeAround() {
+    scope.openScope("a").openScope("b");
+    scope.openScope("closed").close();
+    int watched = time.periodic.size();
+
+    scope.close();
+
+    assertEquals(3, watched);
+    assertEquals(Set.of(), time.periodic);
+  }
+
+  @Test
+  void aScopeOpenedWhileTheOneAroundClosesIsNotWatchedForEver() {
+    for (int round = 0; round < 100; round++) {
+      var outer = ActorSystem.openScope("outer", o -> o.withWatchdog(Duration.ofHours(1), 10).withScheduler(time));
+      var opener = Patience.elsewhere(() -> assertThrows(IllegalStateException.class, () -> {
+        for (int i = 0; i < 1_000; i++) outer.openScope("inner");
+      }));
+      if (round % 2 == 0) Thread.yield();
+
+      outer.close();
+
+      Patience.joined(opener);
+    }
+    assertEquals(1, time.periodic.size());
+  }
+
+  @Test
+  void itIsTurnedOnAndOffWhileTheScopeLives() {
+    var root = Variants.scope(o -> o.withScheduler(time));
+    Gate.occupy(actor(root, "slow"));
+    String off = logged(LIMIT.multipliedBy(2));
+    root.configure(o -> o.withWatchdog(LIMIT, 10));
+    String on = logged(LIMIT.multipliedBy(2));
+    int timers = time.periodic.size();
+    root.configure(o -> o.withWatchdog(LIMIT.multipliedBy(2), 10));
+    int changed = time.periodic.size();
+    root.configure(o -> o.withStrategy(Strategy.THREAD));
+
+    assertFalse(off.contains("'slow'"), off);
+    assertTrue(on.contains("'slow'"), on);
+    assertEquals(List.of(2, 2, 2), List.of(timers, changed, time.periodic.size()));
+  }
+
+  @Test
+  void theRootIsWatchedAgainAfterItsClose() {
+    var root = Variants.scope(o -> o.withScheduler(time));
+    root.configure(o -> o.withWatchdog(LIMIT, 10));
+    root.close();
+    Gate.occupy(actor(root, "slow"));
+
+    String text = logged(LIMIT.multipliedBy(2));
+
+    assertTrue(text.contains("'slow'"), text);
+  }
+
+  @Test
+  void byTheSystemsClockItRunsOnAThreadOfItsOwn() {
+    try (var logged = new Logged(); var real = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
+      var gate = Gate.occupy(actor(real, "slow"));
+
+      Patience.eventually(() -> logged.text().contains("'slow'"));
+
+      gate.open();
+    }
+  }
+}
