@@ -241,7 +241,7 @@ class ScopeCloseCornerTest {
 
     inner.close();
 
-    assertEquals(List.of(), ((Scope) scope).members());
+    Patience.eventually(() -> ((Scope) scope).members().isEmpty());
   }
 
   @Test
