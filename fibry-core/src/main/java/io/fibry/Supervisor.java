@@ -29,7 +29,7 @@ final class Supervisor {
       if (pause != Restarts.OVER_BUDGET) return restart(policy, member, failed, pause);
     }
     var around = scope.around();
-    if (policy.kind == FailurePolicy.Kind.STOP || around == null) return end(member);
+    if (policy.kind == FailurePolicy.Kind.STOP || around == null) return end(member, failed, failure);
     return around.supervisor().decide(scope, failed, failure);
   }
 
@@ -43,8 +43,9 @@ final class Supervisor {
     return new Decision(Verdict.RESTART, pause);
   }
 
-  /** The scope closes, on a thread of its own; the root, which stays open, ends what failed. */
-  private Decision end(Object member) {
+  /** The scope closes, on a thread of its own; the root, which stays open, ends what failed. The closer gives reasons too, so the one that failed has its own first. */
+  private Decision end(Object member, ActorCell failed, Throwable failure) {
+    failed.rich().because(new ExitReason.Failed(failure));
     if (scope.around() != null) OwnThreads.FIBER.activate(scope::close);
     else if (member instanceof Scope below) OwnThreads.FIBER.activate(below::close);
     return Decision.STOP;
