@@ -1,0 +1,138 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Variants.Variant;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every actor does when it fails, on every strategy with every mailbox. */
+@Timeout(60)
+class ContractSupervisionTest {
+  private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
+  private static final FailurePolicy BACK_OFF = RESTART.withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final AtomicInteger states = new AtomicInteger();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    clock.advance(Duration.ofDays(1));
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Actor<Object> actor(Variant variant, FailurePolicy policy) {
+    return variant.builder((Scope) scope).onFailure(policy).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + state)).newActor((Integer state, Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else if (m instanceof RuntimeException failure) throw failure;
+      else log.add(state + " " + m);
+    });
+  }
+
+  private static boolean rests(Exitable actor) {
+    return ((ActorCell) actor).rich().resting() != null;
+  }
+
+  private Actor<Object> resting(Variant variant) {
+    var actor = actor(variant, BACK_OFF);
+    actor.sendMessage(new IllegalStateException("planned"));
+    Patience.eventually(() -> rests(actor));
+    return actor;
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aRestartGivesAFreshStateAndTheSameMailbox(Variant variant) {
+    var actor = actor(variant, RESTART);
+    var gate = Gate.occupy(actor);
+    for (Object m : List.of("a", new IllegalStateException("planned"), "b", new IllegalArgumentException("planned"), "c")) actor.sendMessage(m);
+
+    gate.open();
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("1 a", "stop 1", "2 b", "stop 2", "3 c"), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void duringTheBackOffMessagesWaitAndThenAreHandledInTheirOrder(Variant variant) {
+    var actor = resting(variant);
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    var before = List.copyOf(log);
+
+    clock.advance(Duration.ofSeconds(1));
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of("stop 1"), before);
+    assertEquals(List.of("stop 1", "2 0", "2 1", "2 2", "2 3", "2 4"), log);
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aKillDuringTheBackOffEndsItAtOnce(Variant variant) {
+    var actor = resting(variant);
+    actor.sendMessage("waits");
+
+    actor.kill();
+
+    assertEquals(new ExitReason.Killed(), Patience.value(actor.onExit()));
+    assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void askExitDuringTheBackOffEndsItAtOnce(Variant variant) {
+    var actor = resting(variant);
+    var request = ((ActorCell) (Exitable) actor).sendMessageReturn((Object) "waits");
+
+    actor.askExit();
+
+    assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void itsScopeClosesWithWhatWaits(Variant variant) {
+    var actor = actor(variant, RESTART);
+    var gate = Gate.occupy(actor);
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    var report = new CompletableFuture<ActorScope.Report>();
+    var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofDays(1))));
+    Patience.parked(closer);
+
+    gate.open();
+
+    assertEquals(6, Patience.value(report).handled());
+    assertEquals(List.of(), Patience.value(report).leftovers());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aCloseWithoutPatienceEndsItDuringTheBackOff(Variant variant) {
+    var actor = resting(variant);
+    actor.sendMessage("waits");
+
+    var report = scope.closeWithin(Duration.ZERO);
+
+    assertEquals(List.of("waits"), report.leftovers().stream().map(DeadLetter::message).toList());
+    assertEquals(new ExitReason.Stopped(), actor.onExit().join());
+    assertNull(((ActorCell) (Exitable) actor).rich().resting());
+  }
+}
