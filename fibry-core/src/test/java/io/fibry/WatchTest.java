@@ -1,16 +1,13 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -45,7 +42,7 @@ class WatchTest {
     return watcher(scope.anonymous().mailbox(mailbox), log);
   }
 
-  private static Actor<Object> watcher(ActorBuilder<Object> how, List<Object> log) {
+  static Actor<Object> watcher(ActorBuilder<Object> how, List<Object> log) {
     return how.newActor((Object m, ActorContext<Object> context) -> {
       switch (m) {
         case Watch watch -> context.watch(watch.other(), watch.message());
@@ -273,56 +270,6 @@ class WatchTest {
 
   // ---- those that are no actors
 
-  /** One whose end is a future of its own. */
-  private static final class Server implements Exitable {
-    final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
-
-    @Override
-    public String name() {
-      return "server";
-    }
-
-    @Override
-    public void askExit() {
-      exit.complete(new ExitReason.Stopped());
-    }
-
-    @Override
-    public void sendPoisonPill() {
-      askExit();
-    }
-
-    @Override
-    public void kill() {
-      askExit();
-    }
-
-    @Override
-    public void waitForExit() {
-      exit.join();
-    }
-
-    @Override
-    public boolean waitForExit(Duration limit) {
-      return exit.isDone();
-    }
-
-    @Override
-    public CompletableFuture<ExitReason> onExit() {
-      return exit;
-    }
-
-    @Override
-    public Exitable closeOnExit(AutoCloseable... resources) {
-      return this;
-    }
-
-    @Override
-    public void close() {
-      askExit();
-    }
-  }
-
   @Test
   void anythingThatEndsMayBeWatched() {
     var server = new Server();
@@ -349,87 +296,5 @@ class WatchTest {
 
     watcher.close();
     assertEquals(List.of(), log);
-  }
-
-  // ---- memory
-
-  @Test
-  void aWatchKeepsNeitherTheWatchedNorTheWatcherAlive() {
-    var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.addAll(pair(i % 2 == 0));
-
-    assertTrue(LeakProbe.collected(probes));
-  }
-
-  private List<WeakReference<?>> pair(boolean foreign) {
-    var nothing = new ArrayList<>();
-    var watcher = watcher(ActorSystem.anonymous(), nothing);
-    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
-    watcher.sendMessage(new Watch(other, reason -> other));
-    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
-    return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
-  }
-
-  @Test
-  void aLivingWatcherKeepsNobodyAlive() {
-    var watcher = watcher(ActorSystem.anonymous(), log);
-    var probes = new ArrayList<WeakReference<?>>();
-    for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
-
-    assertTrue(LeakProbe.collected(probes));
-    watcher.close();
-  }
-
-  private WeakReference<?> watched(Actor<Object> watcher, boolean foreign) {
-    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
-    watcher.sendMessage(new Watch(other, reason -> other));
-    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
-    return new WeakReference<>(other);
-  }
-
-  @Test
-  void aMillionWatchesTakenBackLeaveNothing() {
-    var other = ActorSystem.anonymous().newActor((Object m) -> {});
-    watchAndUnwatch(other, 10_000);
-    long heap = LeakProbe.used();
-
-    watchAndUnwatch(other, 1_000_000);
-
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 4_000_000, grown + " bytes are left");
-    assertFalse(other.onExit().isDone());
-  }
-
-  private static void watchAndUnwatch(Exitable other, int times) {
-    var done = new CompletableFuture<Boolean>();
-    ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
-      for (int i = 0; i < times; i++) {
-        context.watch(other, reason -> reason);
-        context.unwatch(other);
-      }
-      done.complete(true);
-    }).sendMessage("go");
-    Patience.value(done);
-  }
-
-  @Test
-  void watchersThatEndedLeaveNothing() {
-    var other = ActorSystem.anonymous().newActor((Object m) -> {});
-    watchAndEnd(other, 1_000);
-    long heap = LeakProbe.used();
-
-    watchAndEnd(other, 100_000);
-
-    long grown = LeakProbe.used() - heap;
-    assertTrue(grown < 4_000_000, grown + " bytes are left");
-  }
-
-  private static void watchAndEnd(Exitable other, int times) {
-    var nothing = new ArrayList<>();
-    for (int i = 0; i < times; i++) {
-      var watcher = watcher(ActorSystem.anonymous().strategy(Strategy.CALLER), nothing);
-      watcher.sendMessage(new Watch(other, reason -> reason));
-      watcher.close();
-    }
   }
 }

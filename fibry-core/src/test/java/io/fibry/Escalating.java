@@ -1,0 +1,53 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+
+/** Actors that escalate what they are sent, and what they log. */
+abstract class Escalating {
+  final List<Object> log = new CopyOnWriteArrayList<>();
+  final ManualClock clock = new ManualClock();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    clock.advance(Duration.ofDays(1));
+  }
+
+  static ActorScope scope(FailurePolicy policy) {
+    return ActorSystem.openScope("supervised", o -> o.withFailurePolicy(policy));
+  }
+
+  /** Escalates. Logs when its state is left, and each message with the number of its state. */
+  Actor<Object> actor(ActorScope where, String name) {
+    return actor(where.named(name), name);
+  }
+
+  Actor<Object> actor(ActorBuilder<Object> how, String name) {
+    var states = new AtomicInteger();
+    var actor = how.onFailure(FailurePolicy.escalate().withoutLog()).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + name)).newActor((Integer state, Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else if (m instanceof Exception failure) throw failure;
+      else if (!m.equals("hello")) log.add(name + state + " " + m);
+    });
+    actor.sendMessage("hello"); // makes the state
+    return actor;
+  }
+
+  static void quiet(ActorScope scope) {
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  static void fail(ActorScope scope, Actor<Object> actor) {
+    quiet(scope);
+    actor.sendMessage(new IOException("planned"));
+    quiet(scope);
+  }
+}

@@ -1,0 +1,165 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a scope does about a failure besides restarting: it closes, goes on, or asks the one around. */
+@Timeout(60)
+class ScopeEscalationTest extends Escalating {
+  @Test
+  void stopClosesTheScope() {
+    var scope = scope(FailurePolicy.stop());
+    var a = actor(scope, "a");
+
+    actor(scope, "b").sendMessage(new IOException("planned"));
+
+    assertEquals(new ExitReason.Stopped(), Patience.value(a.onExit()));
+    scope.close();
+  }
+
+  @Test
+  void whoMadeTheScopeCloseHasFailedAndWasNotStopped() {
+    for (int round = 0; round < 500; round++) {
+      var b = actor(scope(FailurePolicy.stop()), "b");
+      var planned = new IOException("planned");
+
+      b.sendMessage(planned);
+
+      assertEquals(new ExitReason.Failed(planned), Patience.value(b.onExit()), "in round " + round);
+    }
+  }
+
+  @Test
+  void aScopeWithoutAPolicyCloses() {
+    var scope = ActorSystem.openScope("plain");
+    var a = actor(scope, "a");
+
+    actor(scope, "b").sendMessage(new IOException("planned"));
+
+    Patience.ended(a);
+  }
+
+  @Test
+  void goOnGoesOnWithTheState() {
+    try (var scope = scope(FailurePolicy.goOn())) {
+      var a = actor(scope, "a");
+
+      fail(scope, a);
+      a.sendMessage("on");
+
+      quiet(scope);
+      assertEquals(List.of("a1 on"), log);
+    }
+  }
+
+  @Test
+  void escalateAsksTheScopeAround() {
+    try (var scope = scope(FailurePolicy.restartAll())) {
+      actor(scope, "a");
+      var middle = scope.openScope("middle", o -> o.withFailurePolicy(FailurePolicy.escalate()));
+      var inner = middle.openScope("inner");
+
+      fail(scope, actor(inner, "b"));
+
+      assertEquals(List.of("stop a", "stop b"), log.stream().sorted().toList());
+    }
+  }
+
+  @Test
+  void overItsBudgetAScopeAsksTheOneAround() {
+    try (var scope = scope(FailurePolicy.restartAll())) {
+      actor(scope, "a");
+      var inner = scope.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restart().withBudget(2, Duration.ofDays(1))));
+      var b = actor(inner, "b");
+      var c = actor(inner, "c");
+      fail(scope, b);
+      fail(scope, c);
+      boolean local = !log.contains("stop a");
+
+      fail(scope, b); // two actors, one budget
+
+      assertTrue(log.contains("stop a"), log::toString);
+      assertTrue(local);
+    }
+  }
+
+  @Test
+  void aScopesChoiceIsByWhatWasThrown() {
+    try (var scope = scope(FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.goOn()))) {
+      var a = actor(scope, "a");
+      actor(scope, "b");
+      a.sendMessage(new IllegalStateException("planned"));
+      quiet(scope);
+      boolean went = log.isEmpty();
+
+      fail(scope, a);
+
+      assertEquals(2, log.size());
+      assertTrue(went);
+    }
+  }
+
+  @Test
+  void theRootStopsTheActorAndLogs() {
+    try (var logged = new Logged()) {
+      var actor = ActorSystem.named("alone").onFailure(FailurePolicy.escalate()).newActor((Object m) -> {
+        throw new IOException("planned");
+      });
+
+      actor.sendMessage("fail");
+
+      assertTrue(Patience.value(actor.onExit()) instanceof ExitReason.Failed);
+      assertTrue(logged.text().contains("actor 'alone' failed at") && logged.text().contains("its scope 'root' decides: it stops"), logged.text());
+    }
+  }
+
+  @Test
+  void theRootClosesAScopeThatEscalates() {
+    var scope = scope(FailurePolicy.escalate());
+    var a = actor(scope, "a");
+
+    actor(scope, "b").sendMessage(new IOException("planned"));
+
+    Patience.ended(a);
+    Patience.eventually(() -> !Scope.ROOT.members().contains(scope));
+  }
+
+  @Test
+  void aScopeBelowBeginsWithTheOptionsOfTheOneAround() {
+    try (var scope = scope(FailurePolicy.restartAll())) {
+      var inner = scope.openScope("inner");
+      actor(inner, "a");
+
+      fail(scope, actor(inner, "b"));
+
+      assertEquals(List.of("stop a", "stop b"), log.stream().sorted().toList());
+    }
+  }
+
+  @Test
+  void aFailureWhileTheScopeClosesHoldsNobodyUp() {
+    for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(), FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
+      var scope = scope(policy);
+      var a = actor(scope, "a");
+      var b = actor(scope, "b");
+      var gate = Gate.occupy(b);
+      b.sendMessage(new IOException("planned"));
+      b.sendMessage("after");
+      var closed = new CompletableFuture<ActorScope.Report>();
+      var closer = Patience.elsewhere(() -> closed.complete(scope.closeWithin(Duration.ofDays(1))));
+      Patience.parked(closer);
+
+      gate.open();
+
+      Patience.value(closed);
+      assertTrue(a.onExit().isDone() && b.onExit().isDone());
+    }
+  }
+}

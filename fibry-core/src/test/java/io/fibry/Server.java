@@ -1,0 +1,54 @@
+package io.fibry;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/** One whose end is a future of its own. */
+final class Server implements Exitable {
+  final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
+
+  @Override
+  public String name() {
+    return "server";
+  }
+
+  @Override
+  public void askExit() {
+    exit.complete(new ExitReason.Stopped());
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    askExit();
+  }
+
+  @Override
+  public void kill() {
+    askExit();
+  }
+
+  @Override
+  public void waitForExit() {
+    exit.join();
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    return exit.isDone();
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    return exit;
+  }
+
+  @Override
+  public Exitable closeOnExit(AutoCloseable... resources) {
+    return this;
+  }
+
+  @Override
+  public void close() {
+    askExit();
+  }
+}

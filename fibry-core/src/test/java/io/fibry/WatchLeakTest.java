@@ -1,0 +1,97 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What watches keep: nothing. */
+@Timeout(120)
+class WatchLeakTest {
+  private final List<Object> log = new ArrayList<>();
+
+  @Test
+  void aWatchKeepsNeitherTheWatchedNorTheWatcherAlive() {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.addAll(pair(i % 2 == 0));
+
+    assertTrue(LeakProbe.collected(probes));
+  }
+
+  private List<WeakReference<?>> pair(boolean foreign) {
+    var nothing = new ArrayList<>();
+    var watcher = WatchTest.watcher(ActorSystem.anonymous(), nothing);
+    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
+    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
+  }
+
+  @Test
+  void aLivingWatcherKeepsNobodyAlive() {
+    var watcher = WatchTest.watcher(ActorSystem.anonymous(), log);
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
+
+    assertTrue(LeakProbe.collected(probes));
+    watcher.close();
+  }
+
+  private WeakReference<?> watched(Actor<Object> watcher, boolean foreign) {
+    Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
+    watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
+    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    return new WeakReference<>(other);
+  }
+
+  @Test
+  void aMillionWatchesTakenBackLeaveNothing() {
+    var other = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndUnwatch(other, 10_000);
+    long heap = LeakProbe.used();
+
+    watchAndUnwatch(other, 1_000_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 4_000_000, grown + " bytes are left");
+    assertFalse(other.onExit().isDone());
+  }
+
+  private static void watchAndUnwatch(Exitable other, int times) {
+    var done = new CompletableFuture<Boolean>();
+    ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
+      for (int i = 0; i < times; i++) {
+        context.watch(other, reason -> reason);
+        context.unwatch(other);
+      }
+      done.complete(true);
+    }).sendMessage("go");
+    Patience.value(done);
+  }
+
+  @Test
+  void watchersThatEndedLeaveNothing() {
+    var other = ActorSystem.anonymous().newActor((Object m) -> {});
+    watchAndEnd(other, 1_000);
+    long heap = LeakProbe.used();
+
+    watchAndEnd(other, 100_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 4_000_000, grown + " bytes are left");
+  }
+
+  private static void watchAndEnd(Exitable other, int times) {
+    var nothing = new ArrayList<>();
+    for (int i = 0; i < times; i++) {
+      var watcher = WatchTest.watcher(ActorSystem.anonymous().strategy(Strategy.CALLER), nothing);
+      watcher.sendMessage(new WatchTest.Watch(other, reason -> reason));
+      watcher.close();
+    }
+  }
+}
