@@ -1,0 +1,168 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The rest before a restart, and restarts asked for from outside, against ends, senders and the timer. The right to run that lies at rest is taken up once, never twice, and never forgotten: an end comes without the timer.
+ * States that were made are left, once each.
+ *
+ * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without its {@code wake}, a {@code wake} that leaves what it took, a {@code heedRestart} by a plain write.
+ */
+class RestTest {
+  private static final int SCHEDULES = 60;
+  private static final List<Mailbox<Object>> MAILBOXES = List.of(Mailbox.unbounded(), Mailbox.unbounded().selective());
+
+  /** By whose clock a rest is over when the test says so, also after it was cancelled: a timer may be on its way. */
+  private static final class Held extends Witness.Never {
+    private volatile Runnable due;
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task; // the other one is a killer's patience
+      return () -> true;
+    }
+
+    void fire() {
+      var task = due;
+      if (task != null) task.run();
+    }
+  }
+
+  /** An actor that fails at -1, and what is seen of it. The counters are plain: only who has the right to run writes them. */
+  private static final class Stage {
+    final Held time = new Held();
+    final ActorCell cell;
+    private boolean inside;
+    private boolean torn;
+    private int handled;
+    private int made;
+    private int stopped;
+
+    Stage(Mailbox<Object> mailbox) {
+      var scope = new Scope("proof", Scope.ROOT.options().withScheduler(time).withGrace(Duration.ofHours(1)), null);
+      var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
+      cell = (ActorCell) scope.anonymous().strategy(Runnable::run).mailbox(mailbox).onFailure(policy).initialState(() -> ++made).onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
+    }
+
+    private void handle(Object message) {
+      if (inside) torn = true;
+      inside = true;
+      handled++;
+      inside = false;
+      if (message.equals(-1)) throw new IllegalStateException("planned");
+    }
+
+    long outcomes() {
+      long sum = cell.scope().handled();
+      for (var reason : Reason.values()) sum += cell.scope().unhandled(reason);
+      return sum;
+    }
+
+    void check(long sent) {
+      assertTrue(!torn, "two at once");
+      assertNull(cell.rich().resting());
+      assertNull(cell.stranded);
+      assertTrue(cell.isIdle(), "the right to run is lost");
+      assertEquals(sent, outcomes());
+    }
+
+    void checkEnded(long sent) {
+      assertTrue(cell.onExit().isDone(), "no end");
+      assertEquals(made, stopped);
+      check(sent);
+    }
+  }
+
+  private static void each(Consumer<Stage> play) {
+    for (var mailbox : MAILBOXES) Schedules.modelCheck(SCHEDULES, () -> play.accept(new Stage(mailbox)));
+  }
+
+  @Test
+  void anEndThatComesWhileTheActorGoesToRestNeedsNoTimer() {
+    each(stage -> {
+      var ender = Schedules.start(stage.cell::askExit);
+      stage.cell.sendMessage(-1);
+      Schedules.join(ender);
+
+      stage.checkEnded(1);
+    });
+  }
+
+  @Test
+  void aKillThatComesWhileTheActorGoesToRestNeedsNoTimer() {
+    each(stage -> {
+      var killer = Schedules.start(stage.cell::kill);
+      stage.cell.sendMessage(-1);
+      Schedules.join(killer);
+
+      stage.checkEnded(1);
+    });
+  }
+
+  @Test
+  void theTimerAndAnEndTakeUpTheRestOnce() {
+    each(stage -> {
+      stage.cell.sendMessage(-1);
+      var timer = Schedules.start(stage.time::fire);
+      var ender = Schedules.start(stage.cell::askExit);
+      stage.cell.sendMessage(1);
+      Schedules.join(timer, ender);
+
+      stage.checkEnded(2);
+    });
+  }
+
+  @Test
+  void twoTimersTakeUpTheRestOnce() {
+    each(stage -> {
+      stage.cell.sendMessage(-1);
+      var first = Schedules.start(stage.time::fire);
+      var second = Schedules.start(stage.time::fire);
+      stage.cell.sendMessage(1);
+      Schedules.join(first, second);
+
+      assertEquals(2, stage.handled);
+      stage.check(2);
+    });
+  }
+
+  @Test
+  void aRestartAskedForAtTheEndHoldsItNotUp() {
+    for (long pause : new long[] {0, 1_000_000}) {
+      each(stage -> {
+        stage.cell.sendMessage(1);
+        var sibling = Schedules.start(() -> stage.cell.askRestart(pause));
+        var ender = Schedules.start(stage.cell::askExit);
+        stage.cell.sendMessage(2);
+        Schedules.join(sibling, ender);
+
+        stage.checkEnded(2);
+      });
+    }
+  }
+
+  @Test
+  void aRestartAskedForIsHeededAndLosesNothing() {
+    each(stage -> {
+      stage.cell.sendMessage(1);
+      var sibling = Schedules.start(() -> stage.cell.askRestart(0));
+      var other = Schedules.start(() -> stage.cell.askRestart(0));
+      stage.cell.sendMessage(2);
+      Schedules.join(sibling, other);
+
+      assertEquals(2, stage.handled);
+      assertEquals(ActorCell.OPEN, stage.cell.phase);
+      assertTrue(stage.stopped >= 1 && stage.made - stage.stopped <= 1, "made " + stage.made + ", left " + stage.stopped);
+      stage.check(2);
+    });
+  }
+}
