@@ -80,6 +80,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   final Asked<Object> request(Object message, Limit limit) {
     var asked = new Asked<>(this, Objects.requireNonNull(message, "message"), Along.of(this));
+    if (limit.isBounded()) asked.limit = limit;
     var refusal = offer(asked, message, limit);
     if (refusal != null) refuse(asked, message, refusal);
     else if (phase == ENDED) asked.cutOff(message); // cut off after we looked: the killer's walk may have missed it
@@ -137,12 +138,11 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public Object ask(Object message, Duration limit) {
-    return ask(message, Limit.of(scope().options().scheduler, limit));
-  }
-
-  private Object ask(Object message, Limit limit) {
+    var asker = Activation.CURRENT.get();
+    var until = Limit.ofAsk(this, limit, asker);
     Wait.prepare(this, message);
-    return Events.asks() ? Events.ask(this, message, limit) : request(message, limit).await(message, limit);
+    if (until.isZero()) throw AskTimeoutException.before(this, message, until);
+    return Events.asks() ? Events.ask(this, message, until, asker) : request(message, until).await(message, until, asker);
   }
 
   @Override
@@ -153,7 +153,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
       return Boolean.TRUE; // somebody waits: NONE would be no reply
     };
     Wait.prepare(this, code);
-    request(run, Limit.NONE).await(code, Limit.NONE);
+    request(run, Limit.NONE).await(code, Limit.NONE, Activation.CURRENT.get());
   }
 
   // ---- timers

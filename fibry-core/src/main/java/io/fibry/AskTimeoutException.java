@@ -6,19 +6,28 @@ import java.time.Duration;
 public final class AskTimeoutException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** The limit of the ask. */
+  /** How long the asker was allowed to wait. */
   private final Duration waited;
 
-  AskTimeoutException(String actor, Object request, Duration waited, boolean begun) {
-    super(actor, request, "actor '" + actor + "' did not answer " + shown(request) + " within " + waited + ": "
-        + (begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not") + "; give ask a longer limit if it may take so long", null, true);
+  private AskTimeoutException(ActorCell cell, Object request, Duration waited, String text) {
+    super(cell.name(), request, text, null, true);
     this.waited = waited;
   }
 
+  static AskTimeoutException of(ActorCell cell, Object request, Limit limit, boolean begun) {
+    return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' did not answer " + shown(request) + " within " + limit + ": "
+        + (begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not") + limit.advice());
+  }
+
+  /** Of one that was not even sent. */
+  static AskTimeoutException before(ActorCell cell, Object request, Limit limit) {
+    return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' was not asked " + shown(request) + ", since no time was left for it: " + limit + limit.advice());
+  }
+
   /**
-   * How long the asker waited.
+   * How long the asker was allowed to wait.
    *
-   * @return the limit of the {@code ask}
+   * @return the limit of the {@code ask}; or what was left of the limit of the request that the asker was handling, where that is less
    */
   public Duration waited() {
     return waited;

@@ -43,6 +43,7 @@ final class Asked<R> extends CompletableFuture<R> {
   final ActorCell cell;
   Object next; // as in Envelope
   Place<Object> place; // where it stands in a guarded queue; written by the asker before it is offered
+  Limit limit; // of the `ask` that made it; null: none made it, or it was settled before it was begun. Written by the asker before it is offered, then as `message`
   private Object message; // null once begun or settled; written by the asker, then by who won `state`: while it completes it in place, its thread
   Along along; // null: nothing, or begun or settled; written by who writes `message`, read by the drain before it begins with it
   private volatile byte state;
@@ -167,8 +168,8 @@ final class Asked<R> extends CompletableFuture<R> {
   // ---- the asker's side
 
   /** Waits for the answer at most so long, and throws what the handler threw. */
-  R await(Object asked, Limit limit) {
-    try (var wait = waits(asked, false)) {
+  R await(Object asked, Limit limit, Activation by) {
+    try (var wait = waits(asked, by, false)) {
       var ring = wait == null ? null : wait.ring();
       if (ring != null && leave(DeadLetter.Reason.CANCELLED, null, CANCELLED)) throw Wait.exception(ring);
       return limit.get(this);
@@ -177,16 +178,16 @@ final class Asked<R> extends CompletableFuture<R> {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
     } catch (ExecutionException failed) {
-      if (failed.getCause() == EXPIRED) throw new AskTimeoutException(cell.name(), asked, limit.duration(), (state & BEGUN) != 0);
+      if (failed.getCause() == EXPIRED) throw AskTimeoutException.of(cell, asked, limit, (state & BEGUN) != 0);
       throw thrown(failed.getCause());
     }
   }
 
   /** Publishes the wait, if this is a handler's thread and there is still something to wait for. */
-  private Wait waits(Object asked, boolean deaf) {
+  private Wait waits(Object asked, Activation by, boolean deaf) {
     if (isDone()) return null;
     Wait.prepare(cell, asked);
-    return Wait.begin(cell, asked, this, deaf);
+    return Wait.begin(cell, asked, this, by, deaf);
   }
 
   /** Its value, for one who has published that he waits. */
@@ -248,6 +249,7 @@ final class Asked<R> extends CompletableFuture<R> {
       if ((before & BEGUN) == 0) {
         message = null;
         along = null;
+        limit = null;
         withdraw(reason);
       } else if (answered) cell.forget(this);
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);
@@ -336,7 +338,7 @@ final class Asked<R> extends CompletableFuture<R> {
 
   @Override
   public R get() throws InterruptedException, ExecutionException {
-    try (var wait = waits(message, false)) {
+    try (var wait = waits(message, Activation.CURRENT.get(), false)) {
       if (wait != null) wait.refuseRing();
       return super.get();
     }
@@ -344,7 +346,7 @@ final class Asked<R> extends CompletableFuture<R> {
 
   @Override
   public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    try (var wait = waits(message, false)) {
+    try (var wait = waits(message, Activation.CURRENT.get(), false)) {
       if (wait != null) wait.refuseRing();
       return super.get(timeout, unit);
     }
@@ -352,7 +354,7 @@ final class Asked<R> extends CompletableFuture<R> {
 
   @Override
   public R join() {
-    try (var wait = waits(message, true)) {
+    try (var wait = waits(message, Activation.CURRENT.get(), true)) {
       if (wait != null) wait.refuseRing();
       return super.join();
     }

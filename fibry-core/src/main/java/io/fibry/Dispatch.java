@@ -170,19 +170,20 @@ final class Dispatch {
     var activation = new Activation(cell, asked, Kind.INLINE);
     if (!cell.acquire(asked)) return null;
     try {
-      if (cell.behaviour.usesContext()) activation.limit = askLimit(cell); // the clock is a third of an inline request
+      activation.limit = cell.behaviour.usesContext() ? askLimit(cell, outer) : outer == null ? null : outer.due(); // the clock is a third of an inline request
       activation.runInline(asked, outer);
     } catch (Throwable edge) { // of the stack: it was not even entered
       cell.stranded = asked;
       recover(cell, edge, 0);
     }
     if (activation.answer != null) return activation.answer;
-    return asked.await(message, asked.isDone() ? Limit.NONE : askLimit(cell));
+    var limit = asked.isDone() ? Limit.NONE : askLimit(cell, outer);
+    if (limit.isBounded()) asked.limit = limit;
+    return asked.await(message, limit, outer);
   }
 
-  private static Limit askLimit(ActorCell cell) {
-    var options = cell.scope().options();
-    return Limit.of(options.scheduler, options.askLimit);
+  private static Limit askLimit(ActorCell cell, Activation asker) {
+    return Limit.ofAsk(cell, cell.scope().options().askLimit, asker);
   }
 
   /** Shuts the door, interrupts the handler, and after a grace cuts the actor off. */

@@ -74,11 +74,11 @@ final class Events {
   }
 
   /** Asks under the eye of the recorder. */
-  static Object ask(ActorCell cell, Object message, Limit limit) {
+  static Object ask(ActorCell cell, Object message, Limit limit, Activation asker) {
     var event = new AskWait();
     event.begin();
     try {
-      Object answer = cell.request(message, limit).await(message, limit);
+      Object answer = cell.request(message, limit).await(message, limit, asker);
       event.ended = "answered";
       return answer;
     } catch (Throwable failure) {

@@ -18,14 +18,34 @@ final class Limit implements BooleanSupplier {
   private final Scheduler clock;
   private final Duration limit; // null: for ever
   private final long end;
+  private final boolean inherited; // from the request being handled
   Limit next; // in a list of the sweep
   private volatile Asked<?> asked; // what is waited for; written by the waiter, read by the sweep; null again once answered
   private volatile Scheduler.Timer timer; // what will end the wait; written by the sweep, cancelled by the waiter
 
   private Limit(Scheduler clock, Duration limit) {
+    this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
+  }
+
+  private Limit(Scheduler clock, Duration limit, long end, boolean inherited) {
     this.clock = clock;
     this.limit = limit;
-    this.end = limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit);
+    this.end = end;
+    this.inherited = inherited;
+  }
+
+  /** Of an ask: so long, but not longer than who asks is waited for. */
+  static Limit ofAsk(ActorCell cell, Duration limit, Activation asker) {
+    var own = of(cell.scope().options().scheduler, limit);
+    var due = asker == null ? null : asker.due();
+    return due == null ? own : own.cutBy(due);
+  }
+
+  /** The sooner of the two: clocks tell of different times, so between two of them only what is left can be compared. */
+  private Limit cutBy(Limit due) {
+    long now = end - nanos(limit);
+    long left = Math.max(0, due.clock == clock ? due.end - now : due.left());
+    return left < nanos(limit) ? new Limit(clock, Duration.ofNanos(left), now + left, true) : this;
   }
 
   static Limit of(Scheduler clock, Duration limit) {
@@ -46,10 +66,30 @@ final class Limit implements BooleanSupplier {
     return limit;
   }
 
+  /** Whether there never was any time. */
+  boolean isZero() {
+    return limit != null && limit.isZero();
+  }
+
+  /** Whether it ends anything. */
+  boolean isBounded() {
+    return limit != null;
+  }
+
+  @Override
+  public String toString() {
+    return inherited ? limit + ", which was left of the limit of the request being handled" : "" + limit;
+  }
+
+  /** How to have a longer one. */
+  String advice() {
+    return "; give " + (inherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
+  }
+
   /** Whether it is over. */
   @Override
   public boolean getAsBoolean() {
-    return limit != null && (limit.isZero() || left() <= 0);
+    return limit != null && (isZero() || left() <= 0);
   }
 
   private long left() {

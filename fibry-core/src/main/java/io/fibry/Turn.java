@@ -25,7 +25,7 @@ abstract class Turn implements ActorContext<Object> {
   Along along; // what the message takes along
   boolean aside; // the message was put aside
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
-  Limit limit; // of a request handled inline, where somebody may ask for it; null: it ends by itself
+  Limit limit; // inline only: when the answer must be there, as far as anybody asks; null: nobody does
   long handled; // messages not yet in the accounts
   Activation outer; // on whose thread, inside of whose handler, this runs; null: none
   volatile Wait waits; // what its thread waits for, the innermost handler's; written by its thread, read by who looks for a ring
@@ -36,6 +36,12 @@ abstract class Turn implements ActorContext<Object> {
 
   final boolean asked() {
     return asked != null;
+  }
+
+  /** When the answer to what is being handled must be there; null: nobody said. */
+  final Limit due() {
+    var request = asked;
+    return limit != null || request == null ? limit : request.limit;
   }
 
   /** The handler returned, or threw; then those who wait for it are told what. */

@@ -55,11 +55,11 @@ final class Wait implements AutoCloseable {
 
   /** Publishes that the handler on this thread waits, for something that was begun already. Null where this is no handler's thread. Who calls this must {@link #close} it, whatever comes. */
   static Wait begin(ActorCell on, Object what, Object thing) {
-    return begin(on, what, thing, false);
+    return begin(on, what, thing, Activation.CURRENT.get(), false);
   }
 
-  static Wait begin(ActorCell on, Object what, Object thing, boolean deaf) {
-    var by = Activation.CURRENT.get();
+  /** The same for one who knows his activation; null: he has none. */
+  static Wait begin(ActorCell on, Object what, Object thing, Activation by, boolean deaf) {
     if (by == null) return null;
     var wait = new Wait(on, what, thing, by, deaf);
     for (var below = by; below != null; below = below.outer) below.waits = wait;

@@ -1,0 +1,220 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A handler that asks waits no longer than it is waited for. */
+@Timeout(60)
+class DeadlineTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
+  private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
+  private final CompletableFuture<AskTimeoutException> late = new CompletableFuture<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  /** Asks with a limit of a second; what becomes of that is not the point. */
+  private void askWithinASecond(ActorWithReturn<Object, Object> actor, Job job) {
+    askWithin(SECOND, actor, job);
+  }
+
+  private static void askWithin(Duration limit, ActorWithReturn<Object, Object> actor, Job job) {
+    Patience.elsewhere(() -> {
+      try {
+        actor.ask(job, limit);
+      } catch (AskTimeoutException expected) {
+        // or not: both are over at the same moment
+      }
+    });
+  }
+
+  private static void silent() {
+    try {
+      new Gate().pass();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** After 0.3 of the second, asks an actor that does not answer. */
+  private Job thenAsk(Job.Act ask) {
+    return Job.act("asks on", () -> {
+      clock.advance(Duration.ofMillis(300));
+      late.complete(assertThrows(AskTimeoutException.class, ask::run));
+    });
+  }
+
+  private AskTimeoutException lateBy(ManualClock ticking, Duration step) {
+    Patience.eventually(() -> {
+      ticking.advance(step);
+      return late.isDone();
+    });
+    return late.join();
+  }
+
+  @Test
+  void whoAsksWhileHandlingHasWhatIsLeft() {
+    askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
+    Job.waiting(a);
+
+    clock.advance(Duration.ofMillis(699));
+    assertFalse(late.isDone());
+    clock.advance(Duration.ofMillis(1));
+
+    var failure = Patience.value(late);
+    assertEquals(Duration.ofMillis(700), failure.waited());
+    assertTrue(failure.getMessage().contains("within PT0.7S, which was left of the limit of the request being handled"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
+  }
+
+  @Test
+  void ofTwoLimitsTheShorterOneWins() {
+    askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent), Duration.ofMillis(200))));
+    Job.waiting(a);
+
+    clock.advance(Duration.ofMillis(200));
+
+    var failure = Patience.value(late);
+    assertEquals(Duration.ofMillis(200), failure.waited());
+    assertFalse(failure.getMessage().contains("the request being handled"), failure.getMessage());
+  }
+
+  @Test
+  void theLimitShrinksAlongTheWholeChain() {
+    var c = Job.worker(scope.named("c"));
+    askWithinASecond(a, Job.act("first", () -> b.ask(thenAsk(() -> c.ask(Job.act("slow", DeadlineTest::silent))), Duration.ofHours(1))));
+    Job.waiting(b);
+
+    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+  }
+
+  @Test
+  void whereNothingIsLeftNothingIsSent() {
+    var asked = new AtomicBoolean();
+    askWithinASecond(a, Job.act("too late", () -> {
+      clock.advance(SECOND);
+      late.complete(assertThrows(AskTimeoutException.class, () -> b.ask(Job.act("x", () -> asked.set(true)))));
+    }));
+
+    var failure = Patience.value(late);
+
+    b.close();
+    assertFalse(asked.get());
+    assertEquals(Duration.ZERO, failure.waited());
+    assertTrue(failure.getMessage().contains("'b' was not asked x, since no time was left for it"), failure.getMessage());
+  }
+
+  @Test
+  void aFutureStartsWithoutALimit() {
+    Job.start(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
+    Job.waiting(a);
+
+    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+  }
+
+  @Test
+  void aFutureMadeWhileARequestIsHandledHasNoLimitEither() {
+    askWithinASecond(a, Job.act("first", () -> b.sendMessageReturn((Object) thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent)))).join()));
+    Job.waiting(b);
+
+    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+  }
+
+  @Test
+  void execAndWaitPassesNoLimitOn() {
+    Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink();
+    askWithinASecond(a, Job.act("first", () -> sink.execAndWait(text -> thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))).call())));
+    Job.waiting(a);
+    Patience.eventually(() -> ((ActorCell) (Sink<?>) sink).run() instanceof Activation run && run.waits != null);
+
+    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+  }
+
+  @Test
+  void aMessageThatNobodyAskedSetsNoLimit() {
+    askWithinASecond(a, Job.act("first", () -> {
+      b.sendMessage(thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent))));
+      silent();
+    }));
+    Job.waiting(b);
+
+    assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
+  }
+
+  @Test
+  void betweenTwoClocksWhatIsLeftCounts() {
+    var other = new ManualClock();
+    other.advance(Duration.ofDays(1));
+    var far = Job.worker(Variants.scope(o -> o.withScheduler(other)).anonymous());
+    askWithinASecond(a, thenAsk(() -> far.ask(Job.act("slow", DeadlineTest::silent))));
+    Job.waiting(a);
+
+    other.advance(Duration.ofMillis(699));
+    assertFalse(late.isDone());
+    other.advance(Duration.ofMillis(1));
+
+    assertEquals(Duration.ofMillis(700), Patience.value(late).waited());
+  }
+
+  @Test
+  void anInlineHandlerPassesOnTheLimitItRunsIn() {
+    var inline = Job.worker(scope.named("inline").inlineRequests());
+    askWithinASecond(a, Job.act("first", () -> inline.ask(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))))));
+    Job.waiting(a);
+
+    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+  }
+
+  @Test
+  void anInlineHandlerSeesTheLimitItRunsIn() {
+    var seen = new CompletableFuture<String>();
+    var inline = scope.named("inline").inlineRequests().newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      boolean early = context.cancelled();
+      clock.advance(SECOND);
+      return seen.complete(early + " " + context.cancelled());
+    });
+
+    askWithinASecond(a, Job.act("first", () -> inline.ask("look")));
+
+    assertEquals("false true", Patience.value(seen));
+  }
+
+  @Test
+  void aPromisedInlineAnswerEndsByTheLimitTooThatItWasAskedIn() {
+    var inline = scope.named("inline").inlineRequests().newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
+    askWithinASecond(a, thenAsk(() -> inline.ask(new Call())));
+    Job.waiting(a);
+
+    assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
+  }
+
+  record Call() implements Request<Call, String> {}
+
+  @Test
+  void theMachinesClockShrinksLimitsToo() {
+    var system = Variants.scope(o -> o);
+    var first = Job.worker(system.anonymous());
+    var second = Job.worker(system.anonymous());
+    var outer = Job.act("first", () -> late.complete(assertThrows(AskTimeoutException.class, () -> second.ask(Job.act("slow", DeadlineTest::silent)))));
+
+    askWithin(Duration.ofMillis(150), first, outer);
+
+    assertTrue(Patience.value(late).waited().compareTo(Duration.ofMillis(150)) < 0);
+  }
+}
