@@ -92,6 +92,10 @@ final class Asked<R> extends CompletableFuture<R> {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
   }
 
+  boolean begun() {
+    return (state & BEGUN) != 0;
+  }
+
   /** Whether its handler has answered it, or promised to. */
   boolean answered() {
     return answered;
@@ -213,6 +217,8 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** The time is over. What is thrown is made by the asker: the text asks the message for its own. */
   void expire() {
+    var own = limit;
+    if (own != null && !isDone()) own.why = Why.of(this);
     leave(DeadLetter.Reason.EXPIRED, null, EXPIRED);
   }
 

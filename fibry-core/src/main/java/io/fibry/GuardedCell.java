@@ -157,9 +157,15 @@ final class GuardedCell extends ActorCell {
   }
 
   @Override
+  boolean first(Object node, int most, List<Object> found) {
+    found.addAll(queue.waiting(most));
+    return found.size() < most;
+  }
+
+  @Override
   void failWaiting(Object node) {
     if (node instanceof Asked<?> taken) cutOff(taken);
-    for (var waiting : queue.waiting()) if (waiting instanceof Asked<?> asked) cutOff(asked);
+    for (var waiting : queue.waiting(Integer.MAX_VALUE)) if (waiting instanceof Asked<?> asked) cutOff(asked);
   }
 
   @Override

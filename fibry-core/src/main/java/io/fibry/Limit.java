@@ -20,6 +20,7 @@ final class Limit implements BooleanSupplier {
   private final long end;
   private final boolean inherited; // from the request being handled
   Limit next; // in a list of the sweep
+  Why why; // it was over before the answer came; written by who expired the request, before that is settled, read by the waiter
   private volatile Asked<?> asked; // what is waited for; written by the waiter, read by the sweep; null again once answered
   private volatile Scheduler.Timer timer; // what will end the wait; written by the sweep, cancelled by the waiter
 
@@ -165,6 +166,8 @@ final class Limit implements BooleanSupplier {
   void arm() {
     var waited = asked;
     if (waited == null || waited.isDone()) return;
+    var worker = waited.cell.run();
+    if (worker != null) Look.note(worker);
     var armed = atEnd(() -> OwnThreads.FIBER.activate(waited::expire)); // taking it out of its mailbox may ask the user's comparator
     timer = armed;
     if (asked == null) armed.cancel(); // it ended between the look and the timer

@@ -165,6 +165,12 @@ abstract sealed class PlainQueue permits Life {
     return count;
   }
 
+  /** Adds the first that wait from this node on; true if there are no more. Looks at twice as many at most: others may have been taken back. What is handled meanwhile ends the way. */
+  boolean first(Object node, int most, List<Object> found) {
+    for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node)) if (holds(node)) found.add(node);
+    return node == null;
+  }
+
   static boolean holds(Object node) {
     Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
     return message != null && message != Envelope.Control.PILL;

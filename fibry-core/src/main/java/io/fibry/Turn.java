@@ -28,6 +28,8 @@ abstract class Turn implements ActorContext<Object> {
   Limit limit; // inline only: when the answer must be there, as far as anybody asks; null: nobody does
   long handled; // messages not yet in the accounts
   Activation outer; // on whose thread, inside of whose handler, this runs; null: none
+  volatile Look.Since since; // which message it was found at, and when; written by who looks from outside
+  volatile Look look; // the last; likewise
   volatile Wait waits; // what its thread waits for, the innermost handler's; written by its thread, read by who looks for a ring
 
   Turn(ActorCell cell) {
@@ -154,6 +156,7 @@ abstract class Turn implements ActorContext<Object> {
     selective("stash");
     if (aside || asked != null && asked.answered()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     aside = true;
+    since = null; // it may come again
     if (asked == null) cell.rich().aside.add(new Envelope(message, along));
     else if (putAside()) {
       cell.rich().aside.add(asked);

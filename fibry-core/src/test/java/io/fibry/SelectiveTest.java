@@ -87,6 +87,21 @@ class SelectiveTest {
   }
 
   @Test
+  void aPredicateThatReceivesItselfIsRefused() {
+    var actor = actor(context -> {
+      seen.add(assertThrows(IllegalStateException.class, () -> context.receive(Integer.class, n -> context.receive(Integer.class, FOREVER).isPresent(), FOREVER)).getMessage());
+      seen.add(context.receive(Integer.class, FOREVER));
+    });
+    var gate = Gate.occupy(actor);
+    actor.sendMessage(1);
+
+    gate.open();
+    actor.close();
+
+    assertEquals(List.of("the predicate of a receive called receive; let it only look at the message", Optional.of(1)), seen);
+  }
+
+  @Test
   void receiveInPriorityOrderTakesTheSmallestThatFits() {
     var actor = scope.anonymous().mailbox(Mailbox.priority((Object a, Object b) -> a.toString().compareTo(b.toString())).selective()).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) {

@@ -240,12 +240,16 @@ public final class GuardedQueue<E> {
     }
   }
 
-  /** {@return what waits now, in the order in which it would be taken} */
-  public synchronized List<E> waiting() {
-    return places().stream().map(place -> place.item).toList();
+  /** {@return the first of what waits now, in the order in which it would be taken} @param most how many */
+  public synchronized List<E> waiting(int most) {
+    var all = new ArrayList<E>();
+    for (var place = head; place != null && all.size() < most; place = place.after) all.add(place.item);
+    if (ranked != null) ranked.stream().limit(most - all.size()).forEach(place -> all.add(place.item));
+    return all;
   }
 
   private synchronized List<Place<E>> beginReceive() {
+    if (receiver != null) throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
     receiver = Thread.currentThread();
     arrived = new ArrayList<>();
     return places();

@@ -77,13 +77,19 @@ public final class Place<E> {
     return places.getFirst();
   }
 
-  /**
-   * Whether it stands in the line of blocked senders.
-   *
-   * @return false before and after
-   */
+  /** {@return whether it stands in the line of blocked senders} */
   public boolean inLine() {
     return where == Where.LINE;
+  }
+
+  /** {@return whether it was not let in, or not yet} */
+  public boolean isOutside() {
+    return where == Where.OUTSIDE;
+  }
+
+  /** {@return whether it was taken out} */
+  public boolean isGone() {
+    return where == Where.GONE;
   }
 
   /**

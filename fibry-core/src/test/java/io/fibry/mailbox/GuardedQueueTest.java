@@ -53,7 +53,7 @@ class GuardedQueueTest {
 
     assertEquals(0, queue.size());
     assertEquals(Answer.TAKEN, queue.offer(place("a"), true));
-    assertEquals(List.of("pill", "a"), queue.waiting());
+    assertEquals(List.of("pill", "a"), queue.waiting(9));
   }
 
   @Test
@@ -66,7 +66,7 @@ class GuardedQueueTest {
     queue.poll();
 
     assertTrue(queue.await(waits, () -> true));
-    assertEquals(List.of("b"), queue.waiting());
+    assertEquals(List.of("b"), queue.waiting(9));
   }
 
   @Test
@@ -82,7 +82,7 @@ class GuardedQueueTest {
 
     assertFalse(taken);
     assertTrue(queue.await(small, () -> true));
-    assertEquals(List.of("a", "d"), queue.waiting());
+    assertEquals(List.of("a", "d"), queue.waiting(9));
   }
 
   @Test
@@ -109,7 +109,7 @@ class GuardedQueueTest {
     assertFalse(queue.await(waits, () -> false));
     assertEquals(Answer.SHUT, queue.offer(place("c"), true));
     assertEquals(Answer.TAKEN, queue.admit(Place.last("pill")));
-    assertEquals(List.of("a", "pill"), queue.waiting());
+    assertEquals(List.of("a", "pill"), queue.waiting(9));
   }
 
   @Test
@@ -119,7 +119,7 @@ class GuardedQueueTest {
 
     queue.putBack(List.of(Place.unranked("a"), Place.unranked("b")));
 
-    assertEquals(List.of("a", "b", "c"), queue.waiting());
+    assertEquals(List.of("a", "b", "c"), queue.waiting(9));
   }
 
   @Test
@@ -130,7 +130,7 @@ class GuardedQueueTest {
     queue.admit(Place.last("pill"));
     queue.offer(place("a"), true);
 
-    assertEquals(List.of("b", "c", "pill", "a"), queue.waiting());
+    assertEquals(List.of("b", "c", "pill", "a"), queue.waiting(9));
   }
 
   @Test
@@ -142,7 +142,7 @@ class GuardedQueueTest {
     assertThrows(IllegalStateException.class, () -> queue.offer(place("a"), true));
 
     assertEquals(0, queue.size());
-    assertEquals(List.of(), queue.waiting());
+    assertEquals(List.of(), queue.waiting(9));
     assertTrue(queue.runIfIdle());
   }
 }

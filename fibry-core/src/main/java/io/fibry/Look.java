@@ -1,0 +1,202 @@
+package io.fibry;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+/**
+ * A look from outside at what an activation is doing, shared by all who look within a tenth of a second: a stack costs as much as a hundred messages, and when one actor is stuck, all who ask it want to know. It keeps texts
+ * and names of methods, nothing of the user's.
+ */
+final class Look {
+  /** At which message an activation was found, and when. Nobody reads a clock at each message; so it has been at it for at least as long. */
+  record Since(WeakReference<Object> node, long nanos) {}
+
+  /** What it is doing, in words that go after "the actor"; and the stack of its handler, or null. */
+  record Seen(String doing, Here here) {}
+
+  private static final long FRESH = 100_000_000; // ns
+  private static final int COUNTED = 1_000;
+  private static final int MOMENT = 50; // ms
+  private static final Seen NOTHING = new Seen("is busy", null);
+  private static final Set<Class<?>> ENGINE = Set.of(ActorCell.class, Activation.class, Asked.class, Behaviour.class, Limit.class, Recipe.class, Rich.class, GuardedCell.class, Turn.class, Closing.class, io.fibry.mailbox.GuardedQueue.class);
+  private static final List<String> LIBRARY = ENGINE.stream().map(Class::getName).toList();
+  private static final VarHandle LOOK;
+
+  static {
+    try {
+      LOOK = MethodHandles.lookup().findVarHandle(Turn.class, "look", Look.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  private final Activation worker;
+  private final long at;
+  private final AtomicBoolean talking; // somebody is at the user's code for a text; shared with the looks before, as long as he is
+  private final CompletableFuture<Seen> seen = new CompletableFuture<>();
+  private volatile WeakReference<Places> places = new WeakReference<>(null); // any who looks makes them
+
+  private Look(Activation worker, long at, Look before) {
+    this.worker = worker;
+    this.at = at;
+    this.talking = before == null ? new AtomicBoolean() : before.talking;
+  }
+
+  /** One that is fresh. Who makes it looks; who comes meanwhile waits for him, but not for long. */
+  static Look at(Activation worker) {
+    long now = clock(worker);
+    while (true) {
+      var last = worker.look;
+      if (last != null && now - last.at < FRESH) return last;
+      var fresh = new Look(worker, now, last);
+      if (!LOOK.compareAndSet(worker, last, fresh)) continue;
+      try {
+        fresh.seen.complete(fresh.take());
+      } finally {
+        fresh.seen.complete(NOTHING);
+      }
+      return fresh;
+    }
+  }
+
+  private static long clock(Activation worker) {
+    return worker.cell.scope().options().scheduler.nanoTime();
+  }
+
+  Seen seen() {
+    return soon(seen, NOTHING);
+  }
+
+  /** Notes what it is at now, for those who may have to tell later for how long. */
+  static Since note(Activation worker) {
+    Object node = worker.at();
+    if (node == null || worker.message == null) return null;
+    var since = worker.since;
+    if (since == null || !since.node.refersTo(node)) worker.since = since = new Since(new WeakReference<>(node), clock(worker));
+    return since;
+  }
+
+  // ---- looking
+
+  private Seen take() {
+    var thread = worker.thread;
+    if (thread == null) return new Seen("has been given no thread yet by " + RequestException.shown(worker.cell.behaviour.how().strategy()), null);
+    var since = note(worker);
+    Object message = Envelope.given(worker.message);
+    if (since == null || message == null) return new Seen(worker.cell.isIdle() ? "is idle" : "is between two messages", null);
+    var wait = worker.waits;
+    var stack = handlers(thread.getStackTrace());
+    if (!since.node.refersTo(worker.at())) return new Seen("was going on to its next message", null);
+    String where = (at - since.nanos > 0 ? "has been handling %s for at least " + (at - since.nanos) / 1_000_000 + " ms" : "is handling %s") + (wait == null ? "" : ", where it waits for %s");
+    String text = soonTold(() -> where.formatted(RequestException.shown(message), wait == null ? "" : wait.goal()), where.formatted("a " + message.getClass().getName(), "another actor"));
+    return new Seen(text, new Here(worker.cell.name(), stack));
+  }
+
+  /** What stands above the frames of the engine that called the handler; of nested handlers on one thread, this one's and those above. */
+  private StackTraceElement[] handlers(StackTraceElement[] stack) {
+    int below = 0;
+    for (var outer = worker.outer; outer != null; outer = outer.outer) if (outer.message != null) below++;
+    int end = stack.length;
+    for (int i = stack.length; i-- > 0 && below >= 0; ) if (stack[i].getMethodName().equals("attempt") && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0) end = i;
+    while (end > 0 && isLibrary(stack[end - 1])) end--;
+    return Arrays.copyOf(stack, end);
+  }
+
+  static boolean isLibrary(StackTraceElement frame) {
+    String name = frame.getClassName();
+    int nested = name.indexOf('$');
+    return LIBRARY.contains(nested < 0 ? name : name.substring(0, nested));
+  }
+
+  /** What a message says of itself is code of the user, which may want a lock that the handler holds: so it runs on a thread of its own, and is not waited for for long. */
+  private String soonTold(Supplier<String> text, String otherwise) {
+    if (!talking.compareAndSet(false, true)) return otherwise;
+    var told = new CompletableFuture<String>();
+    OwnThreads.FIBER.activate(() -> {
+      told.complete(text.get());
+      talking.set(false);
+    });
+    return soon(told, otherwise);
+  }
+
+  private static <T> T soon(CompletableFuture<T> future, T otherwise) {
+    try {
+      return future.get(MOMENT, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return otherwise;
+    } catch (Exception late) {
+      return otherwise;
+    }
+  }
+
+  // ---- the queue
+
+  /** The numbers of the first that wait; {@code all}: there were no more. */
+  private record Places(Map<Object, Integer> numbers, boolean all) {}
+
+  /** Where a request stands among those that wait, in words that go after "its turn had not come". Empty: not known. */
+  String place(Asked<?> asked) {
+    var found = places.get();
+    if (found == null || found.all && !found.numbers.containsKey(asked)) places = new WeakReference<>(found = number()); // it came since they were counted, and they are few
+    var number = found.numbers.get(asked);
+    if (number != null) return ": it was number " + number + " in the queue";
+    return found.numbers.size() < COUNTED ? "" : ": more than 1,000 were before it";
+  }
+
+  private Places number() {
+    var first = new ArrayList<Object>();
+    boolean all = worker.cell.first(worker.at(), COUNTED, first);
+    var numbers = new IdentityHashMap<Object, Integer>();
+    for (var node : first) numbers.put(node, numbers.size() + 1);
+    return new Places(numbers, all);
+  }
+
+  /** Where a handler was. One for all that look at the same time; it is nobody's own stack, so it is made without one. */
+  static final class Here extends Exception {
+    private static final long serialVersionUID = 1;
+    private static final int LINES = 8;
+
+    private final String top;
+
+    Here(String actor, StackTraceElement[] stack) {
+      super("actor '" + actor + "' was here", null, false, true);
+      setStackTrace(stack);
+      this.top = top(stack);
+    }
+
+    @Override
+    public Throwable fillInStackTrace() {
+      return this;
+    }
+
+    /** The top of it, from where the user's code called into the JDK or the library. */
+    String top() {
+      return top;
+    }
+
+    private static String top(StackTraceElement[] stack) {
+      int first = 0;
+      while (first + 1 < stack.length && isForeign(stack[first]) && isForeign(stack[first + 1])) first++;
+      var text = new StringBuilder();
+      for (int i = first; i < Math.min(first + LINES, stack.length); i++) text.append("\n\tat ").append(stack[i]);
+      return text.toString();
+    }
+
+    private static boolean isForeign(StackTraceElement frame) {
+      String name = frame.getClassName();
+      return name.startsWith("java.") || name.startsWith("jdk.") || isLibrary(frame);
+    }
+  }
+}

@@ -1,0 +1,35 @@
+package io.fibry;
+
+/** Why an answer did not come in time: where the request is, and what its actor is doing instead. */
+record Why(String text, Look.Here here) {
+  /** For a request that was not taken back yet: its place is looked for. Throws nothing: whatever comes, the asker must be told that his time is over. */
+  static Why of(Asked<?> asked) {
+    try {
+      return asked.begun() ? ofBegun(asked) : ofWaiting(asked);
+    } catch (Throwable edge) { // of the stack, or of memory; or a clock of the user's
+      return null;
+    }
+  }
+
+  private static Why ofBegun(Asked<?> asked) {
+    if (asked.answered()) return new Why("its handler promised the answer for later", null);
+    var worker = asked.cell.run();
+    if (worker == null) return new Why("it had begun with it", null);
+    var seen = Look.at(worker).seen();
+    return new Why("it had begun with it, and may still be at it; it " + seen.doing(), seen.here());
+  }
+
+  private static Why ofWaiting(Asked<?> asked) {
+    var cell = asked.cell;
+    var extras = cell.richOrNull();
+    var worker = cell.run();
+    String turn = "its turn had not come, and will not";
+    if (asked.place != null && asked.place.isOutside()) turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
+    if (asked.place != null && asked.place.isGone()) turn += ": it was put aside";
+    if (extras != null && extras.resting() != null) return new Why(turn + "; the actor rests before its restart", null);
+    if (worker == null) return new Why(turn + "; the actor " + (cell.stranded != null ? "has been given no thread yet by " + RequestException.shown(cell.behaviour.how().strategy()) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+    var look = Look.at(worker);
+    var seen = look.seen();
+    return new Why(turn + look.place(asked) + "; the actor " + seen.doing(), seen.here());
+  }
+}

@@ -1,0 +1,344 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.lang.management.ManagementFactory;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the exception of a request says whose time is over. */
+@Timeout(60)
+class WhyTest {
+  private static final Duration LIMIT = Duration.ofSeconds(5);
+
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorBuilder<Object> how = scope.named("x").onFailure(FailurePolicy.goOn().withoutLog());
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private static void stuckHere(Gate gate) throws InterruptedException {
+    gate.pass();
+  }
+
+  /** Occupies it with a job of this name. */
+  private static Gate occupy(Actor<Object> actor, String name) {
+    var gate = new Gate();
+    Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
+    Patience.await(gate.entered);
+    return gate;
+  }
+
+  /** Asks, and waits until that wait has its timer. */
+  private CompletableFuture<AskTimeoutException> ask(ActorWithReturn<Object, Object> actor, Object message) {
+    var failure = new CompletableFuture<AskTimeoutException>();
+    Patience.parked(Patience.elsewhere(() -> {
+      try {
+        actor.ask(message, LIMIT);
+      } catch (AskTimeoutException late) {
+        failure.complete(late);
+      }
+    }));
+    return failure;
+  }
+
+  private AskTimeoutException late(CompletableFuture<AskTimeoutException> failure) {
+    clock.advance(LIMIT);
+    return Patience.value(failure);
+  }
+
+  private static void assertSays(AskTimeoutException late, String... words) {
+    for (String word : words) assertTrue(late.getMessage().contains(word), () -> "'" + word + "' is not in: " + late.getMessage());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void itSaysWhatTheActorIsDoingSinceWhenAndWhere(Variants.Variant variant) {
+    var actor = Job.worker(variant.named(scope, "x"));
+    occupy(actor, "Slow[1]");
+
+    var late = late(ask(actor, "Get"));
+
+    assertSays(late, "actor 'x' did not answer Get within PT5S: its turn had not come, and will not: it was number 1 in the queue; the actor has been handling Slow[1] for at least 5000 ms", "give ask a longer limit",
+        ". The handler is\n\tat java.base/java.util.concurrent.CountDownLatch.await(", "WhyTest.stuckHere(WhyTest.java:");
+    assertTrue(late.getMessage().lines().count() <= 9, late.getMessage());
+  }
+
+  @Test
+  void theCauseIsWhereTheHandlerWas() {
+    var actor = Job.worker(how);
+    occupy(actor, "Slow[1]");
+
+    var cause = late(ask(actor, "Get")).getCause();
+
+    assertEquals("actor 'x' was here", cause.getMessage());
+    var methods = Arrays.stream(cause.getStackTrace()).map(StackTraceElement::getMethodName).toList();
+    assertTrue(methods.contains("park") && methods.contains("stuckHere"), methods::toString);
+    assertFalse(methods.contains("attempt") || methods.contains("drain"), methods::toString);
+  }
+
+  @Test
+  void itCountsThoseBefore() {
+    var actor = Job.worker(how);
+    occupy(actor, "Slow[1]");
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    actor.sendMessageReturn((Object) "cancelled").cancel(true);
+
+    assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
+  }
+
+  @Test
+  void itCountsThoseBeforeInAGuardedMailboxToo() {
+    var actor = Job.worker(how.mailbox(Mailbox.bounded(100, Overflow.BLOCK)));
+    occupy(actor, "Slow[1]");
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+
+    assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
+  }
+
+  @Test
+  void itCountsToAThousand() {
+    var actor = Job.worker(how);
+    occupy(actor, "Slow[1]");
+    for (int i = 0; i < 1000; i++) actor.sendMessage(i);
+
+    assertSays(late(ask(actor, "Get")), "will not: more than 1,000 were before it; it has been");
+  }
+
+  @Test
+  void itCountsAnewForWhoCameSince() {
+    var actor = Job.worker(how);
+    occupy(actor, "Slow[1]");
+    var first = ask(actor, "first");
+    clock.advance(Duration.ofMillis(50));
+    var second = ask(actor, "second");
+
+    clock.advance(LIMIT);
+
+    assertSays(Patience.value(first), "it was number 1 in the queue");
+    assertNotNull(Patience.value(second));
+  }
+
+  @Test
+  void itSaysThatItHadBegun() {
+    var actor = Job.worker(how);
+    var gate = new Gate();
+
+    var failure = ask(actor, Job.act("Slow[1]", () -> stuckHere(gate)));
+    Patience.await(gate.entered);
+
+    assertSays(late(failure), "it had begun with it, and may still be at it; the actor is handling Slow[1]", "WhyTest.stuckHere(");
+  }
+
+  @Test
+  void itSaysThatTheAnswerWasPromised() {
+    var actor = how.newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
+    var failure = new CompletableFuture<AskTimeoutException>();
+    Patience.elsewhere(() -> {
+      try {
+        actor.ask(new Call(), LIMIT);
+      } catch (AskTimeoutException late) {
+        failure.complete(late);
+      }
+    });
+
+    Patience.eventually(() -> {
+      clock.advance(LIMIT);
+      return failure.isDone();
+    });
+
+    assertSays(failure.join(), "its handler promised the answer for later");
+    assertNull(failure.join().getCause());
+  }
+
+  record Call() implements Request<Call, String> {}
+
+  @Test
+  void itSaysWhomTheActorWaitsForItself() {
+    var actor = Job.worker(how);
+    var other = Job.worker(scope.named("y"));
+    occupy(other, "Slow[2]");
+    actor.sendMessage(Job.act("Slow[1]", () -> other.ask("Inner[7]", Duration.ofDays(1))));
+    Job.waiting(actor);
+
+    assertSays(late(ask(actor, "Get")), "it has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])", ". The handler is\n\tat io.fibry.ActorCell.ask(");
+  }
+
+  @Test
+  void itSaysThatTheRequestWaitedForRoom() {
+    var actor = Job.worker(how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    occupy(actor, "Slow[1]");
+    actor.sendMessage("fits");
+
+    assertSays(late(ask(actor, "Get")), "its turn had not come, and will not: it waited for room in the mailbox, which holds 1; the actor is handling Slow[1]");
+  }
+
+  @Test
+  void itSaysThatTheActorHasNoThreadYet() {
+    var actor = Job.worker(how.strategy(Strategy.on(new Lazy())));
+
+    assertSays(late(ask(actor, "Get")), "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
+  }
+
+  private static final class Lazy implements Executor {
+    @Override
+    public void execute(Runnable never) {}
+
+    @Override
+    public String toString() {
+      return "a lazy pool";
+    }
+  }
+
+  @Test
+  void itSaysThatTheRequestWasPutAside() {
+    var actor = how.mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) stuckHere(gate);
+      else context.stash();
+      return m;
+    });
+    var failure = ask(actor, "Get");
+    Gate.occupy(actor);
+
+    assertSays(late(failure), "its turn had not come, and will not: it was put aside; the actor is handling");
+  }
+
+  @Test
+  void itSaysThatTheActorRests() {
+    var resting = how.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog()).newActorWithReturn((Object m) -> {
+      throw new IllegalStateException("planned");
+    });
+    resting.sendMessage("fails");
+    Patience.eventually(() -> ((ActorCell) resting).rich().resting() != null);
+
+    assertSays(late(ask(resting, "Get")), "its turn had not come, and will not; the actor rests before its restart");
+  }
+
+  @Test
+  void allWhoTimeOutTogetherShareOneLook() {
+    var actor = Job.worker(how);
+    occupy(actor, "Slow[1]");
+    var failures = new ArrayList<CompletableFuture<AskTimeoutException>>();
+    for (int i = 0; i < 50; i++) failures.add(ask(actor, i));
+
+    clock.advance(LIMIT);
+
+    var first = Patience.value(failures.getFirst()).getCause();
+    for (var failure : failures) assertSame(first, Patience.value(failure).getCause());
+    assertNotSame(first, late(ask(actor, "later")).getCause());
+  }
+
+  /** By the clock of the machine: one look in each tenth of a second, and the rest is cheap. */
+  @Test
+  void aHundredThousandMayTimeOutTogether() {
+    var actor = (ActorCell) Job.worker(Variants.scope(o -> o).named("stuck"));
+    var gate = occupy(actor, "Slow[1]");
+    var all = new ArrayList<Asked<Object>>();
+    var limits = new ArrayList<Limit>();
+    for (int i = 0; i < 100_000; i++) {
+      var asked = new Asked<Object>(actor, i);
+      asked.limit = Limit.of(actor.scope().options().scheduler, LIMIT);
+      limits.add(asked.limit);
+      actor.offer(asked, i, Limit.NONE);
+      all.add(asked);
+    }
+    var threads = ManagementFactory.getThreadMXBean();
+    long began = System.nanoTime();
+    long used = threads.getCurrentThreadCpuTime();
+
+    for (var asked : all.reversed()) asked.expire();
+
+    long cpu = threads.getCurrentThreadCpuTime() - used;
+    long tenths = (System.nanoTime() - began) / 100_000_000;
+    var looks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
+    for (var limit : limits) looks.add(limit.why.here());
+    assertTrue(looks.size() <= tenths + 1, looks.size() + " looks in " + tenths + " tenths of a second");
+    assertTrue(cpu < 3_000_000_000L, cpu / 1_000_000 + " ms");
+    gate.open();
+  }
+
+  @Test
+  void aMessageWhoseTextDoesNotComeHoldsNobodyUp() {
+    var gate = new Gate();
+    var mute = new Object() {
+      @Override
+      public String toString() {
+        Patience.await(new CountDownLatch(1)); // as for a lock that the handler holds
+        return "mute";
+      }
+    };
+    var stuck = how.newActorWithReturn((Object m) -> {
+      if (m == mute) stuckHere(gate);
+      return m;
+    });
+    stuck.sendMessage(mute);
+    Patience.await(gate.entered);
+    var failures = List.of(ask(stuck, 1), ask(stuck, 2));
+
+    clock.advance(LIMIT);
+
+    for (var failure : failures) assertSays(Patience.value(failure), "the actor has been handling a " + mute.getClass().getName() + " for at least 5000 ms");
+  }
+
+  @Test
+  void ofHandlersNestedOnOneThreadEachHasItsOwnPartOfTheStack() {
+    var outer = Job.worker(how);
+    var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
+    var gate = new Gate();
+    outer.sendMessage(Job.act("Outer", () -> inner.sendMessage(Job.act("Inner", () -> stuckHere(gate)))));
+    Patience.await(gate.entered);
+    var both = List.of(ask(outer, "Get"), ask(inner, "Get"));
+
+    clock.advance(LIMIT);
+
+    var ofOuter = Arrays.stream(Patience.value(both.get(0)).getCause().getStackTrace()).map(StackTraceElement::getMethodName).toList();
+    var ofInner = Arrays.stream(Patience.value(both.get(1)).getCause().getStackTrace()).map(StackTraceElement::getMethodName).toList();
+    assertTrue(ofOuter.contains("sendMessage") && ofOuter.contains("stuckHere"), ofOuter::toString);
+    assertTrue(!ofInner.contains("sendMessage") && ofInner.contains("stuckHere"), ofInner::toString);
+  }
+
+  @Test
+  void itKeepsNothingOfWhatTheActorWasHandling() {
+    var actor = Job.worker(how.strategy(Strategy.residentFiber()));
+    var message = new Object[1];
+    var gate = new Gate();
+    message[0] = Job.act("Slow[1]", () -> stuckHere(gate));
+    var probe = new WeakReference<>(message[0]);
+    actor.sendMessage(message[0]);
+    Patience.await(gate.entered);
+    message[0] = null;
+    var late = late(ask(actor, "Get"));
+
+    gate.open();
+    actor.ask("next");
+
+    assertTrue(LeakProbe.collected(probe));
+    assertInstanceOf(Look.Here.class, late.getCause());
+  }
+}
