@@ -75,7 +75,7 @@ final class Look {
   }
 
   Seen seen() {
-    return soon(seen, NOTHING);
+    return soon(seen, NOTHING, 4 * MOMENT); // longer than who looks waits for a text
   }
 
   /** Notes what it is at now, for those who may have to tell later for how long. */
@@ -127,12 +127,12 @@ final class Look {
       told.complete(text.get());
       talking.set(false);
     });
-    return soon(told, otherwise);
+    return soon(told, otherwise, MOMENT);
   }
 
-  private static <T> T soon(CompletableFuture<T> future, T otherwise) {
+  private static <T> T soon(CompletableFuture<T> future, T otherwise, int millis) {
     try {
-      return future.get(MOMENT, TimeUnit.MILLISECONDS);
+      return future.get(millis, TimeUnit.MILLISECONDS);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return otherwise;

@@ -16,7 +16,7 @@ record Why(String text, Look.Here here) {
     var worker = asked.cell.run();
     if (worker == null) return new Why("it had begun with it", null);
     var seen = Look.at(worker).seen();
-    return new Why("it had begun with it, and may still be at it; it " + seen.doing(), seen.here());
+    return new Why("it had begun with it, and may still be at it; the actor " + seen.doing(), seen.here());
   }
 
   private static Why ofWaiting(Asked<?> asked) {
