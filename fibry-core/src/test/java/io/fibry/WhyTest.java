@@ -52,6 +52,7 @@ class WhyTest {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
     Patience.await(gate.entered);
+    Patience.parked(((ActorCell) actor).run().thread);
     return gate;
   }
 
