@@ -93,10 +93,20 @@ class ExamplesTest {
     assertEquals(List.of(8L, 8L, 8L), List.of(figures, references, sentences), printed);
   }
 
+  /** Which of the two is told first is chance. */
+  @Test
+  void deadlockShowsTheRing() throws Exception {
+    var printed = run("Deadlock", null);
+
+    var links = List.of("'ann' waits for 'bob' (what does Bob want?)", "'bob' waits for 'ann' (what does Ann want?)");
+    assertTrue(printed.contains(String.join(", ", links)) || printed.contains(String.join(", ", links.reversed())), printed);
+    assertTrue(printed.endsWith("ann goes on: yes"), printed);
+  }
+
   @Test
   void everyExampleIsRunHere() throws Exception {
     var tested = new TreeSet<>(PRINTED.keySet());
-    tested.add("Tour");
+    tested.addAll(List.of("Tour", "Deadlock"));
 
     assertEquals(tested, sources().stream().map(file -> file.getFileName().toString().replace(".java", "")).collect(Collectors.toCollection(TreeSet::new)));
   }

@@ -1,0 +1,30 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
+import io.fibry.FailurePolicy;
+import java.util.function.UnaryOperator;
+
+/** Two who wait for each other would wait for ever; instead one of them is told, with the whole ring. */
+class Deadlock {
+  private static ActorWithReturn<String, String> ann;
+  private static ActorWithReturn<String, String> bob;
+
+  public static void main(String[] args) {
+    ann = actor("ann", question -> question.equals("tea?") ? "yes" : bob.ask("what does Bob want?"));
+    bob = actor("bob", question -> ann.ask("what does Ann want?"));
+
+    try {
+      System.out.println(ann.ask("lunch?"));
+    } catch (AskCycleException ring) {
+      System.out.println(ring.getMessage());
+    }
+
+    System.out.println("ann goes on: " + ann.ask("tea?"));
+  }
+
+  private static ActorWithReturn<String, String> actor(String name, UnaryOperator<String> handler) {
+    return ActorSystem.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String question) -> handler.apply(question));
+  }
+}
