@@ -182,8 +182,11 @@ final class ChaosEpisode {
 
   private void ask(int index, SplittableRandom dice) {
     if (index >= actors.size()) return;
+    boolean sent = true;
     try {
       actors.get(index).ask(new Errand(dice.nextLong(), true), Duration.ofMillis(1 + dice.nextInt(300)));
+    } catch (AskTimeoutException late) {
+      sent = !late.waited().isZero(); // no time was left of the limit of the errand at hand: not even sent
     } catch (AskCycleException ring) {
       faults.add("no ring, and yet: " + ring.getMessage());
     } catch (RequestException | AssertionError | IllegalStateException | StackOverflowError told) {
@@ -191,7 +194,7 @@ final class ChaosEpisode {
     } catch (Exception planned) {
       if (!"planned".equals(planned.getMessage())) faults.add("unexpected: " + planned);
     } finally {
-      parts.get(homes.get(index)).sent.increment();
+      if (sent) parts.get(homes.get(index)).sent.increment();
     }
   }
 
