@@ -45,10 +45,6 @@ final class Dump {
     if (cell.rich().isAway()) return "cut off, its handler still runs";
     if (cell.rich().resting() != null) return "rests before its restart";
     if (worker == null || cell.isIdle()) return "idle";
-    Object message = worker.message;
-    if (cell.phase == ActorCell.LEAVING) return "ends";
-    if (message == null) return worker.thread == null ? "waits for a thread" : "at work";
-    var wait = worker.waits;
-    return "handles " + RequestException.shown(Envelope.given(message)) + (wait == null ? "" : ", waits for " + wait.goal());
+    return cell.phase == ActorCell.LEAVING ? "ends" : Look.at(worker).seen().doing();
   }
 }

@@ -15,9 +15,7 @@ final class Watchdog {
 
   /** What it knows of one actor. Only the look that goes on touches it. */
   private static final class Note {
-    private Object node; // it was at when seen last
-    private long since;
-    private boolean told;
+    private Look.Since told; // of this message
     private boolean full;
   }
 
@@ -70,23 +68,12 @@ final class Watchdog {
 
   private void lookAtHandler(ActorCell cell, Note note, long now) {
     var worker = cell.run();
-    Object node = worker == null ? null : worker.at();
-    Object message = worker == null ? null : worker.message;
-    if (node != note.node || message == null) {
-      note.node = message == null ? null : node;
-      note.since = now;
-      note.told = false;
-    } else if (!note.told && now - note.since >= Limit.nanos(watch.handling())) {
-      note.told = true;
-      tell(cell, worker, message, now - note.since);
-    }
-  }
-
-  private static void tell(ActorCell cell, Activation worker, Object message, long nanos) {
-    var here = new Throwable("the handler of actor '" + cell.name() + "' is here");
-    var thread = worker.thread;
-    here.setStackTrace(thread == null ? new StackTraceElement[0] : thread.getStackTrace());
-    Events.stuck(cell, message, nanos);
-    Scope.LOG.warn("actor '{}' has been handling {} for at least {} ms", cell.name(), RequestException.shown(Envelope.given(message)), nanos / 1_000_000, here);
+    var since = worker == null ? null : Look.note(worker);
+    Object message = since == null ? null : worker.message;
+    if (message == null || since == note.told || now - since.nanos() < Limit.nanos(watch.handling())) return;
+    note.told = since;
+    var seen = Look.at(worker).seen();
+    Events.stuck(cell, message, now - since.nanos());
+    Scope.LOG.warn("actor '{}' {}", cell.name(), seen.doing(), seen.here());
   }
 }
