@@ -1,0 +1,46 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * A restart that was asked for from outside is heeded by the drain, and another asked for, while somebody shuts the door. In this order: was the first heeded, the phase at the end. A shut door stays shut. Catches: a heed, or
+ * an asking, by a plain write.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "heeded, then shut")
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "shut first")
+@Outcome(expect = FORBIDDEN, desc = "open again")
+@State
+public class RestartAgainstEnd {
+  private final ActorCell cell = Stage.actor(activation -> {}, message -> {});
+  private boolean heeded;
+
+  public RestartAgainstEnd() {
+    cell.askRestart(0);
+  }
+
+  @Actor
+  public void drain() {
+    heeded = cell.heedRestart();
+    cell.askRestart(0);
+  }
+
+  @Actor
+  public void stopper() {
+    cell.askExit();
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    result.r1 = heeded ? 1 : 0;
+    result.r2 = cell.phase;
+  }
+}
