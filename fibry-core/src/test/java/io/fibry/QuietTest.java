@@ -186,6 +186,20 @@ class QuietTest {
     });
   }
 
+  /** Who looks twice, and between the looks somebody hands on what he is at without an outcome, must see that. */
+  @Test
+  void aTurnWithoutAnOutcomeIsSeenToo() {
+    var accounts = ((Scope) scope).accounts();
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Object m, ActorContext<Object> context) -> context.stash());
+    long before = accounts.total();
+
+    actor.sendMessage("aside");
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertTrue(accounts.total() > before);
+    assertEquals(0, scope.report().handled());
+  }
+
   @Test
   void anInterruptEndsTheWait() {
     Gate.occupy(actor());

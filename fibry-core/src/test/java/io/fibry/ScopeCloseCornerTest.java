@@ -170,6 +170,20 @@ class ScopeCloseCornerTest {
     }
   }
 
+  /** A closer may have seen it, and wait for its end. */
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {
+    var like = (ActorCell) (Exitable) variant.builder((Scope) scope).newActor((Object m) -> {});
+    var late = new ActorCell(like.behaviour);
+    Dispatch.prepareResident(late);
+    closed(scope, Duration.ofDays(1));
+
+    assertThrows(IllegalStateException.class, () -> ((Scope) scope).admit(late, "late", Object.class));
+
+    assertEquals(new ExitReason.Stopped(), Patience.value(late.onExit()));
+  }
+
   private static void makeUntilRefused(ActorBuilder<Object> how, List<Actor<Object>> made) {
     try {
       while (made.size() < 100) made.add(how.newActor((Object m) -> {}));

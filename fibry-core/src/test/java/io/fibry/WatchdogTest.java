@@ -200,6 +200,15 @@ class WatchdogTest {
   }
 
   @Test
+  void aClosedScopeIsNotWatched() {
+    scope.close();
+
+    scope.configure(o -> o.withWatchdog(LIMIT, 20));
+
+    assertEquals(Set.of(), time.periodic);
+  }
+
+  @Test
   void itIsTurnedOnAndOffWhileTheScopeLives() {
     var root = Variants.scope(o -> o.withScheduler(time));
     Gate.occupy(actor(root, "slow"));
