@@ -113,22 +113,38 @@ final class Dispatch {
     }
   }
 
-  /** Puts the right to run down, to be taken up again from this node in so long; at once if the actor is asked to end meanwhile. */
+  /** Lays the right to run down, to be taken up again from this node in so long; at once if the actor is asked to end meanwhile. Where it throws, the right is still the caller's. */
   static void rest(ActorCell cell, Object node, long nanos) {
     var extras = cell.rich();
     var clock = cell.scope().options().scheduler;
-    extras.rest(node, () -> clock.after(Duration.ofNanos(nanos), clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(() -> wake(cell)) : () -> wake(cell)));
+    Stack.probe(); // from here on it lies in one place only, or is the caller's
+    var rest = new Rest(node);
+    extras.layDown(rest);
+    try {
+      rest.until(clock.after(Duration.ofNanos(nanos), clock == Scheduler.system() ? () -> wakeElsewhere(cell) : () -> wake(cell)));
+    } catch (Throwable noTimer) { // of memory, or of the user's scheduler
+      if (extras.takeUp() == null) return; // who shut the door has it
+      throw noTimer;
+    }
     if (cell.phase > ActorCell.OPEN) wake(cell); // who shut the door may have looked before
   }
 
   /** Takes up the right that rests, if nobody else has. */
   static void wake(ActorCell cell) {
-    Object held = cell.rich().wake();
+    var rest = cell.rich().takeUp();
+    if (rest == null) return;
     try {
-      if (held != null) attempt(cell, held, 0);
+      attempt(cell, rest.node, 0);
     } catch (Throwable edge) { // of the stack: it was not even entered
-      cell.stranded = held;
+      cell.stranded = rest.node;
     }
+    rest.end();
+  }
+
+  /** On the scheduler's thread, as {@link #retry}. */
+  private static void wakeElsewhere(ActorCell cell) {
+    var rest = cell.rich().takeUp();
+    if (rest != null) retry(cell, rest.node, null, 0);
   }
 
   /** What the thread that an actor keeps will run; null where it keeps none. Before anybody else knows the actor. */

@@ -33,8 +33,7 @@ final class Rich {
   private Map<Asked<?>, Object> promised = Map.of(); // and what was asked
   private Watches watches; // null: never needed
   private Restarts restarts; // null: never needed
-  private Object resting; // where to go on after a rest, and with it the right to run; null: none is held here
-  private Scheduler.Timer rest; // when that is
+  private Rest rest; // and with it the right to run; null: none is held here
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
   private volatile boolean back; // it ended, and was not cut off
@@ -115,28 +114,20 @@ final class Rich {
 
   // ---- a rest: the right to run lies here, and whoever takes it out has it
 
-  /** Goes on from this node in so long, unless woken before. */
-  synchronized void rest(Object node, Supplier<Scheduler.Timer> starting) {
-    resting = node;
-    try {
-      rest = starting.get();
-    } catch (Throwable edge) { // of the stack, or of memory: the right is still the caller's
-      resting = null;
-      throw edge;
-    }
+  synchronized void layDown(Rest here) {
+    rest = here;
   }
 
-  /** Null: nobody rests here, or another was first. */
-  synchronized Object wake() {
-    Object node = resting;
-    resting = null;
-    if (rest != null) rest.cancel();
+  /** Null: nobody rests here, or another was first. Only assigns: what is taken out here is nowhere else. */
+  synchronized Rest takeUp() {
+    var taken = rest;
     rest = null;
-    return node;
+    return taken;
   }
 
+  /** From where on it will go on; null: nobody rests here. */
   synchronized Object resting() {
-    return resting;
+    return rest == null ? null : rest.node;
   }
 
   /** Arms the timer that ends a killer's patience, unless it is armed or the end was announced. */

@@ -1,0 +1,143 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An actor rests by a scheduler of the user's that misbehaves. */
+@Timeout(60)
+class RestFaultTest {
+  private final CompletableFuture<Object> handled = new CompletableFuture<>();
+
+  /** A manual clock whose {@code after} can be changed. */
+  private static class Clock implements Scheduler {
+    final ManualClock manual = new ManualClock();
+
+    @Override
+    public long nanoTime() {
+      return manual.nanoTime();
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return manual.after(delay, task);
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      return manual.atFixedRate(initial, period, task);
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return manual.withFixedDelay(initial, delay, task);
+    }
+  }
+
+  private Actor<Object> actor(Scheduler clock) {
+    var second = Duration.ofSeconds(1);
+    var policy = FailurePolicy.restart().withBackOff(second, second).withoutLog();
+    return Variants.scope(o -> o.withScheduler(clock)).anonymous().onFailure(policy).newActor((Object m) -> {
+      if (m instanceof RuntimeException failure) throw failure;
+      handled.complete(m);
+    });
+  }
+
+  private static boolean rests(Actor<Object> actor) {
+    return ((ActorCell) actor).rich().resting() != null;
+  }
+
+  @Test
+  void aTimerThatCannotBeCancelledLosesNoMessage() {
+    var clock = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        super.after(delay, task);
+        return () -> {
+          throw new IllegalStateException("planned");
+        };
+      }
+    };
+    var actor = actor(clock);
+    actor.sendMessage(new IllegalStateException("planned"));
+    Patience.eventually(() -> rests(actor));
+    actor.sendMessage("next");
+
+    clock.manual.advance(Duration.ofSeconds(1));
+
+    assertEquals("next", Patience.value(handled));
+  }
+
+  @Test
+  void aTimerThatCannotBeCancelledStopsNoEnd() {
+    var clock = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        return () -> {
+          throw new IllegalStateException("planned");
+        };
+      }
+    };
+    var actor = actor(clock);
+    actor.sendMessage(new IllegalStateException("planned"));
+    Patience.eventually(() -> rests(actor));
+
+    actor.askExit();
+
+    Patience.ended(actor);
+  }
+
+  @Test
+  void aTimerThatCannotBeSetLosesNoMessage() {
+    var clock = new Clock() {
+      private int left = 1;
+
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        if (left-- > 0) throw new RejectedExecutionException("planned");
+        return Scheduler.system().after(delay, task);
+      }
+    };
+    var actor = actor(clock);
+
+    actor.sendMessage(new IllegalStateException("planned"));
+    actor.sendMessage("next");
+
+    assertEquals("next", Patience.value(handled));
+  }
+
+  /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */
+  @Test
+  void noMonitorIsHeldWhileTheSchedulerIsCalled() {
+    var lock = new Object();
+    var called = new CountDownLatch(1);
+    var told = new CompletableFuture<ExitReason>();
+    var clock = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        called.countDown();
+        synchronized (lock) {
+          return super.after(delay, task);
+        }
+      }
+    };
+    var actor = actor(clock);
+
+    Thread.ofPlatform().daemon().start(() -> {
+      synchronized (lock) {
+        actor.sendMessage(new IllegalStateException("planned"));
+        Patience.await(called);
+        told.complete(((ActorCell) actor).rich().reason());
+      }
+    });
+
+    Patience.value(told);
+  }
+}
