@@ -14,6 +14,7 @@ import java.lang.invoke.VarHandle;
  * <p>{@code OPEN <-> RENEW}: as open as OPEN, but whoever drains restarts the actor before the next message. So a restart asked for from outside costs those who are not asked nothing.
  */
 abstract sealed class Life extends PlainQueue permits ActorCell {
+  private static final int COUNTS = 4;
   private static final VarHandle PHASE;
   private static final VarHandle RICH;
   private static final VarHandle RUN;
@@ -168,10 +169,23 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
 
   /** How many wait, with what is put aside; counted up to {@code most}. */
   final int waiting(int most) {
-    var worker = run();
+    int count = 0;
+    var from = at();
+    for (int tries = 0; tries < COUNTS; tries++) {
+      count = Math.max(count, waiting(from, most));
+      var before = from;
+      from = at();
+      if (from == before || count == most) break; // else who drains may have overtaken who counts, and cut his way off
+    }
     var extras = rich;
-    int count = waiting(worker != null && worker.at() != null ? worker.at() : extras == null ? null : extras.resting(), most);
     if (extras != null) for (var put : extras.aside) if (holds(put) && count < most) count++;
     return Math.min(count, most);
+  }
+
+  /** From where on messages wait. */
+  private Object at() {
+    var worker = run();
+    var extras = rich;
+    return worker != null && worker.at() != null ? worker.at() : extras == null ? null : extras.resting();
   }
 }

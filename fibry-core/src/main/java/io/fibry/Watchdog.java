@@ -5,6 +5,7 @@ import io.fibry.time.Scheduler;
 import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Looks at the actors of one scope again and again, where its options say so: which have been at one message for too long, which have too many waiting. Says so once for each message, and for a mailbox again after it
@@ -20,10 +21,11 @@ final class Watchdog {
   }
 
   private final Scope scope;
-  private Options.Watch watch; // guarded by this, as all below
-  private Scheduler clock;
-  private Scheduler.Timer timer;
-  private Map<ActorCell, Note> notes = new IdentityHashMap<>();
+  private final AtomicBoolean looking = new AtomicBoolean(); // by the look that goes on: it may take longer than the time between two
+  private volatile Options.Watch watch; // these three: written under the monitor, read by the look
+  private volatile Scheduler clock;
+  private volatile Scheduler.Timer timer; // null: it does not watch
+  private volatile Map<ActorCell, Note> notes = Map.of(); // written by the look, and by who ends the watch
 
   Watchdog(Scope scope) {
     this.scope = scope;
@@ -41,36 +43,47 @@ final class Watchdog {
     if (scope.isClosing()) stop();
   }
 
+  /** A look that goes on may still print. */
   synchronized void stop() {
     if (timer != null) timer.cancel();
     timer = null;
-    notes = new IdentityHashMap<>();
+    notes = Map.of();
   }
 
-  private synchronized void look() {
-    if (timer == null) return;
-    long now = clock.nanoTime();
+  /** Holds no monitor, or who closes the scope would wait for the user's code. */
+  private void look() {
+    if (!looking.compareAndSet(false, true)) return;
+    try {
+      var asked = watch;
+      if (timer != null && asked != null) look(asked, clock.nanoTime());
+    } finally {
+      looking.set(false);
+    }
+  }
+
+  private void look(Options.Watch asked, long now) {
     var seen = new IdentityHashMap<ActorCell, Note>();
-    for (var member : scope.members()) if (member instanceof ActorCell cell && !(cell.isIdle())) look(cell, seen, now);
+    for (var member : scope.members()) if (member instanceof ActorCell cell && !(cell.isIdle())) look(cell, asked, seen, now);
     notes = seen;
+    if (timer == null) notes = Map.of(); // it was stopped meanwhile
   }
 
-  private void look(ActorCell cell, Map<ActorCell, Note> seen, long now) {
+  private void look(ActorCell cell, Options.Watch asked, Map<ActorCell, Note> seen, long now) {
     var note = notes.getOrDefault(cell, new Note());
     seen.put(cell, note);
-    lookAtHandler(cell, note, now);
-    int waiting = cell.waiting(watch.waiting() + 1);
-    if (waiting > watch.waiting() && !note.full) {
+    lookAtHandler(cell, asked, note, now);
+    int waiting = cell.waiting(asked.waiting() + 1);
+    if (waiting > asked.waiting() && !note.full) {
       note.full = true;
-      Scope.LOG.warn("more than {} messages wait for actor '{}'", watch.waiting(), cell.name());
-    } else if (waiting <= watch.waiting() / 2) note.full = false;
+      Scope.LOG.warn("more than {} messages wait for actor '{}'", asked.waiting(), cell.name());
+    } else if (waiting <= asked.waiting() / 2) note.full = false;
   }
 
-  private void lookAtHandler(ActorCell cell, Note note, long now) {
+  private void lookAtHandler(ActorCell cell, Options.Watch asked, Note note, long now) {
     var worker = cell.run();
     var since = worker == null ? null : Look.note(worker);
     Object message = since == null ? null : worker.message;
-    if (message == null || since == note.told || now - since.nanos() < Limit.nanos(watch.handling())) return;
+    if (message == null || since == note.told || now - since.nanos() < Limit.nanos(asked.handling())) return;
     note.told = since;
     var seen = Look.at(worker).seen();
     Events.stuck(cell, message, now - since.nanos());

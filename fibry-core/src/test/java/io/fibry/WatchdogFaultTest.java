@@ -1,0 +1,71 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The watchdog looks while actors work, and prints messages whose text is the user's code. */
+@Timeout(60)
+class WatchdogFaultTest {
+  private static final int MESSAGES = 2_000_000;
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void whoClosesWaitsForNoTextOfAMessage() {
+    var scope = Variants.scope(o -> o).openScope("watched", o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withGrace(Duration.ZERO));
+    var printing = new CountDownLatch(1);
+    var lock = new Object();
+    var gate = new Gate();
+    var actor = scope.anonymous().newActor((Object m) -> gate.passDeaf());
+    var closed = new CompletableFuture<Boolean>();
+
+    Thread.ofPlatform().daemon().start(() -> {
+      synchronized (lock) {
+        actor.sendMessage(new Object() {
+          @Override
+          public String toString() {
+            printing.countDown();
+            synchronized (lock) {
+              return "a message";
+            }
+          }
+        });
+        Patience.await(printing);
+        scope.close();
+        closed.complete(true);
+      }
+    });
+
+    assertEquals(true, Patience.value(closed));
+  }
+
+  /** The one who counts walks the same links that the one who drains cuts off. */
+  @Test
+  void aMailboxThatStaysLongWhileItIsDrainedIsLoggedOnce() {
+    try (var logged = new Logged()) {
+      var scope = Variants.scope(o -> o).openScope("watched", o -> o.withWatchdog(Duration.ofMillis(8), 1000));
+      var handled = new long[1];
+      var actor = scope.anonymous().newActor((Object m) -> {
+        if (m instanceof Gate gate) gate.pass();
+        else handled[0]++;
+      });
+      var gate = Gate.occupy(actor);
+      for (int i = 0; i < MESSAGES; i++) actor.sendMessage(i);
+
+      gate.open();
+      actor.close();
+
+      assertEquals(1, logged.text().lines().filter(line -> line.contains("messages wait")).count());
+      assertEquals(MESSAGES, handled[0]);
+    }
+  }
+}
