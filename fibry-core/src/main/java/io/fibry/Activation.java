@@ -200,6 +200,7 @@ final class Activation extends Turn implements Runnable {
     if (!cell.heedRestart()) return false; // the door was shut meanwhile
     if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
     Failures.renew(this, null, cell.rich().pause);
+    if (own) Thread.interrupted(); // a stray one of the stop hook
     return restFor > 0;
   }
 
@@ -330,12 +331,12 @@ final class Activation extends Turn implements Runnable {
   private void failed(Throwable failure, Object given) {
     for (int tries = 0; ; tries++) {
       var policy = Failures.policy(cell, failure);
+      if (own) Thread.interrupted(); // before the look at the phase: a killer writes that, then interrupts
       if (tries >= policy.retries || !repeatable(given)) {
         Failures.handle(this, failure, policy);
         return;
       }
       if (received != null) failUnanswered(failure);
-      if (own) Thread.interrupted();
       try {
         attempt(given);
         return;

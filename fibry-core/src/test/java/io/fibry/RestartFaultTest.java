@@ -1,0 +1,70 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Interrupts that come while an actor restarts, or tries a message again. */
+@Timeout(60)
+class RestartFaultTest {
+  private final Scope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
+  private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+
+  record Get() implements Request<Get, String> {}
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void anInterruptOfTheStopHookDoesNotLeakIntoTheMessageAfterARestartFromOutside() {
+    var actor = scope.anonymous().initialState(Object::new).onStop(state -> Thread.currentThread().interrupt()).newActor((Object state, Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else interrupted.complete(Thread.currentThread().isInterrupted());
+    });
+    var gate = Gate.occupy(actor);
+    ((ActorCell) actor).askRestart(0);
+    actor.sendMessage("next");
+
+    gate.open();
+
+    assertFalse(Patience.value(interrupted));
+  }
+
+  /** What the handler received fails before the retry, and tells somebody who kills. */
+  @Test
+  void aKillJustBeforeARetryInterruptsTheRetry() {
+    var tries = new AtomicInteger();
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()).newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else if (tries.getAndIncrement() == 0) {
+        context.receive(Get.class, Patience.LONG).orElseThrow();
+        throw new IllegalStateException("planned");
+      } else waitForAnInterrupt();
+    });
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("twice");
+    CompletableFuture.allOf(actor.sendMessageReturn(new Get())).whenComplete((nothing, failure) -> actor.kill());
+
+    gate.open();
+
+    assertTrue(Patience.value(interrupted));
+  }
+
+  private void waitForAnInterrupt() {
+    try {
+      new CountDownLatch(1).await();
+    } catch (InterruptedException obeyed) {
+      interrupted.complete(true);
+    }
+  }
+}
