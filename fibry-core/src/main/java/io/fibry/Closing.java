@@ -62,9 +62,9 @@ final class Closing {
 
   /** By the closer, or by the last member that leaves, whoever comes first. */
   void finish() {
-    if (report.isDone()) return;
-    report.complete(scope.report(scope.accounts().leftovers()));
-    scope.accounts().stopCollecting();
+    if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
+    scope.accounts().stopCollecting(); // also where the last member left before the closer began to collect
+    if (closer == null) return;
     closer = null;
     scope.leaveIfEmpty();
   }

@@ -1,0 +1,30 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a close leaves behind. */
+@Timeout(60)
+class ClosingFaultTest {
+
+  @Test
+  void whereTheLastMemberLeavesBeforeTheCloserBeginsNothingIsCollectedForEver() {
+    var around = Variants.scope(o -> o);
+    var scope = (Scope) around.openScope("brief");
+    var actor = scope.anonymous().newActor((Object m) -> {});
+    scope.shutDoors();
+    var closing = new Closing(scope);
+    assertSame(closing, scope.claim(closing));
+    actor.askExit();
+    Patience.eventually(() -> !around.members().contains(scope));
+
+    closing.run(Limit.NO_WAIT);
+
+    for (int i = 0; i < 10; i++) actor.sendMessage(i);
+    assertEquals(List.of(), scope.accounts().leftovers());
+  }
+}
