@@ -18,9 +18,12 @@ final class Burial {
       Scope.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
     } finally {
       cell.state = null;
-      extras.end();
-      cell.scope().forget(cell);
-      extras.leaver = null;
+      try {
+        extras.end();
+      } finally { // or its scope would remember it for ever
+        cell.scope().forget(cell);
+        extras.leaver = null;
+      }
     }
   }
 
