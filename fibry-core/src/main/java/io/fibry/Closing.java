@@ -14,27 +14,54 @@ import java.util.concurrent.ExecutionException;
  * <p>An actor whose handler closes its own scope, or one around it, cannot wait for itself: it is asked to exit after this message, and is not waited for.
  */
 final class Closing {
+  /** One member that is waited for, and what comes next. */
+  private record Step(ActorCell cell, CompletableFuture<Step> next) {
+    Step(ActorCell cell) {
+      this(cell, new CompletableFuture<>());
+    }
+  }
+
   private final Scope scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final List<Closing> below = new ArrayList<>(); // of scopes that this one closes; closer only
-  private List<ActorCell> own = List.of(); // actors in whose handlers this thread is; closer only
+  private final Closing outermost; // whose closer does the work: this one's own, or that of a scope around
+  private List<ActorCell> own = List.of(); // actors in whose handlers the closer is; written by him before his first step
   private boolean interrupted; // closer only
   private volatile Thread closer = Thread.currentThread(); // null: it is through
+  private volatile Step step = new Step(null); // the last begun; written by the closer, read by handlers that wait for his report
 
   Closing(Scope scope) {
     this.scope = scope;
+    this.outermost = this;
+  }
+
+  private Closing(Scope below, Closing outermost) {
+    this.scope = below;
+    this.outermost = outermost;
   }
 
   /** Waits for the report of the first; from a handler in the scope that would be a wait for itself, and so it would be from a hook that the first runs on his own thread. */
   Report join() {
     if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report();
     try {
+      if (Activation.CURRENT.get() != null) follow();
       return report.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw interrupted();
     } catch (ExecutionException impossible) {
       throw new AssertionError(impossible);
+    }
+  }
+
+  /** A handler that waits for the closer waits for whom the closer waits for: it says so, or rings through it would not be found. */
+  private void follow() throws InterruptedException, ExecutionException {
+    while (!report.isDone()) {
+      var now = outermost.step;
+      try (var wait = now.cell == null ? null : Wait.begin(now.cell, Wait.END, now.cell.onExit())) {
+        if (wait != null) outermost.breakRings(wait, now.cell);
+        CompletableFuture.anyOf(report, now.next).get();
+      }
     }
   }
 
@@ -98,7 +125,7 @@ final class Closing {
 
   /** In its turn, and not before: a member that ends earlier may close it, and then reports. */
   private void claim(Scope inner) {
-    var close = new Closing(inner);
+    var close = new Closing(inner, outermost);
     if (inner.claim(close) != close) return;
     below.add(close);
     inner.accounts().collectLeftovers();
@@ -130,6 +157,9 @@ final class Closing {
   private boolean await(ActorCell cell, Limit limit) {
     Caller.beforeWait(); // it may be this thread that is to run it
     if (cell.stranded != null) Dispatch.rescue(cell);
+    var before = step;
+    step = new Step(cell);
+    before.next.complete(step);
     try (var wait = Wait.begin(cell, Wait.END, cell.onExit())) {
       if (wait != null) breakRings(wait, cell);
       return await(cell.onExit(), limit);

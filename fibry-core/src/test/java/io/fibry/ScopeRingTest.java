@@ -12,6 +12,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A scope is closed by a handler that a member waits for. The clock stands still: a close that waited for its limit would hang. */
 @Timeout(60)
@@ -76,5 +78,31 @@ class ScopeRingTest {
 
     assertEquals("closed", closer.ask("close"));
     assertEquals(List.of(), Patience.value(report).leftovers());
+  }
+
+  /** The member waits for one who waits for the closer's report, and the closer waits for the member. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aMemberThatWaitsForTheSecondCloserIsFreed(boolean below) {
+    try (var outside = ActorSystem.openScope("outside")) {
+      var where = below ? scope.openScope("below") : scope;
+      var gate = new Gate();
+      var second = outside.named("second").newActorWithReturn((String m) -> where.closeWithin(Duration.ofMinutes(1)).scope());
+      where.named("member").newActor((String m) -> {
+        gate.pass();
+        try {
+          second.ask(m);
+        } catch (Throwable thrown) {
+          told.complete(thrown);
+        }
+      }).sendMessage("close");
+      Patience.await(gate.entered);
+      Patience.parked(Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
+
+      gate.open();
+
+      assertInstanceOf(CancellationException.class, Patience.value(told));
+      assertEquals(List.of(), Patience.value(report).running());
+    }
   }
 }
