@@ -40,10 +40,11 @@ abstract class Turn implements ActorContext<Object> {
     return asked != null;
   }
 
-  /** When the answer to what is being handled must be there; null: nobody said. */
+  /** When the answer to what is being handled must be there; null: nobody said, or it was given and nobody waits any more. */
   final Limit due() {
     var request = asked;
-    return limit != null || request == null ? limit : request.limit;
+    if (limit != null || request == null) return limit; // the asker of an inline one waits for its handler
+    return request.answered() && request.isDone() ? null : request.limit;
   }
 
   /** The handler returned, or threw; then those who wait for it are told what. */

@@ -217,4 +217,24 @@ class DeadlineTest {
 
     assertTrue(Patience.value(late).waited().compareTo(Duration.ofMillis(150)) < 0);
   }
+
+  record Take(String what) implements Request<Take, String> {}
+
+  @Test
+  void whoHasAnsweredAsksOnWithoutTheLimitOfTheRequest() {
+    var gate = new Gate();
+    var answer = new CompletableFuture<Object>();
+    var store = scope.anonymous().newActorWithReturn((String m) -> "stored " + m);
+    var taker = scope.anonymous().protocol(Take.class).newActor((Take take, ActorContext<Take> context) -> {
+      context.reply(take, "taken");
+      gate.pass();
+      answer.complete(store.ask(take.what()));
+    });
+    assertEquals("taken", taker.ask(new Take("it"), SECOND));
+    clock.advance(SECOND);
+
+    gate.open();
+
+    assertEquals("stored it", Patience.value(answer));
+  }
 }
