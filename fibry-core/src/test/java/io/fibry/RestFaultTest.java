@@ -2,7 +2,6 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -15,31 +14,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class RestFaultTest {
   private final CompletableFuture<Object> handled = new CompletableFuture<>();
-
-  /** A manual clock whose {@code after} can be changed. */
-  private static class Clock implements Scheduler {
-    final ManualClock manual = new ManualClock();
-
-    @Override
-    public long nanoTime() {
-      return manual.nanoTime();
-    }
-
-    @Override
-    public Timer after(Duration delay, Runnable task) {
-      return manual.after(delay, task);
-    }
-
-    @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return manual.atFixedRate(initial, period, task);
-    }
-
-    @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return manual.withFixedDelay(initial, delay, task);
-    }
-  }
 
   private Actor<Object> actor(Scheduler clock) {
     var second = Duration.ofSeconds(1);

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,30 +21,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class WatchdogTest {
   /** A clock that knows its timers. */
-  private static final class Counting implements Scheduler {
-    final ManualClock clock = new ManualClock();
+  private static final class Counting extends Clock {
     final Set<Timer> periodic = ConcurrentHashMap.newKeySet();
 
     @Override
-    public long nanoTime() {
-      return clock.nanoTime();
-    }
-
-    @Override
-    public Timer after(Duration delay, Runnable task) {
-      return clock.after(delay, task);
-    }
-
-    @Override
     public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      var timer = clock.atFixedRate(initial, period, task);
+      var timer = super.atFixedRate(initial, period, task);
       periodic.add(timer);
       return () -> periodic.remove(timer) & timer.cancel();
-    }
-
-    @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return clock.withFixedDelay(initial, delay, task);
     }
   }
 
@@ -57,7 +40,7 @@ class WatchdogTest {
   @AfterEach
   void letGo() {
     Gate.openAll();
-    time.clock.advance(Duration.ofDays(1));
+    time.manual.advance(Duration.ofDays(1));
     scope.closeWithin(Duration.ZERO);
   }
 
@@ -70,7 +53,7 @@ class WatchdogTest {
   /** What is logged in this time. */
   private String logged(Duration by) {
     try (var logged = new Logged()) {
-      time.clock.advance(by);
+      time.manual.advance(by);
       return logged.text();
     }
   }
