@@ -97,8 +97,8 @@ public interface ActorContext<M> {
   void unstash();
 
   /**
-   * Sends this actor a message of its own when the other one has ended; at once if it has. Watched again, the new message takes the place of the old. It is never refused by a full mailbox. A watch keeps neither of the two
-   * alive, and ends with this actor.
+   * Sends this actor a message of its own when the other one has ended; at once if it has. Watched again, the new message takes the place of the old. It is never refused by a full mailbox. A watch
+   * ends with this actor. It does not keep the watched one alive; this one it keeps, to be told, as long as the other lives.
    *
    * @param other whose end
    * @param message makes the message of the reason; quick: it runs on the thread that ends the other one

@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Whose ends an actor wants to hear of, and who wants to hear of its own. The watched one holds its watchers, not they it: a watch keeps nobody alive, and taken back it leaves no trace. Guarded by itself; no two of
+ * Whose ends an actor wants to hear of, and who wants to hear of its own. The watched one holds its watchers, who are to be told, not they it: a watch keeps nobody alive but a watcher, and taken back it leaves no trace. Guarded by itself; no two of
  * these monitors are held at once.
  */
 final class Watches {

@@ -1,5 +1,6 @@
 package io.fibry;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -47,6 +48,29 @@ class WatchLeakTest {
     watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
     Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
     return new WeakReference<>(other);
+  }
+
+  @Test
+  void aWatcherThatNobodyElseKnowsIsKeptByTheLivingWatched() {
+    var other = ActorSystem.anonymous().newActor((Object m) -> {});
+    var told = new CompletableFuture<Object>();
+    var watcher = new WeakReference<>(watching(other, told));
+    LeakProbe.used(); // collects what nobody holds
+
+    other.close();
+
+    assertEquals(new ExitReason.Finished(), Patience.value(told));
+    assertTrue(LeakProbe.collected(List.of(watcher)));
+  }
+
+  private static Actor<Object> watching(Exitable other, CompletableFuture<Object> told) {
+    var watcher = ActorSystem.anonymous().newActor((Object m, ActorContext<Object> context) -> {
+      if (m instanceof ExitReason) told.complete(m);
+      else context.watch(other, reason -> reason);
+    });
+    watcher.sendMessage("watch");
+    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    return watcher;
   }
 
   @Test
