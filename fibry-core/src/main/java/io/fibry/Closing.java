@@ -151,7 +151,7 @@ final class Closing {
     var rest = new ArrayList<>(Scope.cells(scope));
     rest.removeAll(own);
     for (var cell : rest.reversed()) if (!cell.onExit().isDone()) Dispatch.kill(cell, new ExitReason.Stopped());
-    for (var cell : rest.reversed()) while (!await(cell, Limit.NONE)) interrupted = true; // its grace ends it
+    for (var cell : rest.reversed()) if (!await(cell, Limit.NONE)) Dispatch.cutOff(cell, "before its grace was over"); // its grace ends it, or an interrupt of who closes
   }
 
   private boolean await(ActorCell cell, Limit limit) {

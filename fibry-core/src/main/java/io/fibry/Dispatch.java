@@ -208,7 +208,7 @@ final class Dispatch {
     extras.because(reason);
     cell.shutDoor(() -> interrupt(cell, extras));
     var options = cell.scope().options();
-    extras.grace(() -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell))));
+    extras.grace(() -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell, "within " + options.grace))));
   }
 
   /** Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under the monitor by which the phase changes from one to the other. */
@@ -223,9 +223,9 @@ final class Dispatch {
   }
 
   /** Whoever waits is told now; the handler may go on, unheard. */
-  private static void cutOff(ActorCell cell) {
+  static void cutOff(ActorCell cell, String when) {
     if (cell.phase == ActorCell.ENDED) return;
-    Scope.LOG.warn("actor '{}' was killed and did not obey within {}; it is cut off, and its handler may still run", cell.name(), cell.scope().options().grace);
+    Scope.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
     var extras = cell.rich();
     cell.ended();
     failRequests(cell, cell.run(), 0);

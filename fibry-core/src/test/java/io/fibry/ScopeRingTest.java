@@ -105,4 +105,21 @@ class ScopeRingTest {
       assertEquals(List.of(), Patience.value(report).running());
     }
   }
+
+  @Test
+  void whoIsInterruptedTwiceWhileClosingCutsOffAtOnce() {
+    var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());
+    Gate.occupy(deaf);
+    var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ofMinutes(1)));
+    Patience.parked(closer);
+
+    closer.interrupt(); // its patience for what waits
+    Patience.eventually(() -> ((ActorCell) (Exitable) deaf).phase > ActorCell.OPEN);
+    Patience.parked(closer);
+    closer.interrupt(); // its patience for handlers
+
+    Patience.joined(closer);
+    assertEquals(List.of("deaf"), scope.report().running());
+    Gate.openAll();
+  }
 }
