@@ -157,6 +157,11 @@ final class GuardedCell extends ActorCell {
   }
 
   @Override
+  boolean waitAtMost(Object node, int most) {
+    return waiting(node, most) <= most;
+  }
+
+  @Override
   boolean first(Object node, int most, List<Object> found) {
     found.addAll(queue.waiting(most));
     return found.size() < most;

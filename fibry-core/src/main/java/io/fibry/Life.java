@@ -14,7 +14,6 @@ import java.lang.invoke.VarHandle;
  * <p>{@code OPEN <-> RENEW}: as open as OPEN, but whoever drains restarts the actor before the next message. So a restart asked for from outside costs those who are not asked nothing.
  */
 abstract sealed class Life extends PlainQueue permits ActorCell {
-  private static final int COUNTS = 4;
   private static final VarHandle PHASE;
   private static final VarHandle RICH;
   private static final VarHandle RUN;
@@ -169,17 +168,12 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
 
   /** How many wait, with what is put aside; counted up to {@code most}. */
   final int waiting(int most) {
-    int count = 0;
-    var from = at();
-    for (int tries = 0; tries < COUNTS; tries++) {
-      count = Math.max(count, waiting(from, most));
-      var before = from;
-      from = at();
-      if (from == before || count == most) break; // else who drains may have overtaken who counts, and cut his way off
-    }
-    var extras = rich;
-    if (extras != null) for (var put : extras.aside) if (holds(put) && count < most) count++;
-    return Math.min(count, most);
+    return Math.min(waiting(at(), most) + aside(), most);
+  }
+
+  /** Whether surely no more than so many wait. */
+  final boolean waitAtMost(int most) {
+    return waitAtMost(at(), most - aside());
   }
 
   /** From where on messages wait. */
@@ -187,5 +181,10 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
     var worker = run();
     var extras = rich;
     return worker != null && worker.at() != null ? worker.at() : extras == null ? null : extras.resting();
+  }
+
+  private int aside() {
+    var extras = rich;
+    return extras == null ? 0 : (int) extras.aside.stream().filter(PlainQueue::holds).count();
   }
 }

@@ -165,6 +165,17 @@ abstract sealed class PlainQueue permits Life {
     return count;
   }
 
+  /** Whether no more than so many wait from this node on, down to the last. False also where who drains overtook who counts, and cut his way off. */
+  boolean waitAtMost(Object node, int most) {
+    int count = 0;
+    Object last = null;
+    for (; node != null && count <= most; node = linked(node)) {
+      if (holds(node)) count++;
+      last = node;
+    }
+    return count <= most && last == TAIL.getVolatile(this);
+  }
+
   /** Adds the first that wait from this node on; true if there are no more. Looks at twice as many at most: others may have been taken back. What is handled meanwhile ends the way. */
   boolean first(Object node, int most, List<Object> found) {
     for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node)) if (holds(node)) found.add(node);

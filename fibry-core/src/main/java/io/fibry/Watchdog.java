@@ -72,11 +72,11 @@ final class Watchdog {
     var note = notes.getOrDefault(cell, new Note());
     seen.put(cell, note);
     lookAtHandler(cell, asked, note, now);
-    int waiting = cell.waiting(asked.waiting() + 1);
-    if (waiting > asked.waiting() && !note.full) {
+    if (note.full) note.full = !cell.waitAtMost(asked.waiting() / 2);
+    else if (cell.waiting(asked.waiting() + 1) > asked.waiting()) {
       note.full = true;
       Scope.LOG.warn("more than {} messages wait for actor '{}'", asked.waiting(), cell.name());
-    } else if (waiting <= asked.waiting() / 2) note.full = false;
+    }
   }
 
   private void lookAtHandler(ActorCell cell, Options.Watch asked, Note note, long now) {
