@@ -13,6 +13,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
   private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
   private final Duration time; // until it, and between two
   private volatile long due; // when it is, by its clock; written at the start and by the scheduler's thread
+  private volatile boolean ran; // false -> true, by the run of one that does not repeat
   private Envelope last; // the one before, while it may still wait; the scheduler's thread only
 
   private Alarm(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
@@ -27,17 +28,20 @@ final class Alarm implements Scheduler.Timer, Runnable {
   /** Starts one. Where the actor has ended, the message is a dead letter at once. */
   static Scheduler.Timer start(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
     var alarm = new Alarm(cell, key, message, time, repeats);
-    var clock = cell.scope().options().scheduler;
-    boolean kept = cell.rich().keep(alarm.key, () -> {
-      alarm.timer = repeats ? clock.atFixedRate(time, time, alarm) : clock.after(time, alarm);
-      alarm.due = clock.nanoTime() + Limit.nanos(time);
-      return alarm;
-    });
-    if (!kept) {
-      alarm.timer = () -> false;
-      cell.send(new Envelope(message, Along.of(alarm.captured)), Limit.NO_WAIT);
+    var extras = cell.rich();
+    if (!extras.isOver()) {
+      alarm.start(); // one that cannot start throws, and the one before stays
+      if (extras.keep(alarm.key, alarm) || !alarm.timer.cancel()) return alarm;
     }
+    alarm.timer = () -> false;
+    cell.send(new Envelope(message, Along.of(alarm.captured)), Limit.NO_WAIT);
     return alarm;
+  }
+
+  private void start() {
+    var clock = cell.scope().options().scheduler;
+    due = clock.nanoTime() + Limit.nanos(time);
+    timer = repeats ? clock.atFixedRate(time, time, this) : clock.after(time, this);
   }
 
   /** On the scheduler's thread: only sends. Where sending would run code of the user, it is done on a virtual thread. It counts as due until it has: nobody shall believe his scope quiet before. */
@@ -54,8 +58,15 @@ final class Alarm implements Scheduler.Timer, Runnable {
   }
 
   private void done() {
-    if (!repeats) cell.rich().drop(key, this);
-    else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
+    if (!repeats) {
+      ran = true;
+      cell.rich().drop(key, this);
+    } else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
+  }
+
+  /** Whether it will not run again. */
+  boolean hasRun() {
+    return ran;
   }
 
   /** Whether its message should be on its way. */

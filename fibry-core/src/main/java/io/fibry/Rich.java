@@ -27,7 +27,8 @@ final class Rich {
   private boolean over; // what hangs on the actor is being ended
   private boolean announced; // who waits for the end has been told
   private boolean leaverKilled; // a killer came when the hooks were all that was left
-  private Scheduler.Timer grace; // a killer's patience
+  private volatile boolean condemned; // a killer's patience will end it; false -> true, by the first
+  private volatile Scheduler.Timer grace; // and when; written by him, read by who announces the end
   private List<AutoCloseable> closeables = List.of(); // these three: made at first need
   private Map<Object, Alarm> timers = Map.of();
   private Map<Asked<?>, Object> promised = Map.of(); // and what was asked
@@ -67,11 +68,18 @@ final class Rich {
     return closeables.addAll(resources);
   }
 
-  /** Keeps a timer until it has run; replaces the one that has this key. False if the end has come. */
-  synchronized boolean keep(Object key, Supplier<Alarm> starting) {
-    if (over) return false;
-    if (timers.isEmpty()) timers = new HashMap<>();
-    var before = timers.put(key, starting.get()); // one that cannot start throws, and the one before stays
+  synchronized boolean isOver() {
+    return over;
+  }
+
+  /** Keeps a timer that was started, until it has run; replaces the one that has this key. False if the end has come. */
+  boolean keep(Object key, Alarm alarm) {
+    var before = (Alarm) null;
+    synchronized (this) {
+      if (over) return false;
+      if (timers.isEmpty()) timers = new HashMap<>();
+      before = alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
+    }
     if (before != null) before.cancel();
     return true;
   }
@@ -131,13 +139,23 @@ final class Rich {
   }
 
   /** Arms the timer that ends a killer's patience, unless it is armed or the end was announced. */
-  synchronized void grace(Supplier<Scheduler.Timer> starting) {
-    if (!announced && grace == null) grace = starting.get();
+  void grace(Supplier<Scheduler.Timer> starting) {
+    synchronized (this) {
+      if (announced || condemned) return;
+      condemned = true;
+    }
+    try {
+      grace = starting.get();
+    } catch (Throwable noTimer) {
+      condemned = false; // without a call: it cannot fail
+      throw noTimer;
+    }
+    if (exit.isDone()) close(grace::cancel); // the end was announced meanwhile, by one who may have looked before
   }
 
   /** Whether a killer's patience will end it, if nothing else does. */
-  synchronized boolean isCondemned() {
-    return grace != null;
+  boolean isCondemned() {
+    return condemned;
   }
 
   /** The hooks begin on this thread; a killer may have come since the last handler returned. */
@@ -187,12 +205,12 @@ final class Rich {
       announced = true;
       why = reason = reason();
       watched = watches;
-      if (grace != null) close(grace::cancel);
     }
     back = leaver != null && leaver.thread == Thread.currentThread(); // else its thread is still to come back
     cell.ended();
     exit.end(why);
     if (watched != null) watched.announce(why);
+    if (grace != null) close(grace::cancel); // the user's, perhaps: so when all are told
   }
 
   /** Waits for the end; null: as long as it takes. */

@@ -1,0 +1,93 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A scheduler of the user's that works under a lock, or runs at once what is due at once. */
+@Timeout(60)
+class SchedulerFaultTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  /** What makes the engine set a timer. */
+  private interface Step {
+    void take(Actor<Object> actor);
+  }
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private static Stream<Arguments> steps() {
+    Step later = actor -> actor.sendMessageLater("later", SECOND);
+    Step every = actor -> actor.sendMessageEvery("every", SECOND);
+    Step kill = Actor::kill;
+    return Stream.of(Arguments.of("sendMessageLater", later), Arguments.of("sendMessageEvery", every), Arguments.of("kill", kill));
+  }
+
+  /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("steps")
+  void noMonitorIsHeldWhileItIsCalled(String name, Step step) {
+    var lock = new Object();
+    var called = new CountDownLatch(1);
+    var told = new CompletableFuture<ExitReason>();
+    var actor = Variants.scope(o -> o.withScheduler(new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        called.countDown();
+        synchronized (lock) {
+          return super.after(delay, task);
+        }
+      }
+
+      @Override
+      public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+        return after(initial, task);
+      }
+    })).anonymous().newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+    });
+    Gate.occupy(actor);
+
+    Thread.ofPlatform().daemon().start(() -> {
+      synchronized (lock) {
+        Thread.ofPlatform().daemon().start(() -> step.take(actor));
+        Patience.await(called);
+        told.complete(((ActorCell) actor).rich().reason());
+      }
+    });
+
+    Patience.value(told);
+  }
+
+  @Test
+  void aTimerThatRunsBeforeItIsKeptIsNotKept() {
+    var handled = new AtomicInteger();
+    var scope = Variants.scope(o -> o.withScheduler(new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        task.run();
+        return () -> false;
+      }
+    }));
+    var actor = scope.named("eager").newActor((Object m) -> handled.incrementAndGet());
+
+    actor.sendMessageLater("at once", SECOND);
+
+    Patience.eventually(() -> handled.get() == 1);
+    Patience.eventually(((ActorCell) actor)::isQuiet);
+    assertEquals(false, ((ActorCell) actor).rich().isDue(Long.MAX_VALUE / 2));
+  }
+}
