@@ -8,6 +8,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -64,6 +65,14 @@ class WatchTest {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiet(Patience.LONG));
     if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet); // anonymous: the scope does not see it
+  }
+
+  /** They are told in the order in which they began to watch, after `close` returned. */
+  private void endedAndAllTold(Exitable other) {
+    var last = new CompletableFuture<Object>();
+    sent(watcher(scope.anonymous(), new ArrayList<>()), new Watch(other, last::complete));
+    other.close();
+    Patience.value(last);
   }
 
   private static <T> Consumer<T> named(String name, Consumer<T> code) {
@@ -165,7 +174,7 @@ class WatchTest {
     sent(watcher, new Watch(other, reason -> "old"));
     sent(watcher, new Watch(other, reason -> "new"));
 
-    other.close();
+    endedAndAllTold(other);
 
     watcher.close();
     assertEquals(List.of("new"), log);
@@ -178,7 +187,7 @@ class WatchTest {
     sent(watcher, new Watch(other, reason -> "told"));
     sent(watcher, new Unwatch(other));
 
-    other.close();
+    endedAndAllTold(other);
 
     watcher.close();
     assertEquals(List.of(), log);
@@ -263,7 +272,7 @@ class WatchTest {
     watcher.sendMessage(new Watch(other, reason -> "told"));
     watcher.close();
 
-    other.close();
+    endedAndAllTold(other);
 
     assertEquals(List.of(), letters.all);
   }
