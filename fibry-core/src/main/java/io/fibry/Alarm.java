@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.Objects;
 
 /** A message that is sent later, once or again and again. */
 final class Alarm implements Scheduler.Timer, Runnable {
@@ -18,7 +19,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
 
   private Alarm(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
     this.cell = cell;
-    this.time = time;
+    this.time = Objects.requireNonNull(time, repeats ? "period" : "delay");
     this.key = key == null ? this : key;
     this.message = message;
     this.repeats = repeats;
