@@ -37,8 +37,8 @@ final class Activation extends Turn implements Runnable {
   private Object node; // from where on the right to run is ours; null: it is not
   private boolean leaving; // the pill was met: the hooks are ours to run
   private boolean gone; // and have been
+  boolean rests; // before the next message, as long as `Rich.pause` says
   Object answer; // inline only: what the handler returned; null: look at the request
-  long restFor; // nanoseconds to rest before the next message; 0: none
   private long rested; // when it last let go of its carrier for good; 0: not yet
 
   Activation(ActorCell cell, Object first, Kind kind) {
@@ -101,7 +101,7 @@ final class Activation extends Turn implements Runnable {
       Object given = request.beginUnseen();
       if (cell.phase <= ActorCell.OPEN) deliver(given, request, null);
       else undelivered(given, request);
-      if (restFor > 0) {
+      if (rests) {
         rest(true);
         return;
       }
@@ -169,9 +169,10 @@ final class Activation extends Turn implements Runnable {
       leaving = true;
     }
     while (true) {
-      boolean heeds = cell.phase >= ActorCell.OPEN || !renewed();
-      if (heeds) handle(node);
-      if (restFor > 0) {
+      byte phase = cell.phase;
+      boolean heeds = phase >= ActorCell.OPEN || !renewed();
+      if (heeds) handle(node, phase);
+      if (rests) {
         rest(heeds);
         return;
       }
@@ -201,16 +202,15 @@ final class Activation extends Turn implements Runnable {
     if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
     Failures.renew(this, null, cell.rich().pause);
     if (own) Thread.interrupted(); // a stray one of the stop hook
-    return restFor > 0;
+    return rests;
   }
 
   /** Lets go of the thread until the back-off is over; the right to run lies in {@code rich}. */
   private void rest(boolean handled) {
-    long nanos = restFor;
-    restFor = 0;
+    rests = false;
     pause();
     if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING; // what was put aside is back in the mailbox, and must not be found here too
-    Dispatch.rest(cell, node, nanos);
+    Dispatch.rest(cell, node, cell.rich().pause);
     node = null;
   }
 
@@ -277,7 +277,7 @@ final class Activation extends Turn implements Runnable {
 
   // ---- one message
 
-  private void handle(Object node) {
+  private void handle(Object node, byte phase) {
     Object given;
     Along along;
     Asked<?> request = null;
@@ -296,7 +296,7 @@ final class Activation extends Turn implements Runnable {
       }
     }
     if (given == Envelope.Control.PILL) meetPill();
-    else if (cell.phase > ActorCell.OPEN) undelivered(given, request);
+    else if (phase > ActorCell.OPEN) undelivered(given, request);
     else deliver(given, request, along);
   }
 

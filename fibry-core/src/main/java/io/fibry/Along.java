@@ -9,6 +9,9 @@ import io.fibry.ActorScope.Carrier;
  * message is handled all the same.
  */
 final class Along {
+  /** Whether any actor has carriers: one look at a hot word, instead of three at each actor. Written before the first such actor is made, so seen by whoever knows one. */
+  static boolean used;
+
   private final Object[] captured; // in the order of the carriers, null where there are none; an element is null where there was nothing to capture
   private final long sent; // when, by System.nanoTime; 0: nobody records messages
 
@@ -19,8 +22,7 @@ final class Along {
 
   /** What a message to this actor takes along from this thread. Null: nothing. */
   static Along of(ActorCell cell) {
-    var carriers = cell.behaviour.how().carriers();
-    return carriers == null && !Events.messages() ? null : new Along(captured(cell));
+    return used || Events.messages() ? of(captured(cell)) : null;
   }
 
   /** The same, of what was captured before. */

@@ -81,8 +81,8 @@ final class Failures {
   /** The old state leaves, the next message will find a new one; what was put aside comes back. */
   static void renew(Activation turn, Throwable cause, long pause) {
     var cell = turn.cell;
-    Events.restart(cell, cause, pause);
-    turn.restFor = pause;
+    cell.rich().pause = pause;
+    turn.rests = pause > 0;
     try {
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
@@ -92,5 +92,6 @@ final class Failures {
       cell.hasState = false;
     }
     turn.takeBack();
+    Events.restart(cell, cause, pause);
   }
 }

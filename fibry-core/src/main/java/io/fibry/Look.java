@@ -123,10 +123,18 @@ final class Look {
   private String soonTold(Supplier<String> text, String otherwise) {
     if (!talking.compareAndSet(false, true)) return otherwise;
     var told = new CompletableFuture<String>();
-    OwnThreads.FIBER.activate(() -> {
-      told.complete(text.get());
+    try {
+      OwnThreads.FIBER.activate(() -> {
+        try {
+          told.complete(text.get());
+        } finally {
+          talking.set(false);
+        }
+      });
+    } catch (Throwable noThread) {
       talking.set(false);
-    });
+      return otherwise;
+    }
     return soon(told, otherwise, MOMENT);
   }
 

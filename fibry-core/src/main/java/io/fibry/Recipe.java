@@ -148,6 +148,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private Behaviour.How how() {
     var strategy = strategy();
     var carriers = scope.options().carriers;
+    if (carriers != null) Along.used = true;
     var shared = cache.how;
     if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, carriers);
     return shared;

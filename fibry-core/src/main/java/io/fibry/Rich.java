@@ -38,7 +38,7 @@ final class Rich {
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
   private volatile boolean back; // it ended, and was not cut off
-  volatile long pause; // nanoseconds to wait before a restart that was asked for from outside; written by who asks
+  volatile long pause; // nanoseconds to wait before the next restart; written by who asks for it, the handler's thread or another
   volatile long handled; // how many so far; written by who has the right to run, read by who looks at the tree
   volatile long failed; // as `handled`
 

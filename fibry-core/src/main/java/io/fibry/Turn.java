@@ -26,7 +26,7 @@ abstract class Turn implements ActorContext<Object> {
   boolean aside; // the message was put aside
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
   Limit limit; // inline only: when the answer must be there, as far as anybody asks; null: nobody does
-  long handled; // messages not yet in the accounts
+  int handled; // messages not yet in the accounts
   Activation outer; // on whose thread, inside of whose handler, this runs; null: none
   volatile Look.Since since; // which message it was found at, and when; written by who looks from outside
   volatile Look look; // the last; likewise
