@@ -20,6 +20,7 @@ final class Limit implements BooleanSupplier {
   private final long end;
   private final boolean inherited; // from the request being handled
   Limit next; // in a list of the sweep
+  int slot; // of the sweep, where this may stand; written by the waiter
   Why why; // it was over before the answer came; written by who expired the request, before that is settled, read by the waiter
   private volatile Asked<?> asked; // what is waited for; written by the waiter, read by the sweep; null again once answered
   private volatile Scheduler.Timer timer; // what will end the wait; written by the sweep, cancelled by the waiter
@@ -148,6 +149,7 @@ final class Limit implements BooleanSupplier {
       return asked.value();
     } finally {
       this.asked = null;
+      Sweep.remove(this);
       var armed = timer;
       if (armed != null) armed.cancel();
     }

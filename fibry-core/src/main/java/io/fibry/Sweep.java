@@ -8,21 +8,37 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 /**
  * Gives the waits that last a timer each: those that are not over when it comes round, a hundredth of a second after the first of them began. While nobody waits it does not run.
  *
- * <p>Nothing is missed: who adds a wait looks at {@code armed} afterwards, and the sweep looks at the lists after it has cleared {@code armed}.
+ * <p>A wait takes a slot, and leaves it when it is over: a list would keep those that are long over until the sweep, and every collection of garbage would copy them. Only where all slots in reach are taken it is put on a
+ * list.
+ *
+ * <p>Nothing is missed: who adds a wait looks at {@code armed} afterwards, and the sweep looks at slots and lists after it has cleared {@code armed}.
  */
 final class Sweep {
   static final Duration EVERY = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
-  private static final int APART = 16; // references in a cache line
-  private static final AtomicReferenceArray<Limit> LISTS = new AtomicReferenceArray<>(STRIPES * APART); // heads; pushed by waiters, taken whole by the sweep
+  private static final int REACH = 16; // slots in a stripe, a cache line full
+  private static final AtomicReferenceArray<Limit> SLOTS = new AtomicReferenceArray<>(STRIPES * REACH); // null -> a wait, by who waits -> null, by him or by the sweep
+  private static final AtomicReferenceArray<Limit> LISTS = new AtomicReferenceArray<>(STRIPES * REACH); // the first of each stripe is a head; pushed by waiters, taken whole by the sweep
   private static final AtomicBoolean ARMED = new AtomicBoolean();
 
   private Sweep() {}
 
   static void add(Limit limit) {
-    int list = (int) (Thread.currentThread().threadId() & STRIPES - 1) * APART;
-    do limit.next = LISTS.get(list); while (!LISTS.compareAndSet(list, limit.next, limit));
+    int stripe = (int) (Thread.currentThread().threadId() & STRIPES - 1) * REACH;
+    int slot = stripe;
+    while (slot < stripe + REACH && !take(slot, limit)) slot++;
+    if (slot < stripe + REACH) limit.slot = slot;
+    else do limit.next = LISTS.get(stripe); while (!LISTS.compareAndSet(stripe, limit.next, limit));
     arm();
+  }
+
+  private static boolean take(int slot, Limit limit) {
+    return SLOTS.getPlain(slot) == null && SLOTS.compareAndSet(slot, null, limit);
+  }
+
+  /** It is over. */
+  static void remove(Limit limit) {
+    if (SLOTS.getPlain(limit.slot) == limit) SLOTS.compareAndSet(limit.slot, limit, null);
   }
 
   private static void arm() {
@@ -46,7 +62,11 @@ final class Sweep {
   }
 
   private static void run() {
-    for (int list = 0; list < LISTS.length(); list += APART) {
+    for (int slot = 0; slot < SLOTS.length(); slot++) {
+      var limit = SLOTS.get(slot) == null ? null : SLOTS.getAndSet(slot, null);
+      if (limit != null) give(limit);
+    }
+    for (int list = 0; list < LISTS.length(); list += REACH) {
       for (var limit = LISTS.getAndSet(list, null); limit != null; ) {
         var next = limit.next;
         limit.next = null;
@@ -55,6 +75,12 @@ final class Sweep {
       }
     }
     ARMED.set(false);
-    for (int list = 0; list < LISTS.length(); list += APART) if (LISTS.get(list) != null) arm();
+    if (isNeeded()) arm();
+  }
+
+  private static boolean isNeeded() {
+    for (int slot = 0; slot < SLOTS.length(); slot++) if (SLOTS.get(slot) != null) return true;
+    for (int list = 0; list < LISTS.length(); list += REACH) if (LISTS.get(list) != null) return true;
+    return false;
   }
 }
