@@ -39,13 +39,13 @@ final class Burial {
   static void failRequests(Activation worker) {
     var current = worker.asked;
     if (current != null) current.cutOff(worker.message);
+    var chosen = worker.received;
+    if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
     failBehind(worker);
   }
 
-  /** The same for all but the one being handled. */
+  /** The same for all that the handler has not taken, and will not. */
   static void failBehind(Activation worker) {
-    var chosen = worker.received;
-    if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
     for (var put : worker.cell.rich().aside) if (put instanceof Asked<?> request) PlainQueue.cutOff(request);
     worker.cell.failWaiting(worker.at());
   }

@@ -145,7 +145,8 @@ class NoRingTest {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var told = new CompletableFuture<Object>();
-    var slow = Job.act("slow", () -> { // as a ring that its members have yet to find
+    var slow = Job.act("slow", () -> { // as a ring that its members have yet to find: the first of them has looked by now
+      Job.waiting(a);
       try (var wait = Wait.begin((ActorCell) a, "by hand", a.onExit())) {
         gate.pass();
         told.complete(wait.ring().size());
