@@ -59,21 +59,17 @@ public final class GuardedQueue<E> {
   }
 
   /**
-   * Whether a mailbox needs such a queue.
-   *
+   * {@return whether a mailbox needs such a queue; false for the plain one}
    * @param mailbox how messages wait
-   * @return false for the plain one
    */
   public static boolean needed(Mailbox<?> mailbox) {
     return mailbox.capacity < Integer.MAX_VALUE || mailbox.order != null || mailbox.selective;
   }
 
   /**
-   * A queue that does what the mailbox says.
-   *
+   * {@return a queue that does what the mailbox says}
    * @param <E> what waits
    * @param mailbox how messages wait
-   * @return a queue
    */
   public static <E> GuardedQueue<E> of(Mailbox<?> mailbox) {
     return new GuardedQueue<>(mailbox);
@@ -240,7 +236,10 @@ public final class GuardedQueue<E> {
     }
   }
 
-  /** {@return the first of what waits now, in the order in which it would be taken} @param most how many */
+  /**
+   * {@return the first of what waits now, in the order in which it would be taken}
+   * @param most how many
+   */
   public synchronized List<E> waiting(int most) {
     var all = new ArrayList<E>();
     for (var place = head; place != null && all.size() < most; place = place.after) all.add(place.item);
