@@ -58,7 +58,7 @@ final class Closing {
   private void follow() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
       var now = outermost.step;
-      try (var wait = now.cell == null ? null : Wait.begin(now.cell, Wait.END, now.cell.onExit())) {
+      try (var wait = now.cell == null ? null : Wait.begin(now.cell, Wait.CLOSE, now.cell.onExit())) {
         if (wait != null) outermost.breakRings(wait, now.cell);
         CompletableFuture.anyOf(report, now.next).get();
       }
@@ -160,7 +160,7 @@ final class Closing {
     var before = step;
     step = new Step(cell);
     before.next.complete(step);
-    try (var wait = Wait.begin(cell, Wait.END, cell.onExit())) {
+    try (var wait = Wait.begin(cell, Wait.CLOSE, cell.onExit())) {
       if (wait != null) breakRings(wait, cell);
       return await(cell.onExit(), limit);
     }

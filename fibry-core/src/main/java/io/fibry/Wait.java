@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Wait implements AutoCloseable {
   static final String END = "its end";
+  static final String CLOSE = "its end, to close its scope";
 
   final ActorCell on;
   private final Object what; // the message; null: only its handler may know
@@ -43,7 +44,7 @@ final class Wait implements AutoCloseable {
     var wait = new Wait(on, what, null, Activation.CURRENT.get(), false);
     var ring = new ArrayList<>(List.of(wait));
     nested(wait.worker(), wait.by, ring);
-    return exception(ring);
+    return cycle(ring);
   }
 
   private static void rescue(ActorCell on) {
@@ -145,7 +146,14 @@ final class Wait implements AutoCloseable {
     return what != null || worker.asked != thing ? this : new Wait(on, worker.message, thing, by, deaf);
   }
 
-  static AskCycleException exception(List<Wait> ring) {
+  /** What to tell who closed the ring: that there is one; or, where the actor it waits for is ending because it closes its own scope, just that. */
+  static RequestException exception(List<Wait> ring) {
+    var first = ring.getFirst();
+    boolean closing = first.on.phase > ActorCell.OPEN && ring.stream().anyMatch(wait -> wait.what == CLOSE);
+    return closing ? first.on.stopped(first.what == null ? "the answer" : Envelope.given(first.what)) : cycle(ring);
+  }
+
+  private static AskCycleException cycle(List<Wait> ring) {
     var names = new ArrayList<String>();
     var links = new ArrayList<String>();
     for (var wait : ring) {

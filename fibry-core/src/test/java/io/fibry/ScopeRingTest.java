@@ -22,6 +22,7 @@ class ScopeRingTest {
   private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withScheduler(clock));
   private final CompletableFuture<Throwable> told = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
+  private final CompletableFuture<Actor<String>> asker = new CompletableFuture<>();
 
   /** Closes the scope at any message, and then answers. */
   private ActorWithReturn<String, String> closer(ActorScope where) {
@@ -31,14 +32,29 @@ class ScopeRingTest {
     });
   }
 
+  /** The same, once the asker waits: else that one may find the ring, and be freed by that. */
+  private ActorWithReturn<String, String> late(ActorScope where) {
+    return where.named("closer").newActorWithReturn((String m) -> {
+      Patience.eventually(() -> waits(asker.join()));
+      report.complete(scope.closeWithin(Duration.ofMinutes(1)));
+      return "closed";
+    });
+  }
+
+  private static boolean waits(Actor<?> actor) {
+    var worker = ((ActorCell) actor).run();
+    return worker != null && worker.waits != null;
+  }
+
   private void asker(ActorWithReturn<String, String> closer) {
-    scope.named("asker").newActor((String m) -> {
+    asker.complete(scope.named("asker").newActor((String m) -> {
       try {
         closer.ask(m);
       } catch (Throwable thrown) {
         told.complete(thrown);
       }
-    }).sendMessage("close");
+    }));
+    asker.join().sendMessage("close");
   }
 
   @Test
@@ -52,7 +68,7 @@ class ScopeRingTest {
   @Test
   void aMemberThatWaitsForAnOutsiderWhoClosesIsInterruptedAtOnce() {
     try (var outside = ActorSystem.openScope("outside")) {
-      asker(closer(outside));
+      asker(late(outside));
 
       assertInstanceOf(CancellationException.class, Patience.value(told));
       assertEquals(List.of(), Patience.value(report).running());
@@ -62,7 +78,7 @@ class ScopeRingTest {
   @Test
   void aMemberThatWaitsForTheClosingOneThroughAnOutsiderIsFreed() {
     try (var outside = ActorSystem.openScope("outside")) {
-      var closer = closer(scope);
+      var closer = late(scope);
       var between = outside.named("between").newActorWithReturn((String m) -> closer.ask(m));
 
       asker(between);
@@ -87,15 +103,20 @@ class ScopeRingTest {
     try (var outside = ActorSystem.openScope("outside")) {
       var where = below ? scope.openScope("below") : scope;
       var gate = new Gate();
-      var second = outside.named("second").newActorWithReturn((String m) -> where.closeWithin(Duration.ofMinutes(1)).scope());
-      where.named("member").newActor((String m) -> {
+      var member = new CompletableFuture<Actor<String>>();
+      var second = outside.named("second").newActorWithReturn((String m) -> {
+        Patience.eventually(() -> waits(member.join())); // else it would find the ring, and be freed by that
+        return where.closeWithin(Duration.ofMinutes(1)).scope();
+      });
+      member.complete(where.named("member").newActor((String m) -> {
         gate.pass();
         try {
           second.ask(m);
         } catch (Throwable thrown) {
           told.complete(thrown);
         }
-      }).sendMessage("close");
+      }));
+      member.join().sendMessage("close");
       Patience.await(gate.entered);
       Patience.parked(Patience.elsewhere(() -> report.complete(scope.closeWithin(Duration.ofMinutes(1)))));
 
