@@ -5,7 +5,7 @@ import io.fibry.time.Scheduler;
 /** The right to run, laid down in {@link Rich} until it is taken up again, and the timer that sees to that. */
 final class Rest {
   final Object node; // where to go on
-  private volatile Scheduler.Timer timer; // written by who rests, before it looks at `over`
+  volatile Scheduler.Timer timer; // null: not yet set; written by who rests, before it looks at `over`
   private volatile boolean over; // written by who took it up, before it looks at `timer`
 
   Rest(Object node) {

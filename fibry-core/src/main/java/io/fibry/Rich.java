@@ -34,7 +34,7 @@ final class Rich {
   private Map<Asked<?>, Object> promised = Map.of(); // and what was asked
   private Watches watches; // null: never needed
   private Restarts restarts; // null: never needed
-  private Rest rest; // and with it the right to run; null: none is held here
+  Rest rest; // and with it the right to run; null: none is held here
   final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
   volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
   private volatile boolean back; // it ended, and was not cut off

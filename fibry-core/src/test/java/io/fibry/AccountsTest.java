@@ -157,7 +157,7 @@ class AccountsTest {
   void whatWaitsForARestartIsCounted() {
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor(AccountsTest::handle);
     actor.sendMessage(new IOException("planned"));
-    Patience.eventually(() -> ((ActorCell) (java.util.concurrent.Executor) actor).rich().resting() != null);
+    Patience.eventually(() -> Patience.rests(actor));
     send(actor, 4, 0);
 
     is(scope.report(), 0, Reason.FAILED, 1, 4);

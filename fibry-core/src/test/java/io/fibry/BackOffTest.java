@@ -58,7 +58,7 @@ class BackOffTest {
   }
 
   private static boolean rests(Exitable actor) {
-    return cell(actor).rich().resting() != null;
+    return Patience.rests(actor);
   }
 
   /** Fails at this moment, and rests. */

@@ -46,7 +46,7 @@ class ContractSupervisionTest {
   }
 
   private static boolean rests(Exitable actor) {
-    return ((ActorCell) actor).rich().resting() != null;
+    return Patience.rests(actor);
   }
 
   private Actor<Object> resting(Variant variant) {

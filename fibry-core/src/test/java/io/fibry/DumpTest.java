@@ -80,7 +80,7 @@ class DumpTest {
       throw new IOException("planned");
     });
     actor.sendMessage(1);
-    Patience.eventually(() -> ((ActorCell) (Exitable) actor).rich().resting() != null);
+    Patience.eventually(() -> Patience.rests(actor));
     actor.sendMessage(2);
 
     says("  tired .*: rests before its restart; 1 waiting; 0 handled, 1 failed");

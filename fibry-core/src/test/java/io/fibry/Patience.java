@@ -59,6 +59,12 @@ final class Patience {
     }
   }
 
+  /** Whether it rests before a restart, and the timer that ends that is set. */
+  static boolean rests(Object actor) {
+    var rest = ((ActorCell) actor).rich().rest;
+    return rest != null && rest.timer != null;
+  }
+
   /** Runs it on a thread of its own: what it sends may be handled there, where the strategy is CALLER. */
   static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);

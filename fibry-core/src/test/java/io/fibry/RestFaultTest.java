@@ -25,7 +25,7 @@ class RestFaultTest {
   }
 
   private static boolean rests(Actor<Object> actor) {
-    return ((ActorCell) actor).rich().resting() != null;
+    return Patience.rests(actor);
   }
 
   @Test

@@ -183,7 +183,7 @@ class ScopePolicyTest extends Escalating {
   }
 
   private static boolean rests(Exitable actor) {
-    return ((ActorCell) actor).rich().resting() != null;
+    return Patience.rests(actor);
   }
 
   @ParameterizedTest

@@ -10,9 +10,11 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 /** What ends something, called at every depth on the way back from the edge of a stack: the first call that can do it does it whole. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
+@ExtendWith(Hush.class)
 class StackEdgeEndFaultTest {
   private static final int EPISODES = 100;
 

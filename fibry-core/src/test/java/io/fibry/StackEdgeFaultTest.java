@@ -18,11 +18,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A sender that recurses and sends at every depth until its stack is full: whatever the overflow interrupts inside the library, the receiver must not suffer. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
+@ExtendWith(Hush.class)
 class StackEdgeFaultTest {
   private static final int DEEPEST = 60_000;
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);

@@ -242,7 +242,7 @@ class WhyTest {
       throw new IllegalStateException("planned");
     });
     resting.sendMessage("fails");
-    Patience.eventually(() -> ((ActorCell) resting).rich().resting() != null);
+    Patience.eventually(() -> Patience.rests(resting));
 
     assertSays(late(ask(resting, "Get")), "its turn had not come, and will not; the actor rests before its restart");
   }
