@@ -189,7 +189,7 @@ final class GuardedCell extends ActorCell {
     var timer = limit == Limit.NO_WAIT ? null : limit.waking();
     try {
       return queue.receive(node -> {
-        Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
+        Object message = message(node);
         return message != null && !(message instanceof Envelope.Control) && fits.test(message);
       }, limit);
     } finally {

@@ -182,8 +182,13 @@ abstract sealed class PlainQueue permits Life {
     return node == null;
   }
 
+  /** What a node that waits holds; null: it was begun, or taken back. */
+  static Object message(Object node) {
+    return node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
+  }
+
   static boolean holds(Object node) {
-    Object message = node instanceof Envelope envelope ? envelope.message : ((Asked<?>) node).message();
+    Object message = message(node);
     return message != null && message != Envelope.Control.PILL;
   }
 
