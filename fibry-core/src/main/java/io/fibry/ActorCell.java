@@ -204,8 +204,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public boolean waitForExit(Duration limit) {
-    if (limit.isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
-    return awaitExit(limit);
+    return awaitExit(Limit.notNegative(limit, "limit"));
   }
 
   private boolean awaitExit(Duration limit) {

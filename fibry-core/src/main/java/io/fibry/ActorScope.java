@@ -217,8 +217,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withDrainLimit(Duration limit) {
-      Objects.requireNonNull(limit, "limit");
-      if (limit.isNegative()) throw new IllegalArgumentException("a drain limit of " + limit + " lies in the past; give zero or more");
+      Limit.notNegative(limit, "drain limit");
       return with(copy -> copy.drainLimit = limit);
     }
 
@@ -229,8 +228,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withGrace(Duration grace) {
-      Objects.requireNonNull(grace, "grace");
-      if (grace.isNegative()) throw new IllegalArgumentException("a grace of " + grace + " lies in the past; give zero or more");
+      Limit.notNegative(grace, "grace");
       return with(copy -> copy.grace = grace);
     }
 

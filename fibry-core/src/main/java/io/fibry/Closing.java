@@ -188,8 +188,4 @@ final class Closing {
   private CancellationException interrupted() {
     return new CancellationException("interrupted while closing scope '" + scope.name() + "'; what was not done by then is interrupted");
   }
-
-  static void checkInterrupt(String what) {
-    if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted while waiting " + what);
-  }
 }

@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +59,12 @@ final class Limit implements BooleanSupplier {
   /** The same, where zero is a limit too. */
   static Limit within(Scheduler clock, Duration limit) {
     return limit.isZero() ? NO_WAIT : new Limit(clock, limit);
+  }
+
+  /** Refuses what lies in the past, by its name; zero is a time too. */
+  static Duration notNegative(Duration time, String name) {
+    if (Objects.requireNonNull(time, name).isNegative()) throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
+    return time;
   }
 
   static long nanos(Duration limit) {

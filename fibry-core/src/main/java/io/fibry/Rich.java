@@ -218,7 +218,7 @@ final class Rich {
     try (var wait = Wait.begin(cell, Wait.END, exit)) {
       if (wait != null) wait.refuseRing();
       if (limit == null) exit.get();
-      else exit.get(limit.compareTo(Duration.ofDays(36_500)) < 0 ? limit.toNanos() : Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+      else exit.get(Limit.nanos(limit), TimeUnit.NANOSECONDS);
       return true;
     } catch (TimeoutException over) {
       return false;

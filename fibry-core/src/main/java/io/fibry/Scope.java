@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -236,14 +237,13 @@ final class Scope implements ActorScope {
   /** Twice in a row nobody at work, and nothing happened in between: then nobody was at work in between. */
   @Override
   public boolean awaitQuiet(Duration limit) {
-    if (limit.isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+    long most = Limit.nanos(Limit.notNegative(limit, "limit"));
     long began = System.nanoTime();
-    long most = Limit.nanos(limit);
     for (long pause = 20_000; ; pause = Math.min(1_000_000, pause * 2)) {
       long before = accounts.total();
       if (isIdle() && isIdle() && accounts.total() == before) return true;
       if (System.nanoTime() - began >= most) return false;
-      Closing.checkInterrupt("for scope '" + name + "' to be quiet");
+      if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted while waiting for scope '" + name + "' to be quiet");
       LockSupport.parkNanos(this, pause);
     }
   }
@@ -261,8 +261,7 @@ final class Scope implements ActorScope {
 
   @Override
   public Report closeWithin(Duration limit) {
-    if (Objects.requireNonNull(limit, "limit").isNegative()) throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
-    return close(limit, false);
+    return close(Limit.notNegative(limit, "limit"), false);
   }
 
   private Report close(Duration limit, boolean logs) {
