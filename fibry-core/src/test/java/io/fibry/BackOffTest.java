@@ -57,22 +57,18 @@ class BackOffTest {
     return (ActorCell) actor;
   }
 
-  private static boolean rests(Exitable actor) {
-    return Patience.rests(actor);
-  }
-
   /** Fails at this moment, and rests. */
   private static void fail(Actor<Object> actor) {
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> rests(actor));
+    Patience.eventually(() -> Patience.rests(actor));
   }
 
   /** It rests at least half of this, and no more than all of it. */
   private void restsFor(Actor<Object> actor, Duration most) {
     clock.advance(most.dividedBy(2).minus(MOMENT));
-    assertTrue(rests(actor), "less than half of " + most);
+    assertTrue(Patience.rests(actor), "less than half of " + most);
     clock.advance(most.dividedBy(2).plus(MOMENT));
-    assertFalse(rests(actor), "more than " + most);
+    assertFalse(Patience.rests(actor), "more than " + most);
   }
 
   @Test
@@ -131,7 +127,7 @@ class BackOffTest {
     fail(actor);
     for (Object m : List.of("a", new IllegalArgumentException("second"), "b")) actor.sendMessage(m);
     clock.advance(Duration.ofSeconds(1));
-    Patience.eventually(() -> letters.all.size() == 2 && rests(actor));
+    Patience.eventually(() -> letters.all.size() == 2 && Patience.rests(actor));
 
     clock.advance(Duration.ofSeconds(2));
 
@@ -269,7 +265,7 @@ class BackOffTest {
       throw new IllegalStateException("planned");
     });
     var answer = actor.sendMessageReturn("a");
-    Patience.eventually(() -> rests(actor));
+    Patience.eventually(() -> Patience.rests(actor));
 
     clock.advance(Duration.ofSeconds(1));
 
@@ -295,7 +291,7 @@ class BackOffTest {
       }
     });
     var thrown = Patience.value(asker); // at once, and not after the rest
-    boolean rested = rests(actor);
+    boolean rested = Patience.rests(actor);
 
     clock.advance(Duration.ofSeconds(1));
 

@@ -45,14 +45,10 @@ class ContractSupervisionTest {
     });
   }
 
-  private static boolean rests(Exitable actor) {
-    return Patience.rests(actor);
-  }
-
   private Actor<Object> resting(Variant variant) {
     var actor = actor(variant, BACK_OFF);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> rests(actor));
+    Patience.eventually(() -> Patience.rests(actor));
     return actor;
   }
 

@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,7 +46,7 @@ class EventsJvmTest {
 
   @Test
   void aRecordingStartedWithTheProgramHasThem(@TempDir Path directory) throws Exception {
-    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    Recorder.assumePresent();
     var file = directory.resolve("program.jfr");
 
     try (var child = JvmChild.start(List.of("-XX:StartFlightRecording:filename=" + file), Program.class)) {

@@ -19,7 +19,6 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.SettingDescriptor;
 import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -35,7 +34,7 @@ class EventsTest {
 
   @BeforeAll
   static void thereIsARecorder() {
-    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    Recorder.assumePresent();
   }
 
   @AfterEach

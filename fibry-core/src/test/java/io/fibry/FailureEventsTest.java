@@ -13,7 +13,6 @@ import java.util.concurrent.RejectedExecutionException;
 import jdk.jfr.consumer.RecordedClass;
 import jdk.jfr.consumer.RecordedEvent;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +24,7 @@ class FailureEventsTest {
 
   @BeforeAll
   static void thereIsARecorder() {
-    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    Recorder.assumePresent();
   }
 
   @AfterEach

@@ -9,7 +9,6 @@ import java.util.List;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,7 +19,7 @@ class PinningJvmTest {
 
   @Test
   void noFrameOfTheLibraryPinsACarrier(@TempDir Path directory) throws Exception {
-    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+    Recorder.assumePresent();
     try (var harness = new StressHarness(StressHarness.seed())) {
       harness.play(1); // or the first use of classes is seen
 

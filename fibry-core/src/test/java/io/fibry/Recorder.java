@@ -9,11 +9,17 @@ import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.Assumptions;
 
 /** A flight recording of one kind of event, without a threshold unless told. */
 final class Recorder implements AutoCloseable {
   private final Recording recording = new Recording();
   private final String event;
+
+  /** Skips a test where there is nothing to record with. */
+  static void assumePresent() {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+  }
 
   /** Begins at once. */
   static Recorder of(String event) {

@@ -24,10 +24,6 @@ class RestFaultTest {
     });
   }
 
-  private static boolean rests(Actor<Object> actor) {
-    return Patience.rests(actor);
-  }
-
   @Test
   void aTimerThatCannotBeCancelledLosesNoMessage() {
     var clock = new Clock() {
@@ -41,7 +37,7 @@ class RestFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> rests(actor));
+    Patience.eventually(() -> Patience.rests(actor));
     actor.sendMessage("next");
 
     clock.manual.advance(Duration.ofSeconds(1));
@@ -61,7 +57,7 @@ class RestFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> rests(actor));
+    Patience.eventually(() -> Patience.rests(actor));
 
     actor.askExit();
 

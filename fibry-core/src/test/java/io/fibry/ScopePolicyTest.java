@@ -171,7 +171,7 @@ class ScopePolicyTest extends Escalating {
     var b = actor(scope, "b");
     quiet(scope);
     b.sendMessage(new IOException("planned"));
-    Patience.eventually(() -> rests(a) && rests(b));
+    Patience.eventually(() -> Patience.rests(a) && Patience.rests(b));
     a.sendMessage("on");
     b.sendMessage("on");
 
@@ -180,10 +180,6 @@ class ScopePolicyTest extends Escalating {
     quiet(scope);
     assertEquals(List.of("a2 on", "b2 on"), log.subList(2, 4).stream().sorted().toList());
     scope.close();
-  }
-
-  private static boolean rests(Exitable actor) {
-    return Patience.rests(actor);
   }
 
   @ParameterizedTest

@@ -26,16 +26,17 @@ class ScopeRingTest {
 
   /** Closes the scope at any message, and then answers. */
   private ActorWithReturn<String, String> closer(ActorScope where) {
-    return where.named("closer").newActorWithReturn((String m) -> {
-      report.complete(scope.closeWithin(Duration.ofMinutes(1)));
-      return "closed";
-    });
+    return closer(where, () -> {});
   }
 
   /** The same, once the asker waits: else that one may find the ring, and be freed by that. */
   private ActorWithReturn<String, String> late(ActorScope where) {
+    return closer(where, () -> Patience.eventually(() -> waits(asker.join())));
+  }
+
+  private ActorWithReturn<String, String> closer(ActorScope where, Runnable first) {
     return where.named("closer").newActorWithReturn((String m) -> {
-      Patience.eventually(() -> waits(asker.join()));
+      first.run();
       report.complete(scope.closeWithin(Duration.ofMinutes(1)));
       return "closed";
     });
