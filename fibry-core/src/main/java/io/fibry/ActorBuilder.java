@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
+import io.fibry.time.Scheduler;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 
@@ -153,6 +154,21 @@ public interface ActorBuilder<M> {
    * @return what actors made now would get
    */
   Mailbox<? super M> mailbox();
+
+  /**
+   * For code that builds on builders.
+   *
+   * @param otherwise how messages wait where neither the builder nor its scope was told
+   * @return a changed copy; the same where one of them was
+   */
+  ActorBuilder<M> orMailbox(Mailbox<Object> otherwise);
+
+  /**
+   * For code that builds on builders.
+   *
+   * @return the clock of the scope
+   */
+  Scheduler scheduler();
 
   /**
    * How actors with a state are made. Immutable and thread-safe.

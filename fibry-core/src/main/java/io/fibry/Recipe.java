@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.Behaviour.Logic;
 import io.fibry.mailbox.GuardedQueue;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.time.Scheduler;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -78,6 +79,17 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   @Override
   public Mailbox<? super M> mailbox() {
     return (Mailbox<? super M>) (ownMailbox != null ? ownMailbox : scope.options().mailbox);
+  }
+
+  @Override
+  public ActorBuilder<M> orMailbox(Mailbox<Object> otherwise) {
+    Objects.requireNonNull(otherwise, "otherwise");
+    return mailbox() == Mailbox.unbounded() && ownMailbox == null ? mailbox(otherwise) : this;
+  }
+
+  @Override
+  public Scheduler scheduler() {
+    return scope.options().scheduler;
   }
 
   @Override

@@ -75,6 +75,24 @@ class BuilderTest {
   }
 
   @Test
+  void orMailboxHoldsWhereNobodyWasTold() {
+    var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
+    var told = Mailbox.bounded(7, Overflow.REJECT);
+
+    assertSame(otherwise, scope.anonymous().orMailbox(otherwise).mailbox());
+    assertSame(told, scope.anonymous().mailbox(told).orMailbox(otherwise).mailbox());
+    assertSame(Mailbox.unbounded(), scope.anonymous().mailbox(Mailbox.unbounded()).orMailbox(otherwise).mailbox());
+    assertSame(told, Variants.scope(o -> o.withMailbox(told)).anonymous().orMailbox(otherwise).mailbox());
+  }
+
+  @Test
+  void schedulerIsTheScopes() {
+    var clock = new Clock();
+
+    assertSame(clock, Variants.scope(o -> o.withScheduler(clock)).anonymous().scheduler());
+  }
+
+  @Test
   void partNamesAPartOfTheWhole() {
     assertEquals(Optional.of("orders/3"), scope.named("orders").part("3").name());
     assertEquals("orders/3", scope.named("orders").part("3").newActor((Object m) -> {}).name());

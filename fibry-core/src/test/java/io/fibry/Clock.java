@@ -5,8 +5,8 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /** A user's own scheduler, for tests to change: time stands still until it is moved by hand. */
-class Clock implements Scheduler {
-  final ManualClock manual = new ManualClock();
+public class Clock implements Scheduler {
+  public final ManualClock manual = new ManualClock();
 
   @Override
   public long nanoTime() {

@@ -5,47 +5,47 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
 /** A message that keeps its handler until the test lets it go. */
-final class Gate {
+public final class Gate {
   private static final Queue<Gate> MADE = new ConcurrentLinkedQueue<>();
 
-  final CountDownLatch entered = new CountDownLatch(1);
+  public final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);
 
-  Gate() {
+  public Gate() {
     MADE.add(this);
   }
 
   /** After each test that uses one, or a failed test keeps a pool's thread from those that follow. */
-  static void openAll() {
+  public static void openAll() {
     for (var gate = MADE.poll(); gate != null; gate = MADE.poll()) gate.open();
   }
 
   /** Sends one, and answers when its handler stands at it. The handler must {@link #pass} it. */
-  static Gate occupy(Actor<Object> actor) {
+  public static Gate occupy(Actor<Object> actor) {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
     return gate;
   }
 
-  static Gate occupy(Sink<?> sink) {
+  public static Gate occupy(Sink<?> sink) {
     var gate = new Gate();
     Patience.elsewhere(() -> sink.execAsync(nothing -> gate.pass()));
     Patience.await(gate.entered);
     return gate;
   }
 
-  void open() {
+  public void open() {
     opened.countDown();
   }
 
-  void pass() throws InterruptedException {
+  public void pass() throws InterruptedException {
     entered.countDown();
     opened.await();
   }
 
   /** Ignores interrupts. */
-  void passDeaf() {
+  public void passDeaf() {
     entered.countDown();
     boolean interrupted = false;
     while (opened.getCount() > 0) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /** For a class that makes the library log thousands of overflown stacks: nobody reads them. */
-final class Hush implements BeforeAllCallback, AfterAllCallback {
+public final class Hush implements BeforeAllCallback, AfterAllCallback {
   private final PrintStream before = System.err;
 
   @Override

@@ -8,11 +8,11 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /** Looks what the garbage collector leaves. */
-final class LeakProbe {
+public final class LeakProbe {
   private LeakProbe() {}
 
   /** The heap in use after a collection: the least of several, since other threads allocate too. */
-  static long used() {
+  public static long used() {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 4; i++) {
       System.gc();
@@ -23,11 +23,11 @@ final class LeakProbe {
   }
 
   /** Whether it is collected, in time. */
-  static boolean collected(WeakReference<?> reference) {
+  public static boolean collected(WeakReference<?> reference) {
     return collected(List.of(reference));
   }
 
-  static boolean collected(List<? extends WeakReference<?>> references) {
+  public static boolean collected(List<? extends WeakReference<?>> references) {
     return eventually(() -> {
       System.gc();
       return references.stream().allMatch(reference -> reference.refersTo(null));
@@ -35,7 +35,7 @@ final class LeakProbe {
   }
 
   /** Whether it comes true within ten seconds. */
-  static boolean eventually(BooleanSupplier fact) {
+  public static boolean eventually(BooleanSupplier fact) {
     for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline; LockSupport.parkNanos(2_000_000)) if (fact.getAsBoolean()) return true;
     return fact.getAsBoolean();
   }

@@ -5,19 +5,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /** A dead-letter listener that remembers. */
-final class Letters implements Consumer<DeadLetter> {
-  final List<DeadLetter> all = new CopyOnWriteArrayList<>();
+public final class Letters implements Consumer<DeadLetter> {
+  public final List<DeadLetter> all = new CopyOnWriteArrayList<>();
 
   @Override
   public void accept(DeadLetter letter) {
     all.add(letter);
   }
 
-  List<Object> messages() {
+  public List<Object> messages() {
     return all.stream().map(DeadLetter::message).toList();
   }
 
-  List<Object> messages(DeadLetter.Reason reason) {
+  public List<Object> messages(DeadLetter.Reason reason) {
     return all.stream().filter(l -> l.reason() == reason).map(DeadLetter::message).toList();
   }
 }

@@ -5,15 +5,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
 /** What is logged while it is open; slf4j-simple writes to System.err. */
-final class Logged implements AutoCloseable {
+public final class Logged implements AutoCloseable {
   private final PrintStream before = System.err;
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 
-  Logged() {
+  public Logged() {
     System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
   }
 
-  String text() {
+  public String text() {
     return bytes.toString(StandardCharsets.UTF_8);
   }
 

@@ -12,12 +12,12 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /** How tests wait: long enough for any machine, never for ever. */
-final class Patience {
-  static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
+public final class Patience {
+  public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
 
   private Patience() {}
 
-  static void await(CountDownLatch latch) {
+  public static void await(CountDownLatch latch) {
     try {
       assertTrue(latch.await(LONG.toSeconds(), TimeUnit.SECONDS), "waited in vain");
     } catch (InterruptedException interrupted) {
@@ -25,11 +25,11 @@ final class Patience {
     }
   }
 
-  static void ended(Exitable actor) {
+  public static void ended(Exitable actor) {
     assertTrue(actor.waitForExit(LONG), () -> actor + " did not end");
   }
 
-  static void joined(Thread thread) {
+  public static void joined(Thread thread) {
     try {
       assertTrue(thread.join(LONG), () -> thread + " did not end");
     } catch (InterruptedException interrupted) {
@@ -37,7 +37,7 @@ final class Patience {
     }
   }
 
-  static <T> T value(Future<T> future) {
+  public static <T> T value(Future<T> future) {
     try {
       return future.get(LONG.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException | ExecutionException | TimeoutException none) {
@@ -46,11 +46,11 @@ final class Patience {
   }
 
   /** What the future failed with. */
-  static Throwable failure(Future<?> future) {
+  public static Throwable failure(Future<?> future) {
     return assertThrows(ExecutionException.class, () -> future.get(LONG.toSeconds(), TimeUnit.SECONDS)).getCause();
   }
 
-  static void eventually(BooleanSupplier fact) {
+  public static void eventually(BooleanSupplier fact) {
     long end = System.nanoTime() + LONG.toNanos();
     while (!fact.getAsBoolean()) {
       assertTrue(System.nanoTime() < end, "it never came true");
@@ -60,18 +60,18 @@ final class Patience {
   }
 
   /** Whether it rests before a restart, and the timer that ends that is set. */
-  static boolean rests(Object actor) {
+  public static boolean rests(Object actor) {
     var rest = ((ActorCell) actor).rich().rest;
     return rest != null && rest.timer != null;
   }
 
   /** Runs it on a thread of its own: what it sends may be handled there, where the strategy is CALLER. */
-  static Thread elsewhere(Runnable code) {
+  public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
 
   /** Waits until this thread waits for something. */
-  static void parked(Thread thread) {
+  public static void parked(Thread thread) {
     eventually(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
   }
 }

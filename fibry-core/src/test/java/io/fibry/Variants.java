@@ -12,17 +12,17 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /** Every strategy with every mailbox: the table that the contract tests run over. */
-final class Variants {
+public final class Variants {
   /** More than any contract test sends at once. */
-  static final int CAPACITY = 64;
+  public static final int CAPACITY = 64;
 
-  static final Map<String, Strategy> STRATEGIES = strategies();
-  static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
+  public static final Map<String, Strategy> STRATEGIES = strategies();
+  public static final Map<String, Mailbox<Object>> MAILBOXES = mailboxes();
 
   private Variants() {}
 
   /** One of them, and the builders it gives. */
-  record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
+  public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
     /** Whether the library makes its threads. */
     boolean own() {
       return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
@@ -46,16 +46,16 @@ final class Variants {
     }
   }
 
-  static Stream<Variant> all() {
+  public static Stream<Variant> all() {
     return STRATEGIES.entrySet().stream()
         .flatMap(s -> MAILBOXES.entrySet().stream().map(m -> new Variant(s.getKey() + ", " + m.getKey(), s.getValue(), m.getValue())));
   }
 
-  static Stream<Variant> selective() {
+  public static Stream<Variant> selective() {
     return all().filter(v -> v.mailbox().isSelective());
   }
 
-  static Stream<Variant> strategiesAlone() {
+  public static Stream<Variant> strategiesAlone() {
     return all().filter(v -> v.mailbox() == Mailbox.unbounded());
   }
 
