@@ -73,7 +73,7 @@ final class Accounts {
     countUnhandled(reason);
     Events.deadLetter(cell, message, reason);
     if (LISTENING.get() != null) return;
-    var letter = new Letter(cell, message, reason, Optional.ofNullable(cause));
+    var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
     for (var each = this; each != null; each = each.around) each.keep(letter);
     tell(letter);
   }

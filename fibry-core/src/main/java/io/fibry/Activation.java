@@ -1,6 +1,5 @@
 package io.fibry;
 
-import io.fibry.DeadLetter.Reason;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
@@ -100,7 +99,7 @@ final class Activation extends Turn implements Runnable {
       cell.announce(this);
       Object given = request.beginUnseen();
       if (cell.phase <= ActorCell.OPEN) deliver(given, request, null);
-      else undelivered(given, request);
+      else Burial.undelivered(cell, given, request);
       if (rests) {
         rest(true);
         return;
@@ -208,6 +207,7 @@ final class Activation extends Turn implements Runnable {
   /** Lets go of the thread until the back-off is over; the right to run lies in {@code rich}. */
   private void rest(boolean handled) {
     rests = false;
+    cell.resting(node);
     pause();
     if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING; // what was put aside is back in the mailbox, and must not be found here too
     Dispatch.rest(cell, node, cell.rich().pause);
@@ -296,7 +296,7 @@ final class Activation extends Turn implements Runnable {
       }
     }
     if (given == Envelope.Control.PILL) meetPill();
-    else if (phase > ActorCell.OPEN) undelivered(given, request);
+    else if (phase > ActorCell.OPEN) Burial.undelivered(cell, given, request);
     else deliver(given, request, along);
   }
 
@@ -360,14 +360,6 @@ final class Activation extends Turn implements Runnable {
       throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");
     } else if (kind == Kind.INLINE) answer = value;
     else asked.finish(value);
-  }
-
-  void undelivered(Object given, Asked<?> request) {
-    if (request == null) cell.scope().deadLetter(cell, given, Reason.UNDELIVERED, null);
-    else {
-      cell.scope().countUnhandled(Reason.UNDELIVERED);
-      request.fail(cell.stopped(given));
-    }
   }
 
   // ---- the end

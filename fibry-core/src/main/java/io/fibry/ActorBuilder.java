@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -125,6 +126,16 @@ public interface ActorBuilder<M> {
    * @throws IllegalArgumentException if the scope has a living actor of this name
    */
   Sink<Void> newSink();
+
+  /**
+   * For code that builds on builders: actors that are several workers with one mailbox. Users take {@code Pools}.
+   *
+   * @param <N> the messages
+   * @param sharing how they share it
+   * @return a changed copy
+   * @throws IllegalArgumentException if these are pools already
+   */
+  <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing);
 
   /**
    * For code that builds on builders: the same, named after a part of the whole ("orders" makes "orders/3").

@@ -249,6 +249,31 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return "actor '" + name() + "'";
   }
 
+  // ---- what a pool and its workers are besides
+
+  /** Whom the user knows: a worker's pool. */
+  ActorCell front() {
+    return this;
+  }
+
+  /** This one and its workers. */
+  List<ActorCell> crew() {
+    return List.of(this);
+  }
+
+  /** Who is at this request, or will be. Null: nobody now. */
+  Activation workerOn(Asked<?> asked) {
+    return run();
+  }
+
+  /** Before a back-off: with this node it is through, and it takes no other for now. */
+  void resting(Object node) {}
+
+  /** The end has come, and its thread is through. */
+  void gone() {
+    scope().forget(this);
+  }
+
   // ---- what a guarded cell does besides
 
   /** A request that waited was taken back: its place is free. */

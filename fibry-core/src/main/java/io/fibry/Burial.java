@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.DeadLetter.Reason;
+
 /** The end of an actor, as the thread that met its pill sees it; and as a killer does, whose patience is over. */
 final class Burial {
   private Burial() {}
@@ -11,7 +13,7 @@ final class Burial {
     if (last.own) Thread.interrupted(); // meant for the handler
     extras.leavingOn(last);
     try {
-      for (var put : extras.aside) buryAside(last, put);
+      for (var put : extras.aside) bury(cell, put);
       extras.aside.clear();
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
@@ -21,17 +23,29 @@ final class Burial {
       try {
         extras.end();
       } finally { // or its scope would remember it for ever
-        cell.scope().forget(cell);
+        cell.gone();
         extras.leaver = null;
       }
     }
   }
 
-  private static void buryAside(Activation last, Object put) {
-    if (put instanceof Envelope envelope) last.undelivered(envelope.message, null);
+  /** What a node still holds will not be handled any more. */
+  static void bury(ActorCell cell, Object node) {
+    if (node instanceof Envelope envelope) {
+      Object given = envelope.message;
+      envelope.message = null;
+      if (given != null && given != Envelope.Control.PILL) undelivered(cell, given, null);
+    } else {
+      Object given = ((Asked<?>) node).begin();
+      if (given != null) undelivered(cell, given, (Asked<?>) node);
+    }
+  }
+
+  static void undelivered(ActorCell cell, Object given, Asked<?> request) {
+    if (request == null) cell.scope().deadLetter(cell, given, Reason.UNDELIVERED, null);
     else {
-      Object given = ((Asked<?>) put).begin();
-      if (given != null) last.undelivered(given, (Asked<?>) put);
+      cell.scope().countUnhandled(Reason.UNDELIVERED);
+      request.fail(cell.front().stopped(given));
     }
   }
 

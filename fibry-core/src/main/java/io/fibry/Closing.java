@@ -114,6 +114,7 @@ final class Closing {
       if (interrupted || limit.getAsBoolean()) return;
       if (member instanceof Scope inner) drainBelow(inner, limit);
       else if (!own.contains(member)) drain((ActorCell) member, limit);
+      else for (var worker : ((ActorCell) member).crew()) if (!own.contains(worker)) await(worker, limit); // one of a pool closes: the others are asked to exit too
     }
   }
 

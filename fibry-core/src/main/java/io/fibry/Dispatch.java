@@ -126,7 +126,7 @@ final class Dispatch {
       if (extras.takeUp() == null) return; // who shut the door has it
       throw noTimer;
     }
-    if (cell.phase > ActorCell.OPEN) wake(cell); // who shut the door may have looked before
+    if (cell.phase > ActorCell.OPEN || cell.front().phase > ActorCell.OPEN) wake(cell); // who shut the door may have looked before
   }
 
   /** Takes up the right that rests, if nobody else has. */

@@ -30,13 +30,27 @@ final class Dump {
     }
   }
 
+  private void add(PoolCell pool, String indent) {
+    text.append(indent).append(pool.name()).append(" (").append(pool.workers());
+    addCounts(pool, pool.handled(), pool.failed());
+    for (var worker : pool.crew()) if (worker != pool && !worker.isIdle()) add(worker, indent + "  ");
+  }
+
   private void add(ActorCell cell, String indent) {
+    if (cell instanceof PoolCell pool) {
+      add(pool, indent);
+      return;
+    }
     var extras = cell.rich();
     text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how().strategy()).append("): ").append(doing(cell));
+    addCounts(cell, extras.handled, extras.failed);
+  }
+
+  private void addCounts(ActorCell cell, long handled, long failed) {
     int waiting = cell.waiting(COUNTED);
     if (waiting > 0) text.append("; ").append(waiting).append(waiting == COUNTED ? " or more" : "").append(" waiting");
-    text.append("; ").append(extras.handled).append(" handled");
-    if (extras.failed > 0) text.append(", ").append(extras.failed).append(" failed");
+    text.append("; ").append(handled).append(" handled");
+    if (failed > 0) text.append(", ").append(failed).append(" failed");
     text.append('\n');
   }
 

@@ -55,7 +55,7 @@ final class Failures {
       long pause = cell.rich().restarts().next(policy, cell.scope().options().scheduler.nanoTime());
       if (pause != Restarts.OVER_BUDGET) return restart(turn, failure, pause);
     }
-    var decision = cell.scope().supervisor().decide(cell, cell, failure);
+    var decision = cell.scope().supervisor().decide(cell.front(), cell, failure);
     return "its scope '" + cell.scope().name() + "' decides: " + obey(turn, failure, decision);
   }
 
@@ -83,15 +83,20 @@ final class Failures {
     var cell = turn.cell;
     cell.rich().pause = pause;
     turn.rests = pause > 0;
+    leaveState(cell, "at its restart");
+    turn.takeBack();
+    Events.restart(cell, cause, pause);
+  }
+
+  /** The next message will find a new one. */
+  static void leaveState(ActorCell cell, String when) {
     try {
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
-      Scope.LOG.error("the stop hook of actor '{}' failed at its restart", cell.name(), failure);
+      Scope.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), when, failure);
     } finally {
       cell.state = null;
       cell.hasState = false;
     }
-    turn.takeBack();
-    Events.restart(cell, cause, pause);
   }
 }

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen from. */
-final class GuardedCell extends ActorCell {
+/** A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen from; or, by a {@link PoolCell}, shared. */
+sealed class GuardedCell extends ActorCell permits PoolCell {
   private final GuardedQueue<Object> queue;
 
   GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
@@ -21,9 +21,13 @@ final class GuardedCell extends ActorCell {
   @Override
   Reason offer(Object node, Object message, Limit limit) {
     if (phase > OPEN) return Reason.UNDELIVERED;
-    Place<Object> place = message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
+    var place = place(node, message);
     if (node instanceof Asked<?> asked) asked.place = place;
     return offer(place, message, limit);
+  }
+
+  Place<Object> place(Object node, Object message) {
+    return message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
   }
 
   @Override
@@ -39,12 +43,7 @@ final class GuardedCell extends ActorCell {
 
   private Reason offer(Place<Object> place, Object message, Limit limit) {
     var answer = queue.offer(place, limit != Limit.NO_WAIT);
-    try {
-      if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
-      else if (stranded != null) Dispatch.rescue(this);
-    } catch (Throwable edge) { // of the stack: it was not even entered
-      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
-    }
+    heed(answer);
     for (var dropped : place.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
@@ -61,6 +60,20 @@ final class GuardedCell extends ActorCell {
       }
       case SHUT -> Reason.UNDELIVERED;
     };
+  }
+
+  private void heed(Answer answer) {
+    try {
+      if (answer == Answer.RUN) begin();
+      else if (stranded != null) Dispatch.rescue(this);
+    } catch (Throwable edge) { // of the stack: it was not even entered
+      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+    }
+  }
+
+  /** For who was told to run it. */
+  void begin() {
+    Dispatch.begin(this, null, Envelope.NOTHING);
   }
 
   private Reason awaitRoom(Place<Object> place, Object message, Limit limit) {
@@ -101,19 +114,14 @@ final class GuardedCell extends ActorCell {
   @Override
   Reason admit(Envelope envelope) {
     if (phase > OPEN) return Reason.UNDELIVERED;
-    push(Place.of(envelope, envelope.message));
+    push(place(envelope, envelope.message));
     return null;
   }
 
   private void push(Place<Object> place) {
     var answer = queue.admit(place);
     if (phase > OPEN) queue.shutDoor();
-    try {
-      if (answer == Answer.RUN) Dispatch.begin(this, null, Envelope.NOTHING);
-      else if (stranded != null) Dispatch.rescue(this);
-    } catch (Throwable edge) { // of the stack: it was not even entered
-      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
-    }
+    heed(answer);
   }
 
   @Override

@@ -81,7 +81,7 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
   }
 
   /** Whether this is the thread that works for the actor now. */
-  final boolean isCurrent() {
+  boolean isCurrent() {
     var now = Thread.currentThread();
     var worker = run();
     var extras = rich;
@@ -148,7 +148,7 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
   // ---- restarts from outside
 
   /** OPEN -> RENEW; it is told, should it sleep. */
-  final void askRestart(long pause) {
+  void askRestart(long pause) {
     rich().pause = pause;
     if (PHASE.compareAndSet(this, OPEN, RENEW)) push(new Envelope(null));
   }

@@ -175,7 +175,7 @@ final class Limit implements BooleanSupplier {
   void arm() {
     var waited = asked;
     if (waited == null || waited.isDone()) return;
-    var worker = waited.cell.run();
+    var worker = waited.cell.workerOn(waited);
     if (worker != null) Look.note(worker);
     var armed = atEnd(() -> OwnThreads.FIBER.activate(waited::expire)); // taking it out of its mailbox may ask the user's comparator
     timer = armed;

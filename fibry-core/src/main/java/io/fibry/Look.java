@@ -29,7 +29,7 @@ final class Look {
   private static final int COUNTED = 1_000;
   private static final int MOMENT = 50; // ms
   private static final Seen NOTHING = new Seen("is busy", null);
-  private static final Set<Class<?>> ENGINE = Set.of(ActorCell.class, Activation.class, Asked.class, Behaviour.class, Limit.class, Recipe.class, Rich.class, GuardedCell.class, Turn.class, Closing.class, io.fibry.mailbox.GuardedQueue.class);
+  private static final Set<Class<?>> ENGINE = Set.of(ActorCell.class, Activation.class, Asked.class, Behaviour.class, Limit.class, Recipe.class, Rich.class, GuardedCell.class, Turn.class, Closing.class, PoolCell.class, Worker.class, io.fibry.mailbox.GuardedQueue.class, io.fibry.mailbox.SharedQueue.class);
   private static final List<String> LIBRARY = ENGINE.stream().map(Class::getName).toList();
   private static final VarHandle LOOK;
 
@@ -165,7 +165,7 @@ final class Look {
 
   private Places number() {
     var first = new ArrayList<Object>();
-    boolean all = worker.cell.first(worker.at(), COUNTED, first);
+    boolean all = worker.cell.front().first(worker.at(), COUNTED, first);
     var numbers = new IdentityHashMap<Object, Integer>();
     for (var node : first) numbers.put(node, numbers.size() + 1);
     return new Places(numbers, all);

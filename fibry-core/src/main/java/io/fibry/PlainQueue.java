@@ -69,7 +69,7 @@ abstract sealed class PlainQueue permits Life {
     return offer(envelope, envelope.message, Limit.NONE);
   }
 
-  private void push(Object first, Object last) {
+  final void push(Object first, Object last) {
     var cell = (ActorCell) this;
     var fresh = tail == null ? Dispatch.prepare(cell, first) : null; // before the swap: see above
     VarHandle.releaseFence();
@@ -118,7 +118,7 @@ abstract sealed class PlainQueue permits Life {
     return next;
   }
 
-  private static Object linked(Object node) {
+  static Object linked(Object node) {
     return node instanceof Envelope envelope ? envelope.next : ((Asked<?>) node).next;
   }
 

@@ -3,6 +3,9 @@ package io.fibry;
 import io.fibry.Behaviour.Logic;
 import io.fibry.mailbox.GuardedQueue;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.mailbox.SharedQueue;
+import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
 import java.util.Objects;
 import java.util.Optional;
@@ -10,8 +13,9 @@ import java.util.concurrent.Callable;
 
 /** The one builder. A null component means: as the scope says when an actor is made. */
 @SuppressWarnings("unchecked") // the handlers' types are held by ActorBuilder; behind it a message is an Object
-record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Cache cache)
+record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, Cache cache)
     implements ActorBuilder<M> {
+  private static final Mailbox<Object> POOL = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
   /** What the actors made so far share. */
   static final class Cache {
@@ -20,11 +24,11 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   static Recipe<Object> of(Scope scope, String name) {
-    return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, new Cache());
+    return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, null, new Cache());
   }
 
   private <N> Recipe<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline) {
-    return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, new Cache());
+    return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, sharing, new Cache());
   }
 
   @Override
@@ -58,6 +62,17 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   @Override
   public ActorBuilder<M> inlineRequests() {
     return copy(label, ownStrategy, ownMailbox, policy, type, around, true);
+  }
+
+  @Override
+  public <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing) {
+    Objects.requireNonNull(sharing, "sharing");
+    if (this.sharing != null) throw new IllegalArgumentException("this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
+    return new Recipe<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, new Cache()).orRoom();
+  }
+
+  private ActorBuilder<M> orRoom() {
+    return orMailbox(POOL);
   }
 
   @Override
@@ -144,6 +159,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   private ActorCell make(Behaviour behaviour) {
+    if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
@@ -152,7 +168,18 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     return cell;
   }
 
+  private ActorCell makePool(Behaviour behaviour) {
+    var mailbox = mailbox();
+    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox + "), so none of them can choose from it; give it one that is not selective");
+    if (mailbox.ordered() && sharing.byKey()) throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give it another mailbox");
+    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing));
+    scope.admit(pool, label, type);
+    pool.open();
+    return pool;
+  }
+
   private ActorCell makeSink(Behaviour behaviour) {
+    if (sharing != null && sharing.looks()) throw new IllegalArgumentException("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
     if (mailbox().ordered()) throw new IllegalArgumentException("a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return make(behaviour);
   }

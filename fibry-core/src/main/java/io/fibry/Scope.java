@@ -178,7 +178,7 @@ final class Scope implements ActorScope {
 
   /** The actors of a member: itself, or all below. */
   static List<ActorCell> cells(Object member) {
-    if (member instanceof ActorCell cell) return List.of(cell);
+    if (member instanceof ActorCell cell) return cell.crew();
     var all = new ArrayList<ActorCell>();
     for (var one : ((Scope) member).members()) all.addAll(cells(one));
     return all;

@@ -61,7 +61,7 @@ abstract class Turn implements ActorContext<Object> {
   @Override
   public Actor<Object> self() {
     check();
-    return cell;
+    return cell.front();
   }
 
   /** The request with this message that waits for an answer, which is now given. */
@@ -100,8 +100,8 @@ abstract class Turn implements ActorContext<Object> {
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
     Objects.requireNonNull(value, "value");
     var promised = take(request);
-    if (!cell.rich().promise(promised, request)) promised.fail(cell.stopped(request));
-    var extras = cell.rich();
+    var extras = cell.front().rich(); // a worker may go before the answer comes
+    if (!extras.promise(promised, request)) promised.fail(cell.front().stopped(request));
     value.whenComplete((answer, failure) -> {
       if (failure != null) promised.fail(failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
       else if (answer == null) promised.fail(new NullPointerException("the promised answer of actor '" + promised.cell.name() + "' was null; let it be an Optional"));
@@ -188,14 +188,14 @@ abstract class Turn implements ActorContext<Object> {
   public void watch(Exitable other, Function<ExitReason, ? extends Object> message) {
     check();
     Objects.requireNonNull(message, "message");
-    if (other == cell) throw new IllegalArgumentException("actor '" + cell.name() + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
-    cell.rich().watches().watch(Objects.requireNonNull(other, "other"), message);
+    if (other == cell.front()) throw new IllegalArgumentException("actor '" + cell.name() + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
+    cell.front().rich().watches().watch(Objects.requireNonNull(other, "other"), message);
   }
 
   @Override
   public void unwatch(Exitable other) {
     check();
-    cell.rich().watches().unwatch(Objects.requireNonNull(other, "other"));
+    cell.front().rich().watches().unwatch(Objects.requireNonNull(other, "other"));
   }
 
   private GuardedCell selective(String verb) {

@@ -35,7 +35,7 @@ final class Wait implements AutoCloseable {
 
   /** Called by who is about to wait for this actor: on its own thread that could never end. */
   static void prepare(ActorCell on, Object what) {
-    if (on.isCurrent()) throw toOneself(on, what);
+    if (on.isCurrent() && (what == END || !(on instanceof PoolCell pool && pool.hasOthers()))) throw toOneself(on, what);
     Caller.beforeWait();
     if (on.stranded != null) rescue(on); // the one who sent was at the edge of its stack, and may be the one who waits
   }

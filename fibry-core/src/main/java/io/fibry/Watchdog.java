@@ -63,7 +63,8 @@ final class Watchdog {
 
   private void look(Options.Watch asked, long now) {
     var seen = new IdentityHashMap<ActorCell, Note>();
-    for (var member : scope.members()) if (member instanceof ActorCell cell && !(cell.isIdle())) look(cell, asked, seen, now);
+    for (var member : scope.members())
+      if (member instanceof ActorCell one) for (var cell : one.crew()) if (!cell.isIdle()) look(cell, asked, seen, now);
     notes = seen;
     if (timer == null) notes = Map.of(); // it was stopped meanwhile
   }

@@ -13,7 +13,7 @@ record Why(String text, Look.Here here) {
 
   private static Why ofBegun(Asked<?> asked) {
     if (asked.answered()) return new Why("its handler promised the answer for later", null);
-    var worker = asked.cell.run();
+    var worker = asked.cell.workerOn(asked);
     if (worker == null) return new Why("it had begun with it", null);
     var seen = Look.at(worker).seen();
     return new Why("it had begun with it, and may still be at it; the actor " + seen.doing(), seen.here());
@@ -22,7 +22,7 @@ record Why(String text, Look.Here here) {
   private static Why ofWaiting(Asked<?> asked) {
     var cell = asked.cell;
     var extras = cell.richOrNull();
-    var worker = cell.run();
+    var worker = cell.workerOn(asked);
     String turn = "its turn had not come, and will not";
     if (asked.place != null && asked.place.isOutside()) turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
     if (asked.place != null && asked.place.isGone()) turn += ": it was put aside";

@@ -30,8 +30,9 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       Map.entry("io.fibry", Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter", "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
           "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
-      Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place")),
+      Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
+      Map.entry("io.fibry.pool", Set.of("Pools")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Tests that sleep all the same, each with its reason. */

@@ -18,7 +18,7 @@ import java.util.function.Predicate;
  *
  * @param <E> what waits
  */
-public final class GuardedQueue<E> {
+public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** What became of an offer. */
   public enum Answer {
@@ -35,12 +35,11 @@ public final class GuardedQueue<E> {
   }
 
   private final Mailbox<?> kind;
-  private final TreeSet<Place<E>> ranked; // null where there is no order
+  private final TreeSet<Place<E>> ranked; // null: no order
   private final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
-  private Place<E> head; // the list: all that has no rank; taken before what is ranked
-  private Place<E> tail;
+  final Chain<E> chain = new Chain<>(); // all that has no rank; taken before what is ranked
   private int count; // those that count against the capacity
-  private int present; // all but the pill
+  int present; // all but the pill
   private long epoch;
   private long numbers;
   private boolean running;
@@ -48,7 +47,7 @@ public final class GuardedQueue<E> {
   private Thread receiver; // the handler that waits inside `receive`
   private List<Place<E>> arrived; // what came since it looked
 
-  private GuardedQueue(Mailbox<?> kind) {
+  GuardedQueue(Mailbox<?> kind) {
     this.kind = kind;
     this.ranked = kind.order == null ? null : new TreeSet<>(
         Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing(this::byRank).thenComparingLong(p -> p.number));
@@ -93,10 +92,10 @@ public final class GuardedQueue<E> {
    * @return what became of it
    */
   public Answer offer(Place<E> place, boolean mayWait) {
-    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
+    probe();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      if (!line.isEmpty() || count + place.size > kind.capacity) {
+      if (!line.isEmpty() || !hasRoom(place.size)) {
         switch (kind.overflow) {
           case DROP_OLDEST -> place.dropped = dropOldest(place.size);
           case BLOCK -> {
@@ -123,7 +122,7 @@ public final class GuardedQueue<E> {
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
    */
   public Answer admit(Place<E> place) {
-    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
+    probe();
     synchronized (this) {
       append(place);
       return run();
@@ -146,10 +145,7 @@ public final class GuardedQueue<E> {
    */
   public synchronized void putBack(List<Place<E>> places) {
     for (var place : places.reversed()) {
-      place.after = head;
-      if (head == null) tail = place;
-      else head.before = place;
-      head = place;
+      chain.addFirst(place);
       place.where = Where.QUEUE;
       present++;
     }
@@ -184,7 +180,7 @@ public final class GuardedQueue<E> {
    * @return null if nothing waits
    */
   public synchronized E poll() {
-    var place = head != null ? head : ranked == null || ranked.isEmpty() ? null : ranked.first();
+    var place = first();
     return place == null ? null : take(place);
   }
 
@@ -194,7 +190,7 @@ public final class GuardedQueue<E> {
    * @return false: something waits, and the right is still the caller's
    */
   public synchronized boolean release() {
-    running = head != null || ranked != null && !ranked.isEmpty();
+    running = first() != null;
     return !running;
   }
 
@@ -205,7 +201,7 @@ public final class GuardedQueue<E> {
    * @return true if it was there
    */
   public boolean remove(Place<E> place) {
-    probe(ranked == null ? 16 : 48, 0, 0, 0, 0);
+    probe();
     synchronized (this) {
       return place.where == Where.QUEUE && take(place) != null;
     }
@@ -242,7 +238,7 @@ public final class GuardedQueue<E> {
    */
   public synchronized List<E> waiting(int most) {
     var all = new ArrayList<E>();
-    for (var place = head; place != null && all.size() < most; place = place.after) all.add(place.item);
+    for (var place = chain.head; place != null && all.size() < most; place = place.after) all.add(place.item);
     if (ranked != null) ranked.stream().limit(most - all.size()).forEach(place -> all.add(place.item));
     return all;
   }
@@ -256,7 +252,7 @@ public final class GuardedQueue<E> {
 
   private List<Place<E>> places() {
     var all = new ArrayList<Place<E>>();
-    for (var place = head; place != null; place = place.after) all.add(place);
+    for (var place = chain.head; place != null; place = place.after) all.add(place);
     if (ranked != null) all.addAll(ranked);
     return all;
   }
@@ -291,10 +287,10 @@ public final class GuardedQueue<E> {
       shut = true;
       refused = new ArrayList<>(line);
       line.clear();
-      for (var place : refused) place.where = Where.OUTSIDE;
+      refused.forEach(place -> place.where = Where.OUTSIDE);
       handler = receiver;
     }
-    for (var place : refused) LockSupport.unpark(place.sender);
+    refused.forEach(place -> LockSupport.unpark(place.sender));
     LockSupport.unpark(handler);
   }
 
@@ -315,7 +311,7 @@ public final class GuardedQueue<E> {
 
   // ---- under the monitor
 
-  private Answer run() {
+  Answer run() {
     if (running) return Answer.TAKEN;
     running = true;
     return Answer.RUN;
@@ -329,17 +325,14 @@ public final class GuardedQueue<E> {
     }
   }
 
-  private void append(Place<E> place) {
+  void append(Place<E> place) {
     if (ranked != null && (place.pill || place.rank != null)) {
       place.epoch = epoch;
       place.number = numbers++;
       ranked.add(place); // a comparator that throws does so before anything has changed
       if (place.pill) epoch++;
     } else {
-      place.before = tail;
-      if (tail == null) head = place;
-      else tail.after = place;
-      tail = place;
+      chain.add(place);
     }
     place.where = Where.QUEUE;
     if (!place.pill) present++;
@@ -349,11 +342,20 @@ public final class GuardedQueue<E> {
     }
   }
 
-  private E take(Place<E> place) {
-    E item = place.item;
-    if (place.before != null || place.after != null || head == place) unlink(place);
+  /** What comes next; null: nothing waits. */
+  final Place<E> first() {
+    return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
+  }
+
+  E take(Place<E> place) {
+    if (chain.has(place)) chain.remove(place);
     else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
     else ranked.remove(place);
+    return gone(place);
+  }
+
+  final E gone(Place<E> place) {
+    E item = place.item;
     place.where = Where.GONE;
     if (!place.pill) present--;
     place.item = null;
@@ -365,26 +367,21 @@ public final class GuardedQueue<E> {
     return item;
   }
 
-  private void unlink(Place<E> place) {
-    if (place.before == null) head = place.after;
-    else place.before.after = place.after;
-    if (place.after == null) tail = place.before;
-    else place.after.before = place.before;
-    place.before = null;
-    place.after = null;
-  }
-
   private void promote() {
-    while (!line.isEmpty() && count + line.getFirst().size <= kind.capacity) {
+    while (!line.isEmpty() && hasRoom(line.getFirst().size)) {
       var place = line.removeFirst();
       enter(place);
       LockSupport.unpark(place.sender);
     }
   }
 
-  private List<E> dropOldest(int room) {
+  final boolean hasRoom(int size) {
+    return count + size <= kind.capacity;
+  }
+
+  List<E> dropOldest(int room) {
     var dropped = new ArrayList<E>();
-    for (var place = head; place != null && count + room > kind.capacity; ) {
+    for (var place = chain.head; place != null && !hasRoom(room); ) {
       var after = place.after;
       if (place.counted) dropped.add(take(place));
       place = after;
@@ -392,7 +389,11 @@ public final class GuardedQueue<E> {
     return dropped;
   }
 
-  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. Frames of some size: all four are needed again after the call. */
+  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. */
+  final void probe() {
+    probe(ranked == null ? 16 : 48, 0, 0, 0, 0); // frames of some size: all four are needed again after the call
+  }
+
   private static long probe(int frames, long a, long b, long c, long d) {
     return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }

@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param <E> what waits
  */
-public final class Place<E> {
+public sealed class Place<E> permits Share {
   enum Where { OUTSIDE, LINE, QUEUE, GONE }
 
   final boolean pill;
@@ -24,7 +24,7 @@ public final class Place<E> {
   Thread sender; // who stands in the line with it; set before `where` says LINE
   volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor
 
-  private Place(E item, Object rank, boolean pill) {
+  Place(E item, Object rank, boolean pill) {
     this.item = item;
     this.rank = rank;
     this.pill = pill;

@@ -1,0 +1,59 @@
+package io.fibry;
+
+import io.fibry.mailbox.Seat;
+
+/**
+ * One worker of a pool: an actor that, when nothing of its own is left, goes on with what waits in the pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a restart, the pill. So its
+ * right to run is that of any actor, and nothing here is new to it: what it takes from the pool are nodes it handles in between, while its own last node keeps the right.
+ */
+final class Worker extends ActorCell {
+  final Seat<Object> seat;
+  private final PoolCell pool;
+  private final int number;
+  private Object own; // the last node of its own queue that it came to; who has the right to run
+  private boolean lent; // it is at a node of the pool's; likewise
+
+  Worker(Behaviour behaviour, PoolCell pool, Seat<Object> seat, int number) {
+    super(behaviour);
+    this.pool = pool;
+    this.seat = seat;
+    this.number = number;
+    if (pool.label() != null) introduce(name(), null);
+  }
+
+  /** Gives it the message that its seat was served. Throws nothing, once entered. */
+  void begin(Object node) {
+    push(node, node);
+  }
+
+  @Override
+  Object next(Activation activation, Object node) {
+    if (!lent) own = node;
+    pool.after(this);
+    Object more = null;
+    if (phase > OPEN || linked(own) != null) pool.finish(this, node);
+    else more = pool.next(this, node);
+    lent = more != null;
+    return lent ? more : super.next(activation, own);
+  }
+
+  @Override
+  void resting(Object node) {
+    pool.finish(this, node);
+  }
+
+  @Override
+  void gone() {
+    pool.gone(this);
+  }
+
+  @Override
+  ActorCell front() {
+    return pool;
+  }
+
+  @Override
+  public String name() {
+    return pool.name() + "/" + number;
+  }
+}

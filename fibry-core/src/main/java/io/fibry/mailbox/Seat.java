@@ -1,0 +1,43 @@
+package io.fibry.mailbox;
+
+/**
+ * Where a worker of a {@link SharedQueue} sits. Made by the queue alone.
+ *
+ * @param <E> what waits
+ */
+public final class Seat<E> {
+  Share<E> held; // what it is at, or was given and has not come to; null: nothing. Guarded by the queue
+  E item; // the same; guarded by the queue, but for who was just served
+  boolean rests; // guarded by the queue
+  long since; // when it began to rest; guarded by the queue
+  boolean stamped; // that is known; guarded by the queue
+  boolean retired; // it takes no more; guarded by the queue
+  boolean ready; // there was more to begin, or the end was reached, when this one was served; written under the monitor, read by who was served
+  private volatile Object worker; // null: nobody sits here yet; written once, by who was told to
+
+  Seat() {}
+
+  /** {@return who sits here; null: nobody yet} */
+  public Object worker() {
+    return worker;
+  }
+
+  /**
+   * Seats somebody.
+   *
+   * @param worker who sits here from now on
+   */
+  public void take(Object worker) {
+    this.worker = worker;
+  }
+
+  /** {@return what is to be begun here; for who was just served} */
+  public E item() {
+    return item;
+  }
+
+  /** {@return whether there is more to do than this; for who was just served} */
+  public boolean ready() {
+    return ready;
+  }
+}

@@ -1,0 +1,48 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of pools shows, run. */
+@Timeout(20)
+class PoolSnippetsTest {
+  record Order(String customer, int number) {}
+
+  private static final class Connection implements AutoCloseable {
+    int run(String sql) {
+      return sql.length();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private static Connection connect() {
+    return new Connection();
+  }
+
+  @Test
+  void pools() {
+    // @start region="pools"
+    var how = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT)); // more than that wait nowhere
+
+    var database = Pools.scaling(how, 2, 16)
+        .initialState(() -> connect()) // each worker's own
+        .onStop(Connection::close)
+        .newActorWithReturn((Connection connection, String sql) -> connection.run(sql));
+    int rows = database.ask("delete from old");
+
+    var invoices = Pools.byKey(how, 4, Order::customer) // each customer's in order
+        .newActorWithReturn((Order order) -> "invoice " + order.number() + " for " + order.customer());
+    var invoice = invoices.ask(new Order("Ada", 12));
+    // @end
+
+    assertEquals(List.of(15, "invoice 12 for Ada"), List.of(rows, invoice));
+  }
+}

@@ -1,0 +1,292 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every pool promises, whatever its kind and strategy: it is an actor. */
+@Timeout(60)
+class PoolContractTest {
+  record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
+    ActorBuilder<Object> builder(ActorScope scope) {
+      return kind.apply(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()));
+    }
+
+    /** How many of its handlers can block at the same time: some executors have two threads. */
+    int blocking() {
+      return label.contains("on(") ? 2 : 3;
+    }
+
+    @Override
+    public String toString() {
+      return label;
+    }
+  }
+
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
+
+  static Map<String, UnaryOperator<ActorBuilder<Object>>> kinds() {
+    var kinds = new LinkedHashMap<String, UnaryOperator<ActorBuilder<Object>>>();
+    kinds.put("perMessage", Pools::perMessage);
+    kinds.put("fixed", how -> Pools.fixed(how, 3));
+    kinds.put("scaling", how -> Pools.scaling(how, 1, 3));
+    kinds.put("weighted", how -> Pools.weighted(how, 3, (Object message) -> message instanceof Gate ? 1 : 1 + message.hashCode() % 2));
+    kinds.put("byKey", how -> Pools.byKey(how, 3, (Object message) -> message instanceof Integer n ? n % 5 : message));
+    return kinds;
+  }
+
+  static Stream<Variant> variants() {
+    return kinds().entrySet().stream().flatMap(kind -> Variants.STRATEGIES.entrySet().stream().map(s -> new Variant(kind.getKey() + ", " + s.getKey(), s.getValue(), kind.getValue())));
+  }
+
+  @AfterEach
+  void nothingIsLeft() {
+    Gate.openAll();
+
+    var report = scope.closeWithin(Patience.LONG);
+
+    assertEquals(List.of(), report.running());
+    assertEquals(0, report.waiting());
+  }
+
+  private ActorWithReturn<Object, Object> echo(Variant variant) {
+    return variant.builder(scope).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      if (message instanceof RuntimeException failure) throw failure;
+      return message;
+    });
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void askAnswers(Variant variant) {
+    var pool = echo(variant);
+
+    var answers = IntStream.range(0, 20).mapToObj(pool::ask).toList();
+
+    assertEquals(IntStream.range(0, 20).mapToObj(n -> (Object) n).toList(), answers);
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void everyMessageIsHandledOnceAndTheAccountsAddUp(Variant variant) throws Exception {
+    var seen = ConcurrentHashMap.<Object>newKeySet();
+    var twice = new CopyOnWriteArrayList<Object>();
+    var pool = variant.builder(scope).newActor((Object message) -> {
+      if (!seen.add(message)) twice.add(message);
+      if ((int) message % 10 == 0) throw new IllegalStateException("ten");
+    });
+
+    var senders = IntStream.range(0, 4).mapToObj(s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i)))).toList();
+    senders.forEach(Patience::joined);
+    pool.close();
+
+    assertEquals(1000, seen.size());
+    assertEquals(List.of(), twice);
+    var report = scope.report();
+    assertEquals(List.of(1000L, 900L, 100L), List.of(report.sent(), report.handled(), report.unhandled().get(Reason.FAILED)));
+    assertEquals(100, letters.messages(Reason.FAILED).size());
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void aFailureIsTheAskersAndTheNextMessageIsHandled(Variant variant) {
+    var pool = echo(variant);
+    var failure = new IllegalStateException("mine");
+
+    assertSame(failure, assertThrows(IllegalStateException.class, () -> pool.ask((Object) failure)));
+    assertEquals(2, pool.ask(2));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void tasksRunInIt(Variant variant) {
+    var pool = echo(variant);
+    var ran = new CompletableFuture<String>();
+
+    pool.execute(() -> ran.complete("ran"));
+
+    assertEquals("ran", Patience.value(ran));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void aPillLetsAllThatWaitsBeHandled(Variant variant) {
+    var handled = new AtomicInteger();
+    ActorWithReturn<Object, Object> pool = variant.builder(scope).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return handled.incrementAndGet();
+    });
+    if (variant.strategy == Strategy.CALLER) return; // there the senders wait in the handler
+    var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy(pool)).toList();
+    var sender = Patience.elsewhere(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
+    Patience.joined(sender);
+
+    pool.sendPoisonPill();
+    gates.forEach(Gate::open);
+
+    Patience.ended(pool);
+    assertEquals(20 + variant.blocking(), handled.get());
+    assertInstanceOf(ExitReason.Finished.class, pool.onExit().join());
+    assertFalse(pool.sendMessage(1));
+    assertEquals(List.of(1), letters.messages(Reason.UNDELIVERED));
+    assertThrows(ActorStoppedException.class, () -> pool.ask(1));
+    assertThrows(RejectedExecutionException.class, () -> pool.execute(() -> {}));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void askExitEndsAfterWhatItIsAt(Variant variant) {
+    var pool = echo(variant);
+    var gate = new Gate();
+    var first = new CompletableFuture<Object>();
+    Patience.elsewhere(() -> pool.sendMessageReturn((Object) gate).thenAccept(first::complete));
+    Patience.await(gate.entered);
+
+    pool.askExit();
+    gate.open();
+
+    Patience.ended(pool);
+    assertSame(gate, Patience.value(first));
+    assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void killInterruptsWhatItIsAt(Variant variant) {
+    boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD || variant.strategy == Strategy.residentFiber();
+    if (!own) return; // a thread that is not the library's is not interrupted
+    var pool = echo(variant);
+    var gates = IntStream.range(0, 3).mapToObj(i -> new Gate()).toList();
+    var asked = gates.stream().map(gate -> pool.sendMessageReturn((Object) gate)).toList();
+    gates.forEach(gate -> Patience.await(gate.entered));
+
+    pool.kill();
+
+    Patience.ended(pool);
+    assertInstanceOf(ExitReason.Killed.class, pool.onExit().join());
+    asked.forEach(request -> assertInstanceOf(InterruptedException.class, Patience.failure(request)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void statesLeaveBeforeWhatTheyMayNeedIsClosed(Variant variant) {
+    var order = new CopyOnWriteArrayList<String>();
+    var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state)).newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));
+    IntStream.range(0, 10).forEach(pool::ask);
+
+    pool.close();
+
+    assertEquals("closed", order.getLast());
+    assertTrue(order.size() > 1);
+    assertEquals(Set.of("state"), Set.copyOf(order.subList(0, order.size() - 1)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void eachStateIsUsedByOneThreadAtATime(Variant variant) {
+    var used = new AtomicInteger();
+    var pool = variant.builder(scope).initialState(() -> new int[2]).onStop(state -> used.addAndGet(state[1])).newActor((int[] state, Object message) -> {
+      if (state[0]++ != 0) throw new AssertionError("two at once");
+      Thread.yield();
+      state[0]--;
+      state[1]++;
+    });
+
+    var senders = IntStream.range(0, 4).mapToObj(s -> Thread.ofVirtual().start(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i)))).toList();
+    senders.forEach(Patience::joined);
+    pool.close();
+
+    assertEquals(400, used.get());
+    assertEquals(List.of(), letters.all);
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void selfIsThePool(Variant variant) {
+    var selves = ConcurrentHashMap.newKeySet();
+    var pool = variant.builder(scope).newActorWithReturn((Object message, io.fibry.ActorContext<Object> context) -> selves.add(context.self()));
+
+    IntStream.range(0, 6).forEach(pool::ask);
+
+    assertEquals(Set.of(pool), selves);
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void aCancelledRequestIsNotHandled(Variant variant) {
+    if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return; // there nothing waits
+    var handled = new CopyOnWriteArrayList<Object>();
+    var pool = variant.builder(scope).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      handled.add(message);
+      return message;
+    });
+    var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy((Actor<Object>) pool)).toList();
+    var requests = IntStream.range(0, 20).mapToObj(i -> pool.sendMessageReturn((Object) i)).toList();
+
+    for (int i = 0; i < 20; i += 2) requests.get(i).cancel(true);
+    gates.forEach(Gate::open);
+
+    for (int i = 1; i < 20; i += 2) assertEquals(i, Patience.value(requests.get(i)));
+    assertThrows(CancellationException.class, () -> requests.get(2).join());
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(10 + variant.blocking(), handled.size());
+    assertEquals(10, scope.report().unhandled().get(Reason.CANCELLED));
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void closingTheScopeEndsIt(Variant variant) {
+    var pool = echo(variant);
+    var latch = new CountDownLatch(1);
+    pool.execute(latch::countDown);
+    Patience.await(latch);
+    var sent = new ArrayList<CompletableFuture<Object>>();
+    for (int i = 0; i < 50; i++) sent.add(pool.sendMessageReturn((Object) i));
+
+    var report = scope.closeWithin(Patience.LONG);
+
+    assertTrue(pool.onExit().isDone());
+    assertEquals(0, report.leftovers().size());
+    for (int i = 0; i < 50; i++) assertEquals(i, Patience.value(sent.get(i)));
+  }
+}

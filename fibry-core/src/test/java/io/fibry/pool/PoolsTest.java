@@ -1,0 +1,336 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What each kind of pool promises beside what all do. */
+@Timeout(30)
+class PoolsTest {
+  private final Letters letters = new Letters();
+  private final Clock clock = new Clock();
+  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
+  private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
+  private final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.close();
+    still.close();
+  }
+
+  private static void pass(Object message) throws InterruptedException {
+    if (message instanceof Gate gate) gate.pass();
+  }
+
+  private static List<Gate> occupy(Actor<Object> pool, int gates) {
+    return IntStream.range(0, gates).mapToObj(i -> Gate.occupy(pool)).toList();
+  }
+
+  // ---- fixed
+
+  @Test
+  void aFixedPoolHandlesSoManyAtOnceAndNoMore() {
+    var pool = Pools.fixed(how, 3).newActor((Object message) -> pass(message));
+    occupy(pool, 3);
+    var fourth = new Gate();
+
+    pool.sendMessage(fourth);
+
+    assertEquals(1, scope.report().waiting());
+    assertEquals(1, fourth.entered.getCount());
+  }
+
+  @Test
+  void aWorkerThatBlocksHoldsNobodyUp() {
+    var pool = Pools.fixed(how, 2).newActorWithReturn((Object message) -> {
+      pass(message);
+      return message;
+    });
+    Gate.occupy((Actor<Object>) pool);
+
+    var answers = IntStream.range(0, 100).mapToObj(pool::ask).toList();
+
+    assertEquals(100, answers.size());
+  }
+
+  @Test
+  void onlyTheWorkerThatFailedGetsAFreshState() {
+    var made = new AtomicInteger();
+    var pool = Pools.fixed(how.onFailure(FailurePolicy.restart().withoutLog()), 2).initialState(made::incrementAndGet).newActorWithReturn((Integer state, Object message) -> {
+      pass(message);
+      if (message instanceof RuntimeException failure) throw failure;
+      return state;
+    });
+    var gate = Gate.occupy((Actor<Object>) pool); // state 1
+    assertEquals(2, pool.ask("two"));
+
+    assertThrows(IllegalStateException.class, () -> pool.ask((Object) new IllegalStateException("two fails")));
+
+    assertEquals(3, pool.ask("three"));
+    gate.open();
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(3, made.get());
+  }
+
+  @Test
+  void aWorkerThatItsPolicyStopsIsReplaced() {
+    var stopped = new AtomicInteger();
+    var pool = Pools.fixed(how.onFailure(FailurePolicy.stop().withoutLog()), 2).initialState(() -> "state").onStop(state -> stopped.incrementAndGet()).newActorWithReturn((String state, Object message) -> {
+      if (message.equals("fail")) throw new IllegalStateException("fail");
+      return message;
+    });
+
+    for (int i = 0; i < 10; i++) assertThrows(IllegalStateException.class, () -> pool.ask("fail"));
+
+    assertEquals("ok", pool.ask("ok"));
+    assertFalse(pool.onExit().isDone());
+    pool.close();
+    assertEquals(11, stopped.get());
+  }
+
+  @Test
+  void aBackOffRestsOneWorkerAndTheOthersGoOn() {
+    var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
+    var pool = Pools.byKey(still.anonymous().onFailure(policy), 2, (String message) -> "one key").initialState(() -> "state").newActorWithReturn((String state, String message) -> {
+      if (message.equals("fail")) throw new IllegalStateException("fail");
+      return message;
+    });
+
+    assertThrows(IllegalStateException.class, () -> pool.ask("fail"));
+
+    assertEquals("ok", pool.ask("ok"));
+  }
+
+  @Test
+  void aFailureThatEscalatesClosesTheScope() {
+    var inner = scope.openScope("inner");
+    var pool = Pools.fixed(inner.named("pool").onFailure(FailurePolicy.escalate().withoutLog()), 2).newActor((Object message) -> {
+      throw new IllegalStateException("fail");
+    });
+
+    pool.sendMessage("fail");
+
+    Patience.ended(pool);
+    assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
+  }
+
+  // ---- per message
+
+  @Test
+  void perMessageNobodyWaitsAndEachHasAStateOfItsOwn() {
+    var made = new AtomicInteger();
+    var left = ConcurrentHashMap.newKeySet();
+    var pool = Pools.perMessage(how).initialState(made::incrementAndGet).onStop(left::add).newActorWithReturn((Integer state, Object message) -> {
+      pass(message);
+      return state;
+    });
+    var gates = occupy(pool, 50);
+
+    var answer = (int) pool.ask("one more");
+
+    assertEquals(51, answer);
+    gates.forEach(Gate::open);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(51, left.size());
+    assertEquals(52, pool.ask("a fresh one"));
+  }
+
+  // ---- scaling
+
+  @Test
+  void aScalingPoolGrowsAtOnceAndShrinksAfterACalm() {
+    var left = new CopyOnWriteArrayList<Integer>();
+    var made = new AtomicInteger();
+    var pool = Pools.scaling(still.named("db"), 1, 4).initialState(made::incrementAndGet).onStop(left::add).newActor((Integer state, Object message) -> pass(message));
+    var gates = occupy(pool, 4);
+    pool.sendMessage("waits");
+    assertEquals(1, still.report().waiting());
+
+    gates.forEach(Gate::open);
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertEquals(List.of(), left);
+    clock.manual.advance(Duration.ofSeconds(9));
+    assertEquals(List.of(), left);
+    clock.manual.advance(Duration.ofSeconds(2));
+
+    Patience.eventually(() -> left.size() == 3);
+    clock.manual.advance(Duration.ofHours(1));
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertEquals(3, left.size());
+    pool.close();
+    assertEquals(Set.of(1, 2, 3, 4), Set.copyOf(left));
+  }
+
+  @Test
+  void aScalingPoolThatWasCalmGrowsAgain() {
+    var pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state").newActorWithReturn((String state, Object message) -> {
+      pass(message);
+      return message;
+    });
+    assertEquals(1, pool.ask(1));
+    clock.manual.advance(Duration.ofSeconds(11));
+    assertTrue(still.awaitQuiet(Patience.LONG));
+
+    assertEquals(2, pool.ask(2));
+    occupy(pool, 2);
+  }
+
+  @Test
+  void aPromisedAnswerOutlivesTheWorkerThatPromised() {
+    record Question() implements io.fibry.Request<Question, String> {}
+    var later = new CompletableFuture<String>();
+    Actor<Object> pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state").newActor((state, message, context) -> context.replyWhen((Question) message, later));
+    var answer = pool.sendMessageReturn(new Question());
+    assertTrue(still.awaitQuiet(Patience.LONG));
+
+    clock.manual.advance(Duration.ofSeconds(11));
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    later.complete("late");
+
+    assertEquals("late", Patience.value(answer));
+  }
+
+  // ---- weighted
+
+  @Test
+  void aMessageHoldsItsPermitsAndThoseBehindAHeavyOneWait() {
+    var order = new CopyOnWriteArrayList<Object>();
+    var gates = Map.of(6, new Gate(), 5, new Gate());
+    var pool = Pools.weighted(how, 10, (Integer weight) -> weight).newActor((Integer weight) -> {
+      order.add(weight);
+      if (gates.containsKey(weight)) gates.get(weight).pass();
+    });
+    pool.sendMessage(6);
+    Patience.await(gates.get(6).entered);
+
+    pool.sendMessage(5); // needs more than are free
+    pool.sendMessage(1); // would fit, but comes later
+
+    assertEquals(2, scope.report().waiting());
+    gates.get(6).open();
+    Patience.await(gates.get(5).entered);
+    Patience.eventually(() -> order.size() == 3);
+    assertEquals(List.of(6, 5, 1), order);
+  }
+
+  @Test
+  void whenAHeavyOneIsDoneAllThatFitBegin() {
+    var heavy = new Gate();
+    var light = new CountDownLatch(4);
+    var pool = Pools.weighted(how, 4, (Object message) -> message == heavy ? 4 : 1).newActor((Object message) -> {
+      pass(message);
+      if (message == heavy) return;
+      light.countDown();
+      light.await(); // all four at once
+    });
+    pool.sendMessage(heavy);
+    Patience.await(heavy.entered);
+    for (int i = 0; i < 4; i++) pool.sendMessage(i);
+
+    heavy.open();
+
+    Patience.await(light);
+  }
+
+  @Test
+  void whenAHeavyRequestThatWaitsIsCancelledThoseBehindItBegin() {
+    var pool = Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1).newActorWithReturn((Object message) -> {
+      pass(message);
+      return message;
+    });
+    Gate.occupy((Actor<Object>) pool);
+    var heavy = pool.sendMessageReturn((Object) "heavy");
+    var light = pool.sendMessageReturn((Object) "light");
+    assertFalse(light.isDone());
+
+    heavy.cancel(true);
+
+    assertEquals("light", Patience.value(light));
+  }
+
+  @Test
+  void whatCouldNeverBeBegunIsRefusedAtOnce() {
+    var pool = Pools.weighted(scope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
+
+    var heavy = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(11));
+    var none = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(0));
+
+    assertEquals("a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all that the pool has", heavy.getMessage());
+    assertEquals("a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all that the pool has", none.getMessage());
+  }
+
+  @Test
+  void aTimersMessageThatIsTooHeavyIsADeadLetter() {
+    var own = ActorSystem.openScope("own", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var pool = Pools.weighted(own.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
+
+    try (var log = new Logged()) {
+      pool.sendMessageLater(11, Duration.ofSeconds(1));
+      clock.manual.advance(Duration.ofSeconds(1));
+
+      assertTrue(log.text().contains("weighs 11"), log.text());
+    }
+
+    assertEquals(List.of(11), letters.messages(Reason.REJECTED));
+    own.close();
+  }
+
+  // ---- by key
+
+  @Test
+  void aKeyThatIsHeldUpHoldsUpNoOther() {
+    var order = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.byKey(how, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10).newActor((Object message) -> {
+      pass(message);
+      order.add(message);
+    });
+    var gate = Gate.occupy(pool);
+    List.of(10, 1, 20, 11, 30, 21).forEach(pool::sendMessage);
+
+    Patience.eventually(() -> order.size() == 3);
+    assertEquals(List.of(1, 11, 21), order);
+
+    gate.open();
+    pool.close();
+    assertEquals(List.of(10, 20, 30), order.subList(4, 7));
+  }
+
+  @Test
+  void aKeyIsNeverNull() {
+    var pool = Pools.byKey(scope.named("orders"), 2, (String message) -> null).newActor(message -> {});
+
+    var refused = assertThrows(NullPointerException.class, () -> pool.sendMessage("x"));
+
+    assertEquals("the key of a message for actor 'orders' was null; give each message a key", refused.getMessage());
+  }
+}
