@@ -10,6 +10,7 @@ module io.fibry {
   requires static org.jspecify;
 
   exports io.fibry;
+  exports io.fibry.flow;
   exports io.fibry.mailbox;
   exports io.fibry.pool;
   exports io.fibry.stereotype;

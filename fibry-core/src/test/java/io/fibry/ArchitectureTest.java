@@ -32,6 +32,7 @@ class ArchitectureTest {
           "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
       Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
+      Map.entry("io.fibry.flow", Set.of("Pipeline")),
       Map.entry("io.fibry.pool", Set.of("Pools")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 

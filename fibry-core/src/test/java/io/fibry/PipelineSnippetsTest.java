@@ -1,0 +1,29 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.flow.Pipeline;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The region that the Javadoc of pipelines shows, run. */
+@Timeout(20)
+class PipelineSnippetsTest {
+  private final List<String> stored = new CopyOnWriteArrayList<>();
+
+  @Test
+  void pipeline() {
+    // @start region="pipeline"
+    var orders = Pipeline.from(ActorSystem.named("orders"), (String line) -> line.split(";"))
+        .then(4, fields -> new StringBuilder(fields[1]).reverse().toString()) // four at once, in order
+        .into(stored::add);
+
+    List.of("1;one", "2;two", "3;three").forEach(orders::sendMessage);
+    orders.close(); // waits until all went through
+    // @end
+
+    assertEquals(List.of("eno", "owt", "eerht"), stored);
+  }
+}
