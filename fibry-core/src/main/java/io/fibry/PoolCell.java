@@ -68,7 +68,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   Place<Object> place(Object node, Object message) {
-    return queue.place(node, message, !(message instanceof Envelope.Control), toString());
+    return queue.place(node, message, !(message instanceof Envelope.Control), this);
   }
 
   @Override

@@ -61,6 +61,15 @@ class ExamplesTest {
           slow lost 'never begun': UNDELIVERED
           slow lost 'nor this one': UNDELIVERED
           takes more: false"""),
+      Map.entry("WorkerPools", """
+          3 connections; taken: true, true, false
+          scaled 70 MB
+          a message for actor 'images' weighs 101; it must weigh at least 1 and at most 100, all that the pool has
+          Ada 123456789, Bob 123456789, Eve 123456789
+          a page from a fiber"""),
+      Map.entry("OrderPipeline", """
+          orders/1 could not do 'nonsense': 2 fields needed, not 1
+          199 orders, 20497 cents, 4 priced at once"""),
       Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));

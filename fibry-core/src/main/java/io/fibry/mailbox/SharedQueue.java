@@ -58,11 +58,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param item what waits
    * @param message what it holds
    * @param isMessage false: a task, which has no rank, no key, and weighs 1
-   * @param whose for the text of an exception
+   * @param whose who will be told of, should it not fit
    * @return a place
    * @throws IllegalArgumentException if it can never be begun
    */
-  public Place<E> place(E item, Object message, boolean isMessage, String whose) {
+  public Place<E> place(E item, Object message, boolean isMessage, Object whose) {
     if (!isMessage) return new Share<>(item, null, 1, null);
     int weight = sharing.weight == null ? 1 : sharing.weight.applyAsInt(message);
     if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs " + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
@@ -78,19 +78,16 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    *
    * @return the seat where it lies now; its worker must be told, or made. Null: there is nothing to begin, or nobody for it
    */
-  public Seat<E> serve() {
-    probe();
-    synchronized (this) {
-      if (!canBegin()) return null;
-      var seat = resting.pollLast();
-      if (seat == null) {
-        seat = new Seat<>();
-        seats++;
-      }
-      seat.rests = false;
-      begin(seat);
-      return seat;
+  public synchronized Seat<E> serve() {
+    if (!canBegin()) return null;
+    var seat = resting.pollLast();
+    if (seat == null) {
+      seat = new Seat<>();
+      seats++;
     }
+    seat.rests = false;
+    begin(seat);
+    return seat;
   }
 
   /** {@return whether there is something to begin and somebody for it, or the pill's turn has come} */
@@ -153,17 +150,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param through what he is through with; it need not be of this queue
    * @return null: nothing, and he rests; or he was given something meanwhile, which is on its way to him
    */
-  public E next(Seat<E> seat, Object through) {
-    probe();
-    synchronized (this) {
-      if (seat.item == through) done(seat);
-      seat.ready = false;
-      if (seat.held != null) return null;
-      wake(seat);
-      if (!over && firstFits()) begin(seat);
-      else rest(seat);
-      return seat.item;
-    }
+  public synchronized E next(Seat<E> seat, Object through) {
+    if (seat.item == through) done(seat);
+    seat.ready = false;
+    if (seat.held != null) return null;
+    wake(seat);
+    if (!over && firstFits()) begin(seat);
+    else rest(seat);
+    return seat.item;
   }
 
   /**

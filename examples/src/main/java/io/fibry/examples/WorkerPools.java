@@ -1,0 +1,55 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Four kinds of pools. Each is built like an actor, and is one. */
+class WorkerPools {
+  record Order(String customer, int number) {}
+
+  public static void main(String[] args) throws Exception {
+    // a connection each for at most three workers; a third message more than they and the mailbox hold is refused
+    var connections = new AtomicInteger();
+    var busy = new CountDownLatch(3);
+    var gate = new CountDownLatch(1);
+    var database = Pools.scaling(ActorSystem.named("db").mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1, 3)
+        .initialState(connections::incrementAndGet)
+        .newActor((Integer connection, String sql) -> {
+          busy.countDown();
+          gate.await();
+        });
+    for (int i = 0; i < 3; i++) database.sendMessage("select");
+    busy.await();
+    boolean fourth = database.sendMessage("waits");
+    boolean fifth = database.sendMessage("waits too");
+    boolean sixth = database.sendMessage("is refused");
+    System.out.println(connections + " connections; taken: " + fourth + ", " + fifth + ", " + sixth);
+    gate.countDown();
+    database.close();
+
+    // images need as many permits as they have megabytes
+    var images = Pools.weighted(ActorSystem.named("images"), 100, (Integer megabytes) -> megabytes).newActorWithReturn(megabytes -> "scaled " + megabytes + " MB");
+    System.out.println(images.ask(70));
+    try {
+      images.ask(101);
+    } catch (IllegalArgumentException tooHeavy) {
+      System.out.println(tooHeavy.getMessage());
+    }
+
+    // each customer's orders in order, those of others beside them
+    var seen = new ConcurrentHashMap<String, String>();
+    var invoices = Pools.byKey(ActorSystem.anonymous(), 4, Order::customer).newActor(order -> seen.merge(order.customer(), "" + order.number(), String::concat));
+    for (int i = 1; i < 10; i++) for (var customer : new String[] {"Ada", "Bob", "Eve"}) invoices.sendMessage(new Order(customer, i));
+    invoices.close();
+    System.out.println("Ada " + seen.get("Ada") + ", Bob " + seen.get("Bob") + ", Eve " + seen.get("Eve"));
+
+    // nobody waits for anybody
+    var downloads = Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn((String page) -> page + " from " + (Thread.currentThread().isVirtual() ? "a fiber" : "a thread"));
+    System.out.println(downloads.ask("a page"));
+  }
+}
