@@ -61,6 +61,11 @@ class ExamplesTest {
           slow lost 'never begun': UNDELIVERED
           slow lost 'nor this one': UNDELIVERED
           takes more: false"""),
+      Map.entry("Transactions", """
+          blocks that were torn: 0
+          {Ada=70, Bob=130}
+          no account Eve
+          {Ada=80, Bob=120}"""),
       Map.entry("WorkerPools", """
           3 connections; taken: true, true, false
           scaled 70 MB

@@ -1,0 +1,41 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.stereotype.Stereotypes;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** Messages that belong together are handled with nothing in between; a message that fails leaves the state as it was. */
+class Transactions {
+  record Move(String from, String to, int cents) {}
+
+  public static void main(String[] args) {
+    var seen = new StringBuilder();
+    var printer = ActorSystem.anonymous().newActor((String line) -> seen.append(line));
+    var many = Stream.of("a", "b", "c").map(name -> Stereotypes.fibers().runOnce(() -> {
+      for (int i = 0; i < 1000; i++) printer.sendMessages(List.of("<", name, ">"));
+    })).toList();
+    many.forEach(sender -> sender.waitForExit());
+    printer.close();
+    System.out.println("blocks that were torn: " + seen.toString().replaceAll("<[abc]>", "").length());
+
+    var bank = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))
+        .rollback(accounts -> new TreeMap<>(accounts))
+        .newActorWithReturn((TreeMap<String, Integer> accounts, Move move) -> {
+          accounts.merge(move.from(), -move.cents(), Integer::sum); // done already when the next line throws
+          if (accounts.computeIfPresent(move.to(), (name, cents) -> cents + move.cents()) == null) throw new IllegalArgumentException("no account " + move.to());
+          return new TreeMap<>(accounts);
+        });
+    System.out.println(bank.ask(new Move("Ada", "Bob", 30)));
+    try {
+      bank.ask(new Move("Ada", "Eve", 50));
+    } catch (IllegalArgumentException noAccount) {
+      System.out.println(noAccount.getMessage());
+    }
+    System.out.println(bank.ask(new Move("Bob", "Ada", 10)));
+  }
+}
