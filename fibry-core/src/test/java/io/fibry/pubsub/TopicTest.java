@@ -1,0 +1,432 @@
+package io.fibry.pubsub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a topic does, whatever the strategy. */
+@Timeout(60)
+class TopicTest {
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final Topic<Object> topic = Topic.of(scope.named("topic"));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  // ---- publishing
+
+  @Test
+  void withoutSubscribersAMessageIsForNobody() {
+    topic.publish(1);
+
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void whoSubscribesLaterIsToldWhatComesLater() {
+    topic.publish(1);
+    topic.subscribe(seen::add);
+    topic.publish(2);
+    topic.close();
+
+    assertEquals(List.of(2), seen);
+  }
+
+  @Test
+  void anActorSubscribedTwiceGetsEachMessageTwice() {
+    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+    topic.subscribe(desk);
+    var second = topic.subscribe(desk);
+
+    topic.publish(1);
+    second.close();
+    topic.publish(2);
+    desk.close();
+
+    assertEquals(List.of(1, 1, 2), seen);
+  }
+
+  @Test
+  void anActorThatLeftOneOfItsPlacesIsStillForgottenWhenItEnds() {
+    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+    topic.subscribe(desk);
+    topic.subscribe(desk).close();
+    desk.close();
+
+    topic.publish(1);
+    letters.all.clear(); // the news of its end may come after the first
+    topic.publish(2);
+
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void anActorThatHadEndedIsForgottenAtOnce() {
+    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+    desk.close();
+
+    topic.subscribe(desk);
+    topic.publish(1);
+
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void blockHoldsThePublisherBack() {
+    var gate = new Gate();
+    topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> {
+      gate.pass();
+      seen.add(m);
+    });
+    topic.publish(1);
+    Patience.await(gate.entered);
+    topic.publish(2);
+
+    var publisher = Patience.elsewhere(() -> topic.publish(3));
+    Patience.parked(publisher);
+    gate.open();
+    Patience.joined(publisher);
+    topic.close();
+
+    assertEquals(List.of(1, 2, 3), seen);
+  }
+
+  @Test
+  void anInterruptedPublisherGoesOnAndKeepsTheFlag() {
+    var gate = new Gate();
+    topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> gate.pass());
+    topic.subscribe(seen::add);
+    topic.publish(1);
+    Patience.await(gate.entered);
+    topic.publish(2);
+    var flag = new CompletableFuture<Boolean>();
+    var publisher = Patience.elsewhere(() -> {
+      topic.publish(3);
+      flag.complete(Thread.currentThread().isInterrupted());
+    });
+    Patience.parked(publisher);
+
+    publisher.interrupt();
+
+    assertTrue(Patience.value(flag));
+    assertEquals(List.of(3), letters.messages(Reason.REJECTED));
+    gate.open();
+    topic.close();
+    assertEquals(List.of(1, 2, 3), seen);
+  }
+
+  @Test
+  void aPublisherThatCouldWaitForEverIsToldWhenAllOthersHaveBeen() {
+    var told = new CompletableFuture<Object>();
+    topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> {
+      if (!m.equals("first")) return;
+      topic.publish("fills it");
+      told.complete(assertThrows(AskCycleException.class, () -> topic.publish("one too many")));
+    });
+    topic.subscribe(seen::add);
+
+    topic.publish("first");
+
+    Patience.value(told);
+    topic.close();
+    assertEquals(List.of("fills it", "first", "one too many"), seen.stream().sorted().toList());
+  }
+
+  @Test
+  void itsSubscribersKeepTheLatestThousand() {
+    var gate = new Gate();
+    publishWhileBusy(topic, gate, 1_026);
+
+    assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void itsSubscribersKeepWhatTheBuilderSays() {
+    var gate = new Gate();
+    publishWhileBusy(Topic.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))), gate, 3);
+
+    assertEquals(List.of(2, 3), letters.messages(Reason.REJECTED));
+  }
+
+  @Test
+  void itsSubscribersKeepWhatTheScopeSays() {
+    var inner = scope.openScope("inner", o -> o.withMailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)));
+    var gate = new Gate();
+    publishWhileBusy(Topic.of(inner.anonymous()), gate, 3);
+
+    assertEquals(List.of(2, 3), letters.messages(Reason.DROPPED));
+  }
+
+  private static void publishWhileBusy(Topic<Object> topic, Gate gate, int messages) {
+    topic.subscribe(m -> gate.pass());
+    topic.publish(0);
+    Patience.await(gate.entered);
+    for (int i = 1; i <= messages; i++) topic.publish(i);
+  }
+
+  // ---- names
+
+  @Test
+  void itHasTheBuildersNameAndItsActorsAreNamedBelowIt() {
+    var names = new CopyOnWriteArrayList<>();
+    topic.subscribe(m -> names.add(Thread.currentThread().getName()));
+
+    topic.publish(1);
+    topic.close();
+
+    assertEquals("topic", topic.name());
+    assertEquals(List.of("topic/1"), names);
+  }
+
+  @Test
+  void twoOfOneNameAreRefusedUntilTheFirstEnded() {
+    assertThrows(IllegalArgumentException.class, () -> Topic.of(scope.named("topic")));
+
+    topic.subscribe(seen::add);
+    topic.close();
+    var second = Topic.of(scope.named("topic"));
+    second.subscribe(seen::add); // the name of the first one's actor is free too
+
+    assertEquals("topic", second.name());
+  }
+
+  @Test
+  void foundByItsNameItPublishesWhatItIsSent() {
+    Topic<String> found = Topic.of(scope.named("found").protocol(String.class));
+    found.subscribe(seen::add);
+
+    scope.find("found", String.class).orElseThrow().sendMessage("hello");
+    Patience.eventually(() -> seen.size() == 1);
+
+    assertEquals(List.of("hello"), seen);
+  }
+
+  @Test
+  void codeAroundMessagesSeesMessagesOnly() {
+    var around = new CopyOnWriteArrayList<String>();
+    Topic<String> narrow = Topic.of(scope.anonymous().<String>around((m, next) -> {
+      around.add(m.toUpperCase(java.util.Locale.ROOT));
+      next.run();
+    }));
+    var desk = scope.anonymous().newActor((String m) -> {});
+    narrow.subscribe(seen::add);
+    narrow.subscribe(desk).close();
+    narrow.subscribe(desk);
+    desk.close();
+
+    narrow.publish("a");
+    narrow.close();
+
+    assertEquals(List.of("a"), seen);
+    assertEquals(List.of("A"), around);
+    assertEquals(List.of(), letters.messages(Reason.FAILED));
+  }
+
+  // ---- ending
+
+  @Test
+  void closingTwiceIsClosingOnce() {
+    var place = topic.subscribe(seen::add);
+
+    topic.close();
+    topic.close();
+    place.close();
+    place.close();
+
+    assertTrue(topic.waitForExit(Duration.ZERO));
+  }
+
+  @Test
+  void waitForExitAlsoWaitsForOneWhoseSubscriptionWasClosed() {
+    var gate = new Gate();
+    topic.subscribe(m -> gate.pass()).close();
+    var place = topic.subscribe(m -> gate.pass());
+    topic.publish(1);
+    Patience.await(gate.entered);
+    place.close();
+
+    topic.sendPoisonPill();
+
+    assertFalse(topic.waitForExit(Duration.ofMillis(20)));
+    gate.open();
+    Patience.ended(topic);
+  }
+
+  @Test
+  void anInterruptedCloseIsACancellationAndItEndsAllTheSame() {
+    var gate = new Gate();
+    topic.subscribe(m -> gate.pass());
+    topic.publish(1);
+    Patience.await(gate.entered);
+    var failure = new CompletableFuture<Boolean>();
+    var closer = Patience.elsewhere(() -> {
+      assertThrows(CancellationException.class, topic::close);
+      failure.complete(Thread.currentThread().isInterrupted());
+    });
+    Patience.parked(closer);
+
+    closer.interrupt();
+
+    assertTrue(Patience.value(failure));
+    gate.open();
+    Patience.ended(topic);
+  }
+
+  @Test
+  void aSubscriberMayCloseTheScopeOfItsTopic() {
+    var inner = scope.openScope("inner");
+    Topic<Object> below = Topic.of(inner.named("below"));
+    var report = new CompletableFuture<ActorScope.Report>();
+    below.subscribe(m -> report.complete(inner.closeWithin(Patience.LONG)));
+
+    below.publish(1);
+
+    assertEquals(List.of(), Patience.value(report).leftovers());
+    Patience.ended(below);
+  }
+
+  @Test
+  void oneKilledWhileItIsEndingEndsAtOnce() {
+    var gate = new Gate();
+    topic.subscribe(m -> gate.pass());
+    topic.publish(1);
+    Patience.await(gate.entered);
+    topic.sendPoisonPill();
+
+    topic.kill();
+    Patience.ended(topic);
+
+    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
+  }
+
+  @Test
+  void theOnlyThreadOfAnExecutorIsEnough() {
+    try (var single = Executors.newSingleThreadExecutor()) {
+      Topic<Object> one = Topic.of(scope.named("single").strategy(Strategy.on(single)));
+      one.subscribe(seen::add);
+      one.subscribe(seen::add);
+      one.publish(1);
+
+      one.close();
+
+      assertEquals(List.of(1, 1), seen);
+    }
+  }
+
+  @Test
+  void itsPlatformThreadsAreGoneWhenItEnded() {
+    Topic<Object> threads = Topic.of(scope.named("platform").strategy(Strategy.THREAD));
+    threads.subscribe(seen::add);
+    threads.subscribe(seen::add).close();
+
+    threads.close();
+
+    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("platform/")));
+  }
+
+  @Test
+  void whatCannotBeClosedIsLoggedUnderItsOwnName() {
+    try (var log = new io.fibry.Logged()) {
+      topic.closeOnExit(new AutoCloseable() {
+        @Override
+        public void close() {
+          throw new IllegalStateException("stuck");
+        }
+
+        @Override
+        public String toString() {
+          return "the door";
+        }
+      });
+
+      topic.close();
+
+      assertTrue(log.text().contains("could not close the door"), log::text);
+    }
+  }
+
+  @Test
+  void whatIsGivenToCloseAfterTheEndIsClosedAtOnce() {
+    topic.close();
+
+    topic.closeOnExit(() -> seen.add("closed"));
+
+    assertEquals(List.of("closed"), seen);
+  }
+
+  // ---- bad input
+
+  @Test
+  void nullIsRefusedByName() {
+    Handler<Object> handler = seen::add;
+    var actor = scope.anonymous().newActor(handler);
+
+    assertEquals("how", refused(() -> Topic.of(null)));
+    assertEquals("message", refused(() -> topic.publish(null)));
+    assertEquals("subscriber", refused(() -> topic.subscribe((Actor<Object>) null)));
+    assertEquals("subscriber", refused(() -> topic.subscribe((Handler<Object>) null)));
+    assertEquals("subscriber", refused(() -> topic.subscribe(Mailbox.unbounded(), null)));
+    assertEquals("mailbox", refused(() -> topic.subscribe(null, handler)));
+    assertEquals("where", refused(() -> topic.subscribeOn((Executor) null, handler)));
+    assertEquals("subscriber", refused(() -> topic.subscribeOn(actor, null)));
+    assertEquals("a resource", refused(() -> topic.closeOnExit((AutoCloseable) null)));
+  }
+
+  private static String refused(Runnable call) {
+    return assertThrows(NullPointerException.class, call::run).getMessage();
+  }
+
+  @Test
+  void oneThatEndedTakesNoSubscriberAndLeavesNoActor() {
+    topic.close();
+    var calls = new ArrayList<Runnable>();
+    calls.add(() -> topic.subscribe(seen::add));
+    calls.add(() -> topic.subscribe(Mailbox.unbounded(), seen::add));
+    calls.add(() -> topic.subscribe(scope.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {})));
+    calls.add(() -> topic.subscribeOn(Runnable::run, seen::add));
+
+    for (var call : calls) {
+      var refusal = assertThrows(IllegalStateException.class, call::run);
+      assertEquals("topic 'topic' has ended and takes no subscriber; make a new one", refusal.getMessage());
+    }
+
+    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
+  }
+
+  @Test
+  void theEndIsAlwaysTheSameFuture() {
+    assertSame(topic.onExit(), topic.onExit());
+    assertThrows(UnsupportedOperationException.class, () -> topic.onExit().cancel(true));
+  }
+}
