@@ -34,7 +34,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Pipeline")),
       Map.entry("io.fibry.pool", Set.of("Pools")),
-      Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription")),
+      Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Tests that sleep all the same, each with its reason. */

@@ -1,0 +1,85 @@
+package io.fibry.pubsub;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.Handler;
+import io.fibry.mailbox.Mailbox;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Who is told by an actor of its own what changed, one piece of news at a time: the next is made when the one before was handled, so that a slow one has no queue and is told the latest.
+ *
+ * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. Who makes it BUSY sends the news; from then on the turn is the message's, and whoever takes that out of {@link #underWay} has the turn. What changes meanwhile makes it AGAIN: who
+ * has the turn looks once more before he lets go. So none but who has the turn asks for news, and news never overtake each other.
+ */
+abstract class Follower<E> implements Subscription {
+  private static final int IDLE = 0;
+  private static final int BUSY = 1;
+  private static final int AGAIN = 2;
+
+  private final Actor<E> actor;
+  private final AtomicInteger turn = new AtomicInteger();
+  private final AtomicReference<E> underWay = new AtomicReference<>(); // null: whoever has the turn has it in hand
+
+  @SuppressWarnings("unchecked") // what `how` may take is known to its user alone
+  Follower(ActorBuilder<?> how, int number, Handler<E> handler) {
+    var typed = (ActorBuilder<E>) how.part(Integer.toString(number));
+    actor = typed.<E>mailbox(Mailbox.unbounded()).<E>around((news, next) -> {
+      try {
+        next.run();
+      } finally { // outermost: also where the user's own code around the handler does not run it
+        handled(news);
+      }
+    }).newActor(handler);
+  }
+
+  /** What it has not been told; null: nothing. Asked one at a time. */
+  abstract E news();
+
+  /** It is not to be told anything more. */
+  abstract void leave();
+
+  /** Once it can be told. */
+  final void begin() {
+    actor.onExit().whenComplete((reason, none) -> leave());
+    tell();
+  }
+
+  /** Something changed. */
+  final void tell() {
+    if (turn.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) advance();
+  }
+
+  /** Only the first time: a policy that tries again calls the handler again. */
+  private void handled(E news) {
+    if (underWay.compareAndSet(news, null)) advance();
+  }
+
+  private void advance() {
+    do {
+      turn.set(BUSY);
+      E news = news();
+      if (news != null) {
+        send(news);
+        return;
+      }
+    } while (!turn.compareAndSet(BUSY, IDLE));
+  }
+
+  private void send(E news) {
+    underWay.set(news); // before it is sent: it may be handled at once
+    try {
+      actor.sendMessage(news);
+    } catch (Throwable edge) { // of the stack, or of memory: so that the next change is told
+      if (underWay.compareAndSet(news, null)) turn.set(IDLE);
+      throw edge;
+    }
+  }
+
+  @Override
+  public void close() {
+    leave();
+    actor.askExit();
+  }
+}

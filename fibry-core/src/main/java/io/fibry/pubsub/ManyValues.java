@@ -1,0 +1,160 @@
+package io.fibry.pubsub;
+
+import io.fibry.ActorBuilder;
+import io.fibry.Handler;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
+import java.util.function.UnaryOperator;
+
+/**
+ * The one shared map. What changed is noted for each follower under the same monitor as the change is made, and a follower takes its news out under it: so it is told neither an old value after a new one nor the same change
+ * twice. No code of the user but {@code equals} and {@code hashCode} of keys runs under the monitor.
+ */
+final class ManyValues<K, V> implements SharedMap<K, V> {
+  private static final Object ALL = new Object(); // stands for the key of those who follow all
+  private static final Object NOTHING_YET = new Object(); // what one knows who must be told, whatever it is
+
+  private final ActorBuilder<?> how;
+  private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // written under the monitor
+  private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>(); // by the key they follow; each list never changes; under the monitor
+  private int made; // under the monitor
+
+  ManyValues(ActorBuilder<?> how) {
+    this.how = how;
+  }
+
+  @Override
+  public Optional<V> value(K key) {
+    return Optional.ofNullable(values.get(Objects.requireNonNull(key, "key")));
+  }
+
+  @Override
+  public synchronized Map<K, V> snapshot() {
+    return Map.copyOf(values);
+  }
+
+  @Override
+  public void put(K key, V value) {
+    Objects.requireNonNull(value, "value");
+    var there = Optional.of(value);
+    update(key, any -> there);
+  }
+
+  @Override
+  public Optional<V> remove(K key) {
+    Objects.requireNonNull(key, "key");
+    while (true) {
+      V now = values.get(key);
+      if (change(key, now, null)) return Optional.ofNullable(now);
+    }
+  }
+
+  @Override
+  public boolean compareAndSet(K key, V expected, V value) {
+    Objects.requireNonNull(key, "key");
+    Objects.requireNonNull(expected, "expected");
+    Objects.requireNonNull(value, "value");
+    while (true) {
+      V now = values.get(key);
+      if (!expected.equals(now)) return false;
+      if (change(key, now, value)) return true;
+    }
+  }
+
+  @Override
+  public Optional<V> update(K key, UnaryOperator<Optional<V>> change) {
+    Objects.requireNonNull(key, "key");
+    Objects.requireNonNull(change, "change");
+    while (true) {
+      V now = values.get(key);
+      var next = Objects.requireNonNull(change.apply(Optional.ofNullable(now)), "the changed value is null; for nothing, answer Optional.empty()");
+      if (change(key, now, next.orElse(null))) return next;
+    }
+  }
+
+  /** From this very object to that; null is nothing. True also where there was nothing to change. */
+  private boolean change(K key, V now, V next) {
+    if (Objects.equals(now, next)) return true;
+    List<KeyFollower<?>> told;
+    synchronized (this) {
+      if (values.get(key) != now) return false;
+      if (next == null) values.remove(key);
+      else values.put(key, next);
+      told = new ArrayList<>(followers.getOrDefault(ALL, List.of()));
+      told.addAll(followers.getOrDefault(key, List.of()));
+      for (var follower : told) follower.changed(key, now, next);
+    }
+    for (var follower : told) follower.tell(); // on CALLER, user code: not under the monitor
+    return true;
+  }
+
+  @Override
+  public Subscription subscribe(Handler<Change<K, V>> follower) {
+    Objects.requireNonNull(follower, "follower");
+    return enter(new KeyFollower<>(ALL, number(), follower, Change::new), values.keySet(), null);
+  }
+
+  @Override
+  public Subscription subscribe(K key, Handler<Optional<V>> follower) {
+    Objects.requireNonNull(key, "key");
+    Objects.requireNonNull(follower, "follower");
+    return enter(new KeyFollower<>(key, number(), follower, (same, value) -> value), List.of(key), NOTHING_YET);
+  }
+
+  private synchronized int number() {
+    return ++made;
+  }
+
+  private Subscription enter(KeyFollower<?> follower, Iterable<K> keys, Object knows) {
+    synchronized (this) {
+      var more = new ArrayList<>(followers.getOrDefault(follower.key, List.of()));
+      more.add(follower);
+      followers.put(follower.key, more);
+      for (var key : keys) follower.known.put(key, knows);
+    }
+    follower.begin();
+    return follower;
+  }
+
+  private final class KeyFollower<E> extends Follower<E> {
+    private final Object key;
+    private final BiFunction<K, Optional<V>, E> form;
+    private final LinkedHashMap<K, Object> known = new LinkedHashMap<>(); // of the keys that have news, what it was told last; null: nothing was there. Under the map's monitor
+
+    KeyFollower(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
+      super(how, number, handler);
+      this.key = key;
+      this.form = form;
+    }
+
+    void changed(K key, V before, V now) {
+      if (!known.containsKey(key)) known.put(key, before);
+      else if (known.get(key) == now) known.remove(key); // as it was: so no more keys have news than it knows or are there
+    }
+
+    @Override
+    E news() {
+      synchronized (ManyValues.this) {
+        var oldest = known.pollFirstEntry();
+        return oldest == null ? null : form.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
+      }
+    }
+
+    @Override
+    void leave() {
+      synchronized (ManyValues.this) {
+        var fewer = new ArrayList<>(followers.getOrDefault(key, List.of()));
+        fewer.remove(this);
+        if (fewer.isEmpty()) followers.remove(key);
+        else followers.put(key, fewer);
+      }
+    }
+  }
+}

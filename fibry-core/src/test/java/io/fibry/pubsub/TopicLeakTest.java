@@ -1,0 +1,161 @@
+package io.fibry.pubsub;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What topics and shared values leave behind: nothing. */
+@Timeout(120)
+class TopicLeakTest {
+  private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});
+
+  @Test
+  void placesThatWereClosedLeaveNothingAtALivingActor() {
+    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    subscribeAndLeave(topic, 10_000);
+    long heap = LeakProbe.used();
+
+    subscribeAndLeave(topic, 200_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    topic.close();
+  }
+
+  private void subscribeAndLeave(Topic<Object> topic, int times) {
+    for (int i = 0; i < times; i++) {
+      topic.subscribe(desk).close();
+      topic.subscribeOn(desk, m -> {}).close();
+    }
+  }
+
+  @Test
+  void actorsThatEndedLeaveNothingAtALivingTopic() {
+    Topic<Object> topic = Topic.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
+    subscribeAndEnd(topic, 1_000);
+    long heap = LeakProbe.used();
+
+    subscribeAndEnd(topic, 50_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 2_000_000, grown + " bytes are left");
+    topic.close();
+  }
+
+  private static void subscribeAndEnd(Topic<Object> topic, int times) {
+    for (int i = 0; i < times; i++) {
+      var actor = ActorSystem.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {});
+      topic.subscribe(actor);
+      actor.close();
+      topic.subscribe(m -> {}).close();
+    }
+  }
+
+  @Test
+  void aTopicThatEndedIsForgottenByALivingSubscriber() {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.add(ended());
+
+    assertTrue(LeakProbe.collected(probes));
+    assertFalse(desk.onExit().isDone());
+  }
+
+  private WeakReference<?> ended() {
+    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    topic.subscribe(desk);
+    topic.subscribe(m -> {});
+    topic.close();
+    return new WeakReference<>(topic);
+  }
+
+  @Test
+  void aTopicThatNobodyKnowsIsGarbageWithItsActorsThoughItsSubscriberLives() {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.addAll(forgotten());
+
+    assertTrue(LeakProbe.collected(probes));
+    assertFalse(desk.onExit().isDone());
+  }
+
+  private List<WeakReference<?>> forgotten() {
+    Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+    var handler = new Marker();
+    var handled = new CountDownLatch(1);
+    topic.subscribe(desk);
+    topic.subscribe(m -> handled.countDown());
+    topic.subscribe(m -> handler.mark());
+    topic.publish(1);
+    Patience.await(handled);
+    return List.of(new WeakReference<>(topic), new WeakReference<>(handler));
+  }
+
+  @Test
+  void aSharedValueThatNobodyKnowsIsGarbageWithItsFollowers() {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) probes.addAll(values());
+
+    assertTrue(LeakProbe.collected(probes));
+  }
+
+  private static List<WeakReference<?>> values() {
+    var handled = new CountDownLatch(3);
+    var value = SharedValue.of(ActorSystem.anonymous(), 0);
+    SharedMap<String, Integer> map = SharedMap.of(ActorSystem.anonymous());
+    var follower = new Marker();
+    value.subscribe(now -> handled.countDown());
+    value.subscribe(now -> follower.mark());
+    map.subscribe(change -> handled.countDown());
+    map.subscribe("a", now -> handled.countDown());
+    map.put("a", 1);
+    Patience.await(handled);
+    return List.of(new WeakReference<>(value), new WeakReference<>(map), new WeakReference<>(follower));
+  }
+
+  @Test
+  void followersThatLeftLeaveNothing() {
+    var value = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 0);
+    SharedMap<Integer, Integer> map = SharedMap.of(ActorSystem.anonymous().strategy(Strategy.CALLER));
+    followAndLeave(value, map, 1_000);
+    long heap = LeakProbe.used();
+
+    followAndLeave(value, map, 50_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 2_000_000, grown + " bytes are left");
+  }
+
+  private static void followAndLeave(SharedValue<Integer> value, SharedMap<Integer, Integer> map, int times) {
+    for (int i = 0; i < times; i++) {
+      value.subscribe(now -> {}).close();
+      map.subscribe(i, now -> {}).close();
+      map.subscribe(change -> {}).close();
+      map.put(i, i);
+      map.remove(i);
+    }
+  }
+
+  /** Something a handler holds. */
+  private static final class Marker {
+    private volatile boolean marked;
+
+    void mark() {
+      marked = true;
+    }
+
+    @Override
+    public String toString() {
+      return "marked: " + marked;
+    }
+  }
+}
