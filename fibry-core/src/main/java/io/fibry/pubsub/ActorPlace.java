@@ -5,21 +5,27 @@ import io.fibry.Actor;
 /** An actor in a topic. */
 final class ActorPlace<M> extends Place<M> {
   private final Actor<? super M> actor;
+  private final boolean own; // made for this place
 
-  /** Its own: made for this place. */
   ActorPlace(Hub<M> hub, Actor<? super M> actor, boolean own) {
     super(hub, own ? null : actor);
     this.actor = actor;
+    this.own = own;
   }
 
   @Override
-  void deliver(M message) {
-    if (isOpen() && !actor.sendMessage(message) && actor.onExit().isDone()) super.close(); // else each message until its end is told would be a dead letter
+  boolean hand(M message) {
+    return actor.sendMessage(message);
+  }
+
+  @Override
+  boolean isGone() {
+    return actor.onExit().isDone();
   }
 
   @Override
   public void close() {
-    super.close();
-    if (other == null) actor.askExit();
+    leave();
+    if (own) actor.askExit();
   }
 }

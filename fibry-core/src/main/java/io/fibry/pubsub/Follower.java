@@ -6,6 +6,8 @@ import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Who is told by an actor of its own what changed, one piece of news at a time: the next is made when the one before was handled, so that a slow one has no queue and is told the latest.
@@ -14,6 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * has the turn looks once more before he lets go. So none but who has the turn asks for news, and news never overtake each other.
  */
 abstract class Follower<E> implements Subscription {
+  private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
   private static final int IDLE = 0;
   private static final int BUSY = 1;
   private static final int AGAIN = 2;
@@ -57,23 +60,22 @@ abstract class Follower<E> implements Subscription {
   }
 
   private void advance() {
-    do {
+    while (true) {
       turn.set(BUSY);
       E news = news();
-      if (news != null) {
-        send(news);
-        return;
-      }
-    } while (!turn.compareAndSet(BUSY, IDLE));
+      if (news == null ? turn.compareAndSet(BUSY, IDLE) : send(news)) return;
+    }
   }
 
-  private void send(E news) {
+  /** False: it was not taken, and the turn is still ours. */
+  private boolean send(E news) {
     underWay.set(news); // before it is sent: it may be handled at once
     try {
       actor.sendMessage(news);
-    } catch (Throwable edge) { // of the stack, or of memory: so that the next change is told
-      if (underWay.compareAndSet(news, null)) turn.set(IDLE);
-      throw edge;
+      return true;
+    } catch (Throwable refusal) { // of who weighs it, or asks for its key; or of the stack. It harms neither who changed something nor the others
+      LOG.error("follower '{}' did not take {}", actor.name(), news, refusal);
+      return !underWay.compareAndSet(news, null);
     }
   }
 

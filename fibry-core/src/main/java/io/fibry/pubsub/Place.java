@@ -1,9 +1,14 @@
 package io.fibry.pubsub;
 
+import io.fibry.AskCycleException;
 import io.fibry.Exitable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A place in a topic. */
 abstract class Place<M> implements Subscription {
+  static final Logger LOG = LoggerFactory.getLogger(Topic.class);
+
   final Hub<M> hub;
   final Exitable other; // somebody else's, whose end ends this; null: there is none
   private volatile boolean open = true; // true -> false, by whoever leaves; read by publishers, and before a call
@@ -13,8 +18,24 @@ abstract class Place<M> implements Subscription {
     this.other = other;
   }
 
-  /** Hands it over, on the publisher's thread. Throws an {@code AskCycleException}, and nothing else that concerns the subscriber. */
-  abstract void deliver(M message);
+  /** On the publisher's thread. A ring is his own matter; anything else thrown is that of whoever ordered, weighed or took the message. */
+  final void deliver(M message) {
+    if (!open) return;
+    try {
+      if (hand(message)) return;
+    } catch (AskCycleException ring) {
+      throw ring;
+    } catch (Throwable refusal) {
+      LOG.error("topic '{}': a subscriber did not take {}", hub.name(), message, refusal);
+    }
+    if (isGone()) leave(); // else each message until its end is told would be refused too
+  }
+
+  /** False: it was not taken, and is a dead letter. */
+  abstract boolean hand(M message);
+
+  /** Whether it will never take anything more. */
+  abstract boolean isGone();
 
   final boolean isOpen() {
     return open;
@@ -24,9 +45,13 @@ abstract class Place<M> implements Subscription {
     open = false;
   }
 
-  @Override
-  public void close() {
+  final void leave() {
     open = false;
     hub.leave(this);
+  }
+
+  @Override
+  public void close() {
+    leave();
   }
 }

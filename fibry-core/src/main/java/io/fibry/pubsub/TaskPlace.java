@@ -1,18 +1,13 @@
 package io.fibry.pubsub;
 
-import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Code on an executor in a topic. */
 final class TaskPlace<M> extends Place<M> {
-  private static final Logger LOG = LoggerFactory.getLogger(Topic.class);
-
   private final Executor where;
   private final Handler<M> subscriber;
 
@@ -23,21 +18,19 @@ final class TaskPlace<M> extends Place<M> {
   }
 
   @Override
-  void deliver(M message) {
-    if (!isOpen()) return;
+  boolean hand(M message) {
     try {
       where.execute(new Call<>(this, message));
-    } catch (AskCycleException ring) { // of the publisher, who waits for room at an actor
-      throw ring;
-    } catch (Throwable refusal) {
-      refused(message, refusal);
+      return true;
+    } catch (RejectedExecutionException refusal) {
+      if (other == null) throw refusal;
+      return false; // an actor has made it a dead letter
     }
   }
 
-  private void refused(M message, Throwable refusal) {
-    boolean gone = other != null ? other.onExit().isDone() : refusal instanceof RejectedExecutionException && where instanceof ExecutorService pool && pool.isShutdown();
-    if (gone) close();
-    if (other == null) LOG.error("topic '{}': the executor of a subscriber did not take {}{}", hub.name(), message, gone ? "; it was shut down, and the subscriber is forgotten" : "", refusal); // an actor has made a dead letter
+  @Override
+  boolean isGone() {
+    return other != null ? other.onExit().isDone() : where instanceof ExecutorService pool && pool.isShutdown();
   }
 
   private void call(M message) throws Exception {

@@ -1,7 +1,6 @@
 package io.fibry.pubsub;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -21,11 +20,9 @@ import io.fibry.mailbox.Overflow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -251,138 +248,6 @@ class TopicTest {
     assertEquals(List.of("a"), seen);
     assertEquals(List.of("A"), around);
     assertEquals(List.of(), letters.messages(Reason.FAILED));
-  }
-
-  // ---- ending
-
-  @Test
-  void closingTwiceIsClosingOnce() {
-    var place = topic.subscribe(seen::add);
-
-    topic.close();
-    topic.close();
-    place.close();
-    place.close();
-
-    assertTrue(topic.waitForExit(Duration.ZERO));
-  }
-
-  @Test
-  void waitForExitAlsoWaitsForOneWhoseSubscriptionWasClosed() {
-    var gate = new Gate();
-    topic.subscribe(m -> gate.pass()).close();
-    var place = topic.subscribe(m -> gate.pass());
-    topic.publish(1);
-    Patience.await(gate.entered);
-    place.close();
-
-    topic.sendPoisonPill();
-
-    assertFalse(topic.waitForExit(Duration.ofMillis(20)));
-    gate.open();
-    Patience.ended(topic);
-  }
-
-  @Test
-  void anInterruptedCloseIsACancellationAndItEndsAllTheSame() {
-    var gate = new Gate();
-    topic.subscribe(m -> gate.pass());
-    topic.publish(1);
-    Patience.await(gate.entered);
-    var failure = new CompletableFuture<Boolean>();
-    var closer = Patience.elsewhere(() -> {
-      assertThrows(CancellationException.class, topic::close);
-      failure.complete(Thread.currentThread().isInterrupted());
-    });
-    Patience.parked(closer);
-
-    closer.interrupt();
-
-    assertTrue(Patience.value(failure));
-    gate.open();
-    Patience.ended(topic);
-  }
-
-  @Test
-  void aSubscriberMayCloseTheScopeOfItsTopic() {
-    var inner = scope.openScope("inner");
-    Topic<Object> below = Topic.of(inner.named("below"));
-    var report = new CompletableFuture<ActorScope.Report>();
-    below.subscribe(m -> report.complete(inner.closeWithin(Patience.LONG)));
-
-    below.publish(1);
-
-    assertEquals(List.of(), Patience.value(report).leftovers());
-    Patience.ended(below);
-  }
-
-  @Test
-  void oneKilledWhileItIsEndingEndsAtOnce() {
-    var gate = new Gate();
-    topic.subscribe(m -> gate.pass());
-    topic.publish(1);
-    Patience.await(gate.entered);
-    topic.sendPoisonPill();
-
-    topic.kill();
-    Patience.ended(topic);
-
-    Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
-  }
-
-  @Test
-  void theOnlyThreadOfAnExecutorIsEnough() {
-    try (var single = Executors.newSingleThreadExecutor()) {
-      Topic<Object> one = Topic.of(scope.named("single").strategy(Strategy.on(single)));
-      one.subscribe(seen::add);
-      one.subscribe(seen::add);
-      one.publish(1);
-
-      one.close();
-
-      assertEquals(List.of(1, 1), seen);
-    }
-  }
-
-  @Test
-  void itsPlatformThreadsAreGoneWhenItEnded() {
-    Topic<Object> threads = Topic.of(scope.named("platform").strategy(Strategy.THREAD));
-    threads.subscribe(seen::add);
-    threads.subscribe(seen::add).close();
-
-    threads.close();
-
-    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("platform/")));
-  }
-
-  @Test
-  void whatCannotBeClosedIsLoggedUnderItsOwnName() {
-    try (var log = new io.fibry.Logged()) {
-      topic.closeOnExit(new AutoCloseable() {
-        @Override
-        public void close() {
-          throw new IllegalStateException("stuck");
-        }
-
-        @Override
-        public String toString() {
-          return "the door";
-        }
-      });
-
-      topic.close();
-
-      assertTrue(log.text().contains("could not close the door"), log::text);
-    }
-  }
-
-  @Test
-  void whatIsGivenToCloseAfterTheEndIsClosedAtOnce() {
-    topic.close();
-
-    topic.closeOnExit(() -> seen.add("closed"));
-
-    assertEquals(List.of("closed"), seen);
   }
 
   // ---- bad input
