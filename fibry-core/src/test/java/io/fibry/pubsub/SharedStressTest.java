@@ -1,0 +1,136 @@
+package io.fibry.pubsub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.pubsub.SharedMap.Change;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Many change a value or a map at once: followers that come and go never see an old value after a new one, and always the last. */
+@Timeout(120)
+class SharedStressTest {
+  private static final int CHANGERS = 3;
+  private static final int CHANGES = 300;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+
+  private interface Round {
+    void play(SplittableRandom random, Strategy strategy) throws Exception;
+  }
+
+  private void play(String what, Round round) {
+    System.out.println(what + ": -Dfibry.seed=" + seed);
+    var strategies = List.copyOf(Variants.STRATEGIES.values());
+    long end = System.nanoTime() + 1_000_000_000L;
+    for (int i = 0; i < strategies.size() || System.nanoTime() < end; i++) {
+      var strategy = strategies.get(i % strategies.size());
+      try {
+        round.play(new SplittableRandom(seed + i), strategy);
+      } catch (Throwable failure) {
+        throw new AssertionError("round " + i + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
+      }
+    }
+  }
+
+  private interface Changing {
+    void make(int changer, int number, SplittableRandom random);
+  }
+
+  private static void changeAtOnce(SplittableRandom random, Changing change) {
+    var changers = new ArrayList<Thread>();
+    for (int c = 1; c <= CHANGERS; c++) {
+      int changer = c;
+      var own = random.split();
+      changers.add(Patience.elsewhere(() -> {
+        for (int i = 1; i <= CHANGES; i++) change.make(changer, i, own);
+      }));
+    }
+    changers.forEach(Patience::joined);
+  }
+
+  private static void jitter(SplittableRandom random) {
+    for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
+  }
+
+  @Test
+  void aValueIsToldInOrderAndTheLastAlways() {
+    play("values", (random, strategy) -> {
+      try (var scope = ActorSystem.openScope("stress")) {
+        var value = SharedValue.of(scope.anonymous().strategy(strategy), 0);
+        var told = new ArrayList<ConcurrentLinkedQueue<Integer>>();
+        for (int i = 0; i < 3; i++) told.add(new ConcurrentLinkedQueue<>());
+        told.forEach(one -> value.subscribe(now -> one.add(now)));
+
+        changeAtOnce(random, (changer, number, own) -> {
+          value.update(now -> now + 1);
+          if (own.nextInt(50) == 0) value.subscribe(now -> jitter(new SplittableRandom(now))).close();
+          jitter(own);
+        });
+
+        assertEquals(CHANGERS * CHANGES, value.value());
+        assertTrue(scope.awaitQuiet(Patience.LONG));
+        for (var one : told) {
+          var all = List.copyOf(one);
+          assertEquals(all.stream().sorted().distinct().toList(), all);
+          assertEquals(CHANGERS * CHANGES, all.getLast());
+        }
+      }
+    });
+  }
+
+  @Test
+  void aMapIsToldInTheOrderOfEachKeyAndTheLastAlways() {
+    play("maps", (random, strategy) -> {
+      try (var scope = ActorSystem.openScope("stress")) {
+        SharedMap<Integer, Integer> map = SharedMap.of(scope.anonymous().strategy(strategy));
+        var ofAll = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
+        var ofOne = new ConcurrentLinkedQueue<Change<Integer, Integer>>();
+        map.subscribe(change -> ofAll.add(change));
+        map.subscribe(0, now -> ofOne.add(new Change<>(0, now)));
+
+        changeAtOnce(random, (changer, number, own) -> {
+          map.update(0, now -> Optional.of(now.orElse(0) + 1)); // all of them
+          if (own.nextInt(3) == 0) map.remove(changer); // its own key
+          else map.put(changer, number);
+          if (own.nextInt(50) == 0) map.subscribe(change -> {}).close();
+          jitter(own);
+        });
+
+        assertTrue(scope.awaitQuiet(Patience.LONG));
+        var last = check(ofAll);
+        last.values().removeIf(Optional::isEmpty);
+        var there = new HashMap<Integer, Optional<Integer>>();
+        map.snapshot().forEach((key, value) -> there.put(key, Optional.of(value)));
+        assertEquals(there, last);
+        assertEquals(Optional.of(CHANGERS * CHANGES), map.value(0));
+        assertEquals(map.value(0), check(ofOne).get(0));
+      }
+    });
+  }
+
+  /** In the order of each key; answers what was told last. */
+  private static Map<Integer, Optional<Integer>> check(Iterable<Change<Integer, Integer>> told) {
+    var last = new HashMap<Integer, Optional<Integer>>();
+    var highest = new HashMap<Integer, Integer>();
+    for (var change : told) {
+      var before = last.put(change.key(), change.value());
+      assertTrue(!change.value().equals(before), () -> "told twice: " + change);
+      int value = change.value().orElse(Integer.MAX_VALUE);
+      if (change.value().isPresent() && highest.getOrDefault(change.key(), 0) >= value) throw new AssertionError("told " + change + " after " + highest);
+      change.value().ifPresent(v -> highest.put(change.key(), v));
+    }
+    return last;
+  }
+}

@@ -1,0 +1,205 @@
+package io.fibry.pubsub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Pools;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Faults that pub/sub is known for, in each of the ways to be told. */
+@Timeout(60)
+class TopicFaultTest {
+  private final ActorScope scope = ActorSystem.openScope("test");
+  private final Actor<Object> shared = scope.named("shared").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {});
+  private final ExecutorService perMessage = Executors.newVirtualThreadPerTaskExecutor();
+  private final Topic<Object> topic = Topic.of(scope.named("topic").onFailure(FailurePolicy.goOn().withoutLog()));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  enum Way { PUBLISHERS_THREAD, SHARED_ACTOR, ACTOR_OF_THE_TOPIC, ACTOR_PER_SUBSCRIBER, THREAD_PER_MESSAGE }
+
+  private Subscription subscribe(Way way, Topic<Object> topic, Handler<Object> handler) {
+    return switch (way) {
+      case PUBLISHERS_THREAD -> topic.subscribeOn(Runnable::run, handler);
+      case SHARED_ACTOR -> topic.subscribeOn(shared, handler);
+      case ACTOR_OF_THE_TOPIC -> topic.subscribe(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(handler));
+      case ACTOR_PER_SUBSCRIBER -> topic.subscribe(handler);
+      case THREAD_PER_MESSAGE -> topic.subscribeOn(perMessage, handler);
+    };
+  }
+
+  private void told(Object... all) {
+    Patience.eventually(() -> seen.size() >= all.length);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(List.of(all), seen.stream().sorted().toList());
+  }
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    perMessage.close();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void topicsAreIndependent(Way way) {
+    try (var other = scope.openScope("other")) {
+      Topic<Object> namesake = Topic.of(other.named("topic"));
+      subscribe(way, topic, m -> seen.add("first " + m));
+      subscribe(way, namesake, m -> seen.add("second " + m));
+
+      topic.publish(1);
+
+      told("first 1");
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whoLeavesTakesNobodyAlong(Way way) {
+    var leaving = subscribe(way, topic, m -> seen.add("left " + m));
+    subscribe(way, topic, m -> seen.add("stayed " + m));
+
+    leaving.close();
+    topic.publish(1);
+
+    told("stayed 1");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theFirstToSubscribeHasAPlaceAndIsTold(Way way) {
+    var place = subscribe(way, topic, seen::add);
+
+    topic.publish(1);
+
+    assertNotNull(place);
+    told(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aFailingSubscriberStopsNobodyAndDoesNotHitThePublisher(Way way) {
+    try (var log = new Logged()) {
+      subscribe(way, topic, m -> {
+        throw new IllegalStateException("no");
+      });
+      subscribe(way, topic, m -> {
+        throw new AssertionError("nor an error");
+      });
+      subscribe(way, topic, seen::add);
+
+      topic.publish(1);
+      topic.publish(2);
+
+      told(1, 2);
+      boolean logs = way == Way.PUBLISHERS_THREAD || way == Way.THREAD_PER_MESSAGE; // the others have a policy, which is not to
+      Patience.eventually(() -> log.text().contains("a subscriber failed at 2") == logs);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whoComesBackWhileOthersLeaveIsNotLost(Way way) {
+    for (int i = 0; i < 200; i++) {
+      var before = subscribe(way, topic, m -> {});
+      var leaving = Patience.elsewhere(before::close);
+      var place = subscribe(way, topic, seen::add);
+
+      topic.publish(i);
+
+      Patience.joined(leaving);
+      int times = i + 1;
+      Patience.eventually(() -> seen.size() == times);
+      place.close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void nothingOfATopicThatEndedIsLeft(Way way) {
+    for (int i = 0; i < 3; i++) subscribe(way, topic, seen::add);
+    topic.publish(1);
+
+    topic.close();
+
+    Patience.eventually(() -> seen.size() == 3);
+    Patience.eventually(() -> !scope.dump().contains("topic"));
+  }
+
+  @Test
+  void aSubscriberThatCannotBeMadeLeavesNothing() {
+    Topic<Object> threadless = Topic.of(scope.named("threadless").strategy(new Strategy() {
+      @Override
+      public void activate(Runnable activation) {
+        throw new IllegalStateException("no thread");
+      }
+
+      @Override
+      public boolean resident() {
+        return true;
+      }
+    }));
+
+    assertThrows(IllegalStateException.class, () -> threadless.subscribe(seen::add));
+    threadless.publish(1);
+
+    threadless.close();
+    Patience.eventually(() -> !scope.dump().contains("threadless"));
+  }
+
+  @Test
+  void aMessageThatAMailboxCannotOrderIsLoggedAndHarmsNobody() {
+    try (var log = new Logged()) {
+      topic.subscribe(Mailbox.<Object>priority((a, b) -> {
+        throw new ClassCastException("cannot compare " + a);
+      }), m -> new Gate().pass());
+      topic.subscribe(seen::add);
+
+      for (int i = 1; i <= 3; i++) topic.publish(i);
+
+      told(1, 2, 3);
+      assertTrue(log.text().contains("did not take 3") && log.text().contains("cannot compare"), log::text);
+    }
+  }
+
+  @Test
+  void theActorOfASubscriberMayBeAPool() {
+    Topic<Object> pools = Topic.of(Pools.fixed(scope.named("pools"), 2));
+    var gate = new Gate();
+    pools.subscribe(m -> {
+      if (m.equals(1)) gate.pass();
+      seen.add(m);
+    });
+
+    pools.publish(1);
+    pools.publish(2);
+    Patience.eventually(() -> seen.equals(List.of(2)));
+    gate.open();
+    pools.close();
+    pools.publish("late");
+
+    assertEquals(List.of(2, 1), seen);
+    assertEquals("late", scope.deadLetters().getFirst().message());
+  }
+}

@@ -1,0 +1,186 @@
+package io.fibry.pubsub;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Publishers, and subscribers that come and go: what is published while a place is surely open arrives once, in the order of its publisher. */
+@Timeout(120)
+class TopicStressTest {
+  private static final int PUBLISHERS = 3;
+  private static final int MESSAGES = 200;
+
+  private record Numbered(int publisher, int number) {}
+
+  /** What one place was told, and what it had to be: of each publisher all from {@code from} on, up to {@code to}. */
+  private static final class Box {
+    private final String kind;
+    private final ConcurrentLinkedQueue<Numbered> told = new ConcurrentLinkedQueue<>();
+    private final int[] from = new int[PUBLISHERS];
+    private final int[] to = new int[PUBLISHERS];
+
+    Box(String kind) {
+      this.kind = kind;
+    }
+
+    void check() {
+      for (int p = 0; p < PUBLISHERS; p++) {
+        int publisher = p;
+        var numbers = told.stream().filter(m -> m.publisher() == publisher).map(Numbered::number).toList();
+        for (int i = 1; i < numbers.size(); i++) assertEquals(numbers.get(i - 1) + 1, numbers.get(i), kind + " was told of " + publisher + ": " + numbers);
+        if (from[p] > to[p]) continue;
+        boolean all = !numbers.isEmpty() && numbers.getFirst() <= from[p] && numbers.getLast() >= to[p];
+        assertTrue(all, () -> kind + " missed some of " + from[publisher] + " to " + to[publisher] + " of " + publisher + ": " + numbers);
+      }
+    }
+  }
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final AtomicIntegerArray begun = new AtomicIntegerArray(PUBLISHERS);
+  private final AtomicIntegerArray done = new AtomicIntegerArray(PUBLISHERS);
+  private final List<Box> boxes = new ArrayList<>();
+  private Topic<Numbered> topic;
+
+  @Test
+  void whatIsPublishedWhileAPlaceIsOpenArrivesOnceAndInOrder() {
+    System.out.println("topics: -Dfibry.seed=" + seed);
+    var strategies = List.copyOf(Variants.STRATEGIES.values());
+    long end = System.nanoTime() + 2_000_000_000L;
+    for (int round = 0; round < strategies.size() || System.nanoTime() < end; round++) {
+      var random = new SplittableRandom(seed + round);
+      var strategy = strategies.get(round % strategies.size());
+      try {
+        play(random, strategy);
+      } catch (Throwable failure) {
+        throw new AssertionError("round " + round + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
+      }
+    }
+  }
+
+  private void play(SplittableRandom random, Strategy strategy) {
+    boxes.clear();
+    for (int p = 0; p < PUBLISHERS; p++) {
+      begun.set(p, 0);
+      done.set(p, 0);
+    }
+    try (var scope = ActorSystem.openScope("stress")) {
+      topic = Topic.of(scope.anonymous().strategy(strategy));
+      var publishers = new ArrayList<Thread>();
+      var over = new AtomicBoolean();
+      come(scope, strategy, random);
+      for (int p = 0; p < PUBLISHERS; p++) publishers.add(publisher(p));
+      var churn = Patience.elsewhere(() -> churn(scope, strategy, random, over));
+
+      publishers.forEach(Patience::joined);
+      over.set(true);
+      Patience.joined(churn);
+      topic.close();
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      boxes.forEach(Box::check);
+      assertTrue(boxes.stream().anyMatch(box -> !box.told.isEmpty()));
+      var report = scope.report();
+      assertEquals(report.sent(), report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), report::toString);
+    }
+  }
+
+  private Thread publisher(int publisher) {
+    return Patience.elsewhere(() -> {
+      for (int i = 1; i <= MESSAGES; i++) {
+        begun.set(publisher, i);
+        topic.publish(new Numbered(publisher, i));
+        done.set(publisher, i);
+      }
+    });
+  }
+
+  /** Places come and go while the publishers are at it. */
+  private void churn(ActorScope scope, Strategy strategy, SplittableRandom random, AtomicBoolean over) {
+    var open = new ArrayList<Runnable>();
+    for (int i = 0; i < 8 || !over.get() && i < 200; i++) {
+      open.add(come(scope, strategy, random));
+      if (open.size() > 6) open.remove(random.nextInt(open.size())).run();
+      for (int spins = random.nextInt(500); spins > 0; spins--) Thread.onSpinWait();
+      if (random.nextInt(4) == 0) Thread.yield();
+    }
+  }
+
+  /** A new place; answers how it leaves. Those that stay are told all, to the end. */
+  private Runnable come(ActorScope scope, Strategy strategy, SplittableRandom random) {
+    return switch (random.nextInt(4)) {
+      case 0 -> {
+        var box = new Box("an actor of its own");
+        var place = topic.subscribe(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK), box.told::add);
+        opened(box);
+        yield () -> {
+          nothingMore(box); // what waits then is undelivered
+          place.close();
+        };
+      }
+      case 1 -> {
+        var box = new Box("somebody's actor");
+        var actor = scope.anonymous().strategy(strategy).mailbox(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK)).newActor((Numbered m) -> box.told.add(m));
+        var place = topic.subscribe(actor);
+        opened(box);
+        yield random.nextBoolean() ? () -> leave(box, place) : () -> end(box, actor);
+      }
+      case 2 -> {
+        var box = new Box("the publishers' threads");
+        var place = topic.subscribeOn(Runnable::run, box.told::add);
+        opened(box);
+        yield () -> leave(box, place);
+      }
+      default -> {
+        var box = new Box("tasks of an actor");
+        var actor = scope.anonymous().strategy(strategy).newActor((Object m) -> {});
+        var place = topic.subscribeOn(actor, box.told::add);
+        opened(box);
+        yield () -> {
+          nothingMore(box); // tasks not begun are not begun
+          place.close();
+        };
+      }
+    };
+  }
+
+  /** What is begun from now on it must be told; publishing to the end, unless it leaves. */
+  private void opened(Box box) {
+    for (int p = 0; p < PUBLISHERS; p++) {
+      box.from[p] = begun.get(p) + 1;
+      box.to[p] = MESSAGES;
+    }
+    boxes.add(box);
+  }
+
+  /** What was done before must have been told. */
+  private void leave(Box box, Subscription place) {
+    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
+    place.close();
+  }
+
+  /** The same for an actor that ends with what it has. */
+  private void end(Box box, Actor<?> actor) {
+    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
+    actor.sendPoisonPill();
+  }
+
+  private static void nothingMore(Box box) {
+    for (int p = 0; p < PUBLISHERS; p++) box.to[p] = 0;
+  }
+}
