@@ -57,6 +57,7 @@ class ApiProgramsTest {
     "WrongPriority     | upper bounds: Job",
     "WrongProtocol     | upper bounds: Account",
     "WrongReplyType    | equality constraints: Long",
+    "WrongSubscriber   | Actor<Integer> cannot be converted to Actor<? super String>",
   })
   void badProgramDoesNotCompile(String name, String reason) throws Exception {
     var program = program("bad", name);
@@ -75,7 +76,7 @@ class ApiProgramsTest {
     assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
   }
 
-  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 a database, P11 a clock of its own (below), what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
+  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 a database, P11 a clock of its own (below), P16 is below too, what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "P01Hello            | Hello World",
@@ -119,6 +120,14 @@ class ApiProgramsTest {
     var printed = Programs.run(out, "Idle", lines -> true);
 
     assertTrue(printed.stream().allMatch("still here"::equals), printed::toString); // time may pass before the program stops its ticks
+  }
+
+  /** What the subscriber that leaves and the follower of the value are told before the last depends on time. */
+  @Test
+  void pricesReachWhoSubscribed() throws Exception {
+    var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
+
+    assertTrue(printed.containsAll(List.of("all I can: Price[share=ACME, value=12.5]", "on the publisher's thread", "level 1")), printed::toString);
   }
 
   private static List<String> sorted(List<String> lines) {
