@@ -167,7 +167,6 @@ final class Hub<M> implements Topic<M> {
 
   private synchronized void forget(Exitable who) {
     if (places == null) return;
-    for (var place : places) if (place.other == who) place.shut();
     places = places.stream().filter(place -> place.other != who).toList();
   }
 

@@ -41,10 +41,6 @@ abstract class Place<M> implements Subscription {
     return open;
   }
 
-  final void shut() {
-    open = false;
-  }
-
   final void leave() {
     open = false;
     hub.leave(this);

@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
  *
  * <p>It ends like an actor, and with its scope. By {@link #sendPoisonPill} and {@link #close} what was published before is handled; by {@link #askExit} and {@link #kill} it is undelivered. The actors it made end with it, and
  * {@link #waitForExit} waits for them; those of others live on, and so do executors. What is published afterwards is a dead letter under the topic's name. From the code of a subscriber that has an actor of the topic's,
- * {@code close} does not wait, and {@code waitForExit} is an {@link io.fibry.AskCycleException}.
+ * {@code close} does not wait, and {@code waitForExit} is an {@link io.fibry.AskCycleException}. One that nobody refers to any more is garbage as an actor is, with the idle actors it made, whoever else has subscribed.
  *
  * @param <M> the messages
  */

@@ -7,8 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
+import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Strategy;
 import java.time.Duration;
@@ -89,11 +92,81 @@ class TopicEndTest {
     Topic<Object> below = Topic.of(inner.named("below"));
     var report = new CompletableFuture<ActorScope.Report>();
     below.subscribe(m -> report.complete(inner.closeWithin(Patience.LONG)));
+    try (var log = new Logged()) {
 
-    below.publish(1);
+      below.publish(1);
 
-    assertEquals(List.of(), Patience.value(report).leftovers());
-    Patience.ended(below);
+      assertEquals(List.of(), Patience.value(report).leftovers());
+      Patience.ended(below);
+      assertEquals("", log.text());
+    }
+  }
+
+  @Test
+  void whomASubscriberAsksMayCloseTheTopicAndOneOfThemIsTold() {
+    var told = new CopyOnWriteArrayList<>();
+    var asked = scope.named("asked").newActorWithReturn((String m) -> {
+      try {
+        topic.close();
+      } catch (AskCycleException ring) {
+        told.add(ring);
+      }
+      return "closed";
+    });
+    topic.subscribe(m -> {
+      try {
+        asked.ask("close it");
+      } catch (AskCycleException ring) {
+        told.add(ring);
+      }
+    });
+    try (var log = new Logged()) {
+
+      topic.publish(1);
+      Patience.ended(topic);
+
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      assertEquals("", log.text());
+    }
+  }
+
+  @Test
+  void aKillWaitsForASubscriberThatTakesItsTime() {
+    try (var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) {
+      Topic<Object> slow = Topic.of(patient.anonymous().onFailure(FailurePolicy.goOn().withoutLog()));
+      var gate = new Gate();
+      slow.subscribe(m -> gate.passDeaf());
+      slow.publish(1);
+      Patience.await(gate.entered);
+
+      slow.kill();
+
+      assertFalse(slow.waitForExit(Duration.ofMillis(50)));
+      gate.open();
+      Patience.ended(slow);
+    }
+  }
+
+  @Test
+  void anActorMadeWhileTheTopicEndsEndsWithIt() {
+    var ends = new CompletableFuture<Topic<Object>>();
+    Topic<Object> ending = Topic.of(scope.named("ending").strategy(new Strategy() {
+      @Override
+      public void activate(Runnable activation) {
+        ends.join().askExit();
+        Thread.ofVirtual().start(activation);
+      }
+
+      @Override
+      public boolean resident() {
+        return true;
+      }
+    }));
+    ends.complete(ending);
+
+    assertThrows(IllegalStateException.class, () -> ending.subscribe(seen::add));
+
+    Patience.eventually(() -> !scope.dump().contains("ending"));
   }
 
   @Test
@@ -137,7 +210,7 @@ class TopicEndTest {
 
   @Test
   void whatCannotBeClosedIsLoggedUnderItsOwnName() {
-    try (var log = new io.fibry.Logged()) {
+    try (var log = new Logged()) {
       topic.closeOnExit(new AutoCloseable() {
         @Override
         public void close() {

@@ -63,6 +63,23 @@ class TopicLeakTest {
   }
 
   @Test
+  void actorsOfItsOwnThatEndedLeaveNothingThoughNobodyPublishes() {
+    Topic<Object> topic = Topic.of(ActorSystem.named("leak").protocol(Object.class));
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 1; i <= 10; i++) probes.add(endedSubscriber(topic, "leak/" + i));
+
+    assertTrue(LeakProbe.collected(probes));
+    topic.close();
+  }
+
+  private static WeakReference<?> endedSubscriber(Topic<Object> topic, String name) {
+    var handler = new Marker();
+    topic.subscribe(m -> handler.mark());
+    ActorSystem.find(name, Object.class).orElseThrow().close();
+    return new WeakReference<>(handler);
+  }
+
+  @Test
   void aTopicThatEndedIsForgottenByALivingSubscriber() {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.add(ended());
@@ -77,6 +94,25 @@ class TopicLeakTest {
     topic.subscribe(m -> {});
     topic.close();
     return new WeakReference<>(topic);
+  }
+
+  @Test
+  void topicsThatEndedLeaveNothingAtALivingActor() {
+    subscribeAndClose(1_000);
+    long heap = LeakProbe.used();
+
+    subscribeAndClose(20_000);
+
+    long grown = LeakProbe.used() - heap;
+    assertTrue(grown < 2_000_000, grown + " bytes are left");
+  }
+
+  private void subscribeAndClose(int times) {
+    for (int i = 0; i < times; i++) {
+      Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+      topic.subscribe(desk);
+      topic.close();
+    }
   }
 
   @Test
