@@ -22,7 +22,7 @@ class ReadmeTest {
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
   private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
-  private static final String IMPORTS = Stream.of("io.fibry", "io.fibry.mailbox", "io.fibry.stereotype", "io.fibry.time", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
+  private static final String IMPORTS = Stream.of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
       .map(name -> "import " + name + ".*;\n").reduce("", String::concat);
 
   @TempDir
