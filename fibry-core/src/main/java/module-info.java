@@ -11,6 +11,7 @@ module io.fibry {
 
   exports io.fibry;
   exports io.fibry.flow;
+  exports io.fibry.fsm;
   exports io.fibry.mailbox;
   exports io.fibry.pool;
   exports io.fibry.pubsub;

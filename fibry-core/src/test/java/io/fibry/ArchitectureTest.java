@@ -31,6 +31,7 @@ class ArchitectureTest {
       Map.entry("io.fibry", Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter", "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
           "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
       Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat")),
+      Map.entry("io.fibry.fsm", Set.of("Fsm")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Pipeline")),
       Map.entry("io.fibry.pool", Set.of("Pools")),

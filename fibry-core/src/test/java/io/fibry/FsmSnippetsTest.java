@@ -1,0 +1,48 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.fsm.Fsm;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of state machines shows, run. */
+@Timeout(20)
+class FsmSnippetsTest {
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  private void print(Object line) {
+    seen.add(line);
+  }
+
+  sealed interface Door {}
+  record Closed() implements Door {}
+  record Open(String by) implements Door {}
+
+  sealed interface Event {}
+  record Push(String by) implements Event {}
+  record Pull() implements Event {}
+  record Lock() implements Event {}
+
+  @Test
+  void fsm() {
+    // @start region="fsm"
+    var machine = Fsm.of(Door.class, Event.class, new Closed())
+        .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+        .on(Open.class, Pull.class, (open, pull) -> new Closed())
+        .on(Closed.class, Lock.class, (closed, lock) -> closed) // stays
+        .postpone(Open.class, Lock.class) // until it is closed
+        .after(Open.class, Duration.ofSeconds(10), open -> new Closed())
+        .entering(Open.class, open -> print(open.by() + " came in"));
+
+    var front = machine.newActor(ActorSystem.named("front door"));
+    front.sendMessage(new Push("Ada"));
+    // @end
+
+    front.close();
+    assertEquals(List.of("Ada came in"), seen);
+  }
+}

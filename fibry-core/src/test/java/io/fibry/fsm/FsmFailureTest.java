@@ -1,0 +1,245 @@
+package io.fibry.fsm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.fsm.House.Closed;
+import io.fibry.fsm.House.Door;
+import io.fibry.fsm.House.Event;
+import io.fibry.fsm.House.Lock;
+import io.fibry.fsm.House.Locked;
+import io.fibry.fsm.House.Look;
+import io.fibry.fsm.House.Open;
+import io.fibry.fsm.House.Push;
+import io.fibry.fsm.House.Unlock;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Transitions and actions that throw, and what a restart does. */
+@Timeout(60)
+class FsmFailureTest {
+  private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
+
+  private final House house = new House(Strategy.CALLER);
+
+  @AfterEach
+  void closes() {
+    Gate.openAll();
+    house.close();
+  }
+
+  private Fsm<Door, Event> failing() {
+    return house.tellingDoor().on(Open.class, Push.class, (open, push) -> {
+      throw new IllegalStateException("jammed");
+    });
+  }
+
+  private Actor<Event> make(Fsm<Door, Event> machine, FailurePolicy policy) {
+    return machine.newActor(house.scope.named("door").onFailure(policy));
+  }
+
+  @Test
+  void whereATransitionThrowsTheStateStays() {
+    var door = house.make(failing());
+    door.sendMessage(new Push("Ada"));
+    house.seen.clear();
+
+    door.sendMessage(new Push("Bob"));
+
+    assertEquals(new Open("Ada"), door.ask(new Look()));
+    assertEquals(List.of(), house.seen);
+  }
+
+  @Test
+  void whoAskedGetsWhatTheTransitionThrew() {
+    var thrown = new IllegalStateException("jammed");
+    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
+      throw thrown;
+    }));
+
+    assertSame(thrown, assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1))));
+  }
+
+  @Test
+  void aNextStateOfNullIsAFailureAndTheStateStays() {
+    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
+
+    var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
+
+    assertEquals("the next state of actor 'door' after Closed[] was null; to stay, answer the state that was given", failure.getMessage());
+    assertEquals(new Closed(), door.ask(new Look()));
+  }
+
+  @Test
+  @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
+  void aNextStateOfAnotherMachineIsAFailureAndTheStateStays() {
+    var door = house.make(house.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
+
+    assertThrows(IllegalArgumentException.class, () -> door.ask(new Unlock(1)));
+
+    assertEquals(new Closed(), door.ask(new Look()));
+  }
+
+  @Test
+  void whereLeavingThrowsTheStateStaysAndItsTimeRunsOn() {
+    var tries = new AtomicInteger();
+    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
+      if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
+    }));
+    door.sendMessage(new Push("Ada"));
+
+    door.sendMessage(new Push("Ada"));
+    var before = door.ask(new Look());
+    house.clock.advance(House.AWHILE);
+
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(before, door.ask(new Look())));
+  }
+
+  @Test
+  void whereEnteringThrowsTheStateIsEnteredAndTheMessageHasFailed() {
+    var door = house.make(house.door().entering(Open.class, open -> {
+      throw new IllegalStateException("jammed");
+    }));
+
+    door.sendMessage(new Push("Ada"));
+    var open = door.ask(new Look());
+    house.clock.advance(House.AWHILE);
+
+    assertEquals(List.of(new Push("Ada")), house.letters.messages(Reason.FAILED));
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(open, door.ask(new Look())));
+  }
+
+  @Test
+  void whereEnteringTheInitialStateThrowsThatIsItsOwnFailure() {
+    var door = house.make(house.door().entering(Closed.class, closed -> {
+      throw new IllegalStateException("jammed");
+    }));
+
+    assertEquals("the beginning in Closed[]", house.letters.messages(Reason.FAILED).getFirst().toString());
+    assertEquals(new Closed(), door.ask(new Look()));
+  }
+
+  @Test
+  void thePolicyStopEndsIt() {
+    var door = make(failing(), FailurePolicy.stop().withoutLog());
+    door.sendMessage(new Push("Ada"));
+    house.seen.clear();
+
+    door.sendMessage(new Push("Bob"));
+
+    assertInstanceOf(ExitReason.Failed.class, door.onExit().join());
+    assertEquals(List.of(), house.seen, "the end of an actor leaves no state");
+    assertEquals(List.of(new Push("Bob")), house.letters.messages());
+  }
+
+  @Test
+  void aRestartBeginsAgainInTheInitialStateWithoutWaitingForAMessage() {
+    var door = make(failing(), RESTART);
+    door.sendMessage(new Push("Ada"));
+    house.seen.clear();
+
+    door.sendMessage(new Push("Bob"));
+
+    assertEquals(List.of("+Closed[]"), house.seen);
+    assertEquals(new Closed(), door.ask(new Look()));
+  }
+
+  @Test
+  void aRestartEndsTheTimeOfTheStateBefore() {
+    var door = make(failing(), RESTART);
+    door.sendMessage(new Push("Ada"));
+    door.sendMessage(new Push("Bob"));
+    long before = house.scope.report().sent();
+
+    house.clock.advance(House.AWHILE.multipliedBy(3));
+
+    assertEquals(before, house.scope.report().sent());
+  }
+
+  /** A machine that only its times drive: nobody would ever send it the message that makes the new state. */
+  @Test
+  void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
+    var rounds = new AtomicInteger();
+    make(house.door().after(Closed.class, House.AWHILE, closed -> {
+      if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");
+      return new Open("the wind");
+    }).entering(Open.class, open -> house.seen.add("open")), RESTART);
+
+    house.clock.advance(House.AWHILE.multipliedBy(3));
+
+    assertEquals(List.of("open"), house.seen);
+  }
+
+  @Test
+  void whatWasPostponedComesAfterARestart() {
+    var door = make(failing(), RESTART);
+    door.sendMessages(List.of(new Push("Ada"), new Lock(5)));
+
+    door.sendMessage(new Push("Bob"));
+
+    assertEquals(new Locked(5), door.ask(new Look()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Overflow.class)
+  void aRestartWithAFullMailboxBeginsAllTheSame(Overflow overflow) {
+    try (var logged = new Logged(); var house = new House(Strategy.FIBER)) {
+      var gate = new Gate();
+      var machine = house.door().entering(Closed.class, closed -> house.seen.add("+")).on(Open.class, Push.class, (open, push) -> {
+        gate.pass();
+        throw new IllegalStateException("jammed");
+      });
+      var door = machine.newActor(house.scope.named("door").onFailure(RESTART).mailbox(Mailbox.bounded(2, overflow)));
+      assertTrue(house.scope.awaitQuiet(Patience.LONG));
+      door.sendMessages(List.of(new Push("Ada"), new Push("Bob")));
+      Patience.await(gate.entered);
+      door.sendMessageReturn(new Look());
+      var last = door.sendMessageReturn(new Look());
+
+      gate.open();
+
+      assertEquals(new Closed(), Patience.value(last));
+      assertEquals(List.of("+", "+"), house.seen);
+      assertEquals("", logged.text());
+    }
+  }
+
+  @Test
+  void aKilledOneIsInterruptedAndLeavesNoState() throws Exception {
+    var house = new House(Strategy.FIBER);
+    var entered = new CountDownLatch(1);
+    var door = house.make(house.tellingDoor().on(Locked.class, Lock.class, (locked, lock) -> {
+      entered.countDown();
+      new CountDownLatch(1).await();
+      return locked;
+    }));
+    door.sendMessages(List.of(new Lock(1), new Lock(2)));
+    entered.await();
+    house.seen.clear();
+
+    door.kill();
+    Patience.ended(door);
+
+    assertEquals(List.of(), house.seen);
+    house.close();
+  }
+}

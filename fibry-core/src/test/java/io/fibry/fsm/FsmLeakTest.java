@@ -1,0 +1,63 @@
+package io.fibry.fsm;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Exitable;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.fsm.House.Closed;
+import io.fibry.fsm.House.Door;
+import io.fibry.fsm.House.Event;
+import io.fibry.fsm.House.Look;
+import io.fibry.fsm.House.Open;
+import io.fibry.fsm.House.Push;
+import io.fibry.time.ManualClock;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What actors of a machine leave behind: nothing, although the machine and the clock live on. */
+@Timeout(60)
+class FsmLeakTest {
+  private static final Fsm<Door, Event> MACHINE = Fsm.of(Door.class, Event.class, new Closed())
+      .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+      .on(Door.class, Event.class, (door, event) -> door)
+      .postpone(Open.class, Look.class)
+      .after(Open.class, House.AWHILE, open -> new Closed());
+
+  @Test
+  void actorsThatEndedAreForgottenByMachineAndClock() {
+    var clock = new ManualClock();
+    var ended = new ArrayList<WeakReference<Object>>();
+    try (var scope = ActorSystem.openScope("leaks", o -> o.withScheduler(clock))) {
+      for (int i = 0; i < 100; i++) ended.add(ended(scope, i));
+
+      assertTrue(LeakProbe.collected(ended));
+    }
+  }
+
+  private static WeakReference<Object> ended(ActorScope scope, int number) {
+    var door = MACHINE.newActor(scope.anonymous());
+    door.sendMessage(new Push("Ada"));
+    scope.awaitQuiet(Patience.LONG); // a dead letter would keep its actor
+    if (number % 2 == 0) door.close();
+    else end(door);
+    return new WeakReference<>(door);
+  }
+
+  private static void end(Exitable door) {
+    door.kill();
+    door.waitForExit();
+  }
+
+  @Test
+  void idleOnesThatNobodyKnowsAreGarbage() {
+    var idle = new ArrayList<WeakReference<Object>>();
+    for (int i = 0; i < 100; i++) idle.add(new WeakReference<>(MACHINE.newActor(ActorSystem.anonymous())));
+
+    assertTrue(LeakProbe.collected(idle));
+  }
+}

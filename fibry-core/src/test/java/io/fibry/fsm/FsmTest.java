@@ -1,0 +1,202 @@
+package io.fibry.fsm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.NoReplyException;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.fsm.House.Closed;
+import io.fibry.fsm.House.Door;
+import io.fibry.fsm.House.Event;
+import io.fibry.fsm.House.Lock;
+import io.fibry.fsm.House.Locked;
+import io.fibry.fsm.House.Look;
+import io.fibry.fsm.House.Open;
+import io.fibry.fsm.House.Push;
+import io.fibry.fsm.House.Unlock;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** States, and what leads from one to another. */
+@Timeout(60)
+class FsmTest {
+  private House house = new House(Strategy.CALLER);
+
+  @AfterEach
+  void closes() {
+    house.close();
+  }
+
+  static Iterable<String> strategies() {
+    return Variants.STRATEGIES.keySet();
+  }
+
+  /** The contract. On CALLER all this happens inside the calls, and what the clock sends, on the thread that moves it. */
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void aDoorOnAnyStrategyOpensWaitsClosesLocksAndUnlocks(String strategy) {
+    house.close();
+    house = new House(Variants.STRATEGIES.get(strategy));
+    var door = house.make(house.tellingDoor());
+
+    door.sendMessage(new Push("Ada"));
+    door.sendMessage(new Lock(1234));
+    var wrong = door.sendMessageReturn(new Unlock(9));
+    var open = door.ask(new Look());
+    house.clock.advance(House.AWHILE);
+    Patience.eventually(() -> door.ask(new Look()) instanceof Locked);
+    boolean opened = door.ask(new Unlock(1234));
+    door.close();
+
+    assertInstanceOf(IllegalStateException.class, Patience.failure(wrong)); // it was not locked yet
+    assertEquals(new Open("Ada"), open);
+    assertTrue(opened);
+    assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]", "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), house.seen);
+    assertEquals(List.of(), house.letters.messages());
+  }
+
+  @Test
+  void theInitialStateIsEnteredAsSoonAsTheActorIsMade() {
+    house.make(house.tellingDoor());
+
+    assertEquals(List.of("+Closed[]"), house.seen);
+  }
+
+  @Test
+  void theVeryStateAnsweredIsNeitherLeftNorEntered() {
+    var door = house.make(house.tellingDoor());
+    door.sendMessage(new Lock(1));
+    house.seen.clear();
+
+    boolean opened = door.ask(new Unlock(2));
+
+    assertEquals(false, opened);
+    assertEquals(List.of(), house.seen);
+  }
+
+  @Test
+  void anEqualStateThatIsAnotherObjectIsLeftAndEntered() {
+    var door = house.make(house.tellingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+    door.sendMessage(new Push("Ada"));
+    house.seen.clear();
+
+    door.sendMessage(new Push("Ada"));
+
+    assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), house.seen);
+  }
+
+  @Test
+  void aMessageThatItsStateDoesNotNameIsAFailureThatSaysWhatTheStateTakes() {
+    var door = house.make(house.door());
+
+    var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
+
+    assertEquals("actor 'door' is in state Closed[] and does not take Unlock[code=1]; there it takes Push, Lock, Look. Say what it does by on(Closed.class, Unlock.class, ..), or postpone it", failure.getMessage());
+  }
+
+  /** W-33: the earlier library told the present state once more of an event it did not know. */
+  @Test
+  void aMessageThatItsStateDoesNotNameChangesNothing() {
+    var door = house.make(house.tellingDoor());
+    door.sendMessage(new Lock(1));
+    house.seen.clear();
+
+    door.sendMessage(new Push("Ada"));
+
+    assertEquals(List.of(new Push("Ada")), house.letters.messages(Reason.FAILED));
+    assertEquals(new Locked(1), door.ask(new Look()));
+    assertEquals(List.of(), house.seen);
+  }
+
+  @Test
+  void theMostSpecificRuleCounts() {
+    var door = house.make(house.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class, Event.class, (any, event) -> new Locked(0)));
+
+    door.sendMessage(new Push("Ada")); // named for Closed
+    var first = door.ask(new Look());
+    door.sendMessage(new Push("Bob")); // named for any door
+    var second = door.ask(new Look());
+    door.sendMessage(new Unlock(7)); // not named
+    var third = door.ask(new Look());
+
+    assertEquals(List.of(new Open("Ada"), new Open("anybody"), new Locked(0)), List.of(first, second, third));
+  }
+
+  sealed interface Lamp permits Off, Shining {}
+  record Off() implements Lamp {}
+  non-sealed interface Shining extends Lamp {}
+  record Red() implements Shining {}
+
+  record Switch() {}
+
+  @Test
+  void whatIsSaidOfAnOpenClassHoldsForClassesThatNobodyNamed() {
+    var lamp = Fsm.of(Lamp.class, Object.class, new Off())
+        .on(Off.class, Switch.class, (off, event) -> new Red())
+        .on(Shining.class, Object.class, (shining, any) -> new Off())
+        .entering(Shining.class, shining -> house.seen.add("shines " + shining))
+        .newActor(house.scope.anonymous());
+
+    lamp.sendMessage(new Switch());
+    lamp.sendMessage("anything");
+    lamp.sendMessage(new Switch());
+
+    assertEquals(List.of("shines Red[]", "shines Red[]"), house.seen);
+  }
+
+  @Test
+  void aRequestThatNobodyAnswersSaysSo() {
+    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
+
+    assertThrows(NoReplyException.class, () -> door.ask(new Unlock(1)));
+  }
+
+  @Test
+  void eachActorOfOneMachineHasAStateOfItsOwn() {
+    var machine = house.door();
+    var front = machine.newActor(house.scope.named("front"));
+    var back = machine.newActor(house.scope.named("back"));
+
+    front.sendMessage(new Push("Ada"));
+
+    assertEquals(List.of(new Open("Ada"), new Closed()), List.of(front.ask(new Look()), back.ask(new Look())));
+  }
+
+  @Test
+  void aMachineIsNotChangedByWhatIsSaidOfItsCopies() {
+    var door = house.door();
+    house.make(door.entering(Closed.class, closed -> house.seen.add("told")));
+
+    door.newActor(house.scope.anonymous());
+
+    assertEquals(List.of("told"), house.seen);
+  }
+
+  /** W-33: the earlier library checked the state, then acted on it, from any thread. */
+  @Test
+  void noTransitionOfManySendersIsLost() throws Exception {
+    house.close();
+    house = new House(Strategy.FIBER);
+    var left = new AtomicInteger();
+    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class, any -> left.incrementAndGet()));
+
+    var senders = new Thread[4];
+    for (int i = 0; i < senders.length; i++) senders[i] = Thread.ofPlatform().start(() -> {
+      for (int n = 0; n < 5_000; n++) door.sendMessage(new Push("Ada"));
+    });
+    for (var sender : senders) sender.join();
+    door.close();
+
+    assertEquals(20_000, left.get());
+  }
+}

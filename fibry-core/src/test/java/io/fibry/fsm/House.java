@@ -1,0 +1,70 @@
+package io.fibry.fsm;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Letters;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Where the doors of the tests are: a scope with a clock that is moved by hand. */
+final class House implements AutoCloseable {
+  sealed interface Door {}
+  record Closed() implements Door {}
+  record Open(String by) implements Door {}
+  record Locked(int code) implements Door {}
+
+  sealed interface Event {}
+  record Push(String by) implements Event {}
+  record Lock(int code) implements Event {}
+  record Unlock(int code) implements Event, Request<Unlock, Boolean> {}
+  record Look() implements Event, Request<Look, Door> {}
+
+  static final Duration AWHILE = Duration.ofSeconds(10);
+
+  final Letters letters = new Letters();
+  final ManualClock clock = new ManualClock();
+  final List<String> seen = new CopyOnWriteArrayList<>();
+  final ActorScope scope;
+
+  House(Strategy strategy) {
+    scope = ActorSystem.openScope("house", o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+  }
+
+  /** Everything at once: who looks is answered in any state, what is locked while it is open waits. */
+  Fsm<Door, Event> door() {
+    return Fsm.of(Door.class, Event.class, new Closed())
+        .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+        .on(Closed.class, Lock.class, (closed, lock) -> new Locked(lock.code()))
+        .on(Locked.class, Unlock.class, (locked, unlock, context) -> {
+          boolean fits = locked.code() == unlock.code();
+          context.reply(unlock, fits);
+          return fits ? new Closed() : locked;
+        })
+        .on(Door.class, Look.class, (door, look, context) -> {
+          context.reply(look, door);
+          return door;
+        })
+        .postpone(Open.class, Lock.class)
+        .after(Open.class, AWHILE, open -> new Closed());
+  }
+
+  /** The same, telling what it enters and leaves. */
+  Fsm<Door, Event> tellingDoor() {
+    return door().entering(Door.class, door -> seen.add("+" + door)).leaving(Door.class, door -> seen.add("-" + door));
+  }
+
+  Actor<Event> make(Fsm<Door, Event> machine) {
+    return machine.newActor(scope.named("door").onFailure(FailurePolicy.goOn().withoutLog()));
+  }
+
+  @Override
+  public void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+}
