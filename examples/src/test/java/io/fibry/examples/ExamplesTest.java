@@ -37,6 +37,7 @@ class ExamplesTest {
       Map.entry("Priority", "what it is at\nalarm\ninvoice\nanother invoice\nreport"),
       Map.entry("SelectiveReceive", "nobody bought 2\nhere is your hat"),
       Map.entry("Stash", "log.txt: first\nlog.txt: second\nlog.txt: third"),
+      Map.entry("Door", "Ada came in\nthe door fell shut behind Ada\nopens with 1111: false\nopens with 1234: true"),
       Map.entry("Timers", "tick 1\ntick 2\ntick 3\nidle: good bye"),
       Map.entry("Executor", "hat costs 300\nshoes costs 500"),
       Map.entry("SinkExample", "2 names, first of all Ada"),
