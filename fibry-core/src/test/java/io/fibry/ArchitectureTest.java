@@ -32,9 +32,9 @@ class ArchitectureTest {
           "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
       Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat")),
       Map.entry("io.fibry.fsm", Set.of("Fsm")),
+      Map.entry("io.fibry.pool", Set.of("Entities", "Pools")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Pipeline")),
-      Map.entry("io.fibry.pool", Set.of("Pools")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 

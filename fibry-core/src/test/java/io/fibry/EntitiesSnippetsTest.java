@@ -1,0 +1,39 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.pool.Entities;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of entities shows, run. */
+@Timeout(20)
+class EntitiesSnippetsTest {
+  private final Map<String, List<String>> stored = new ConcurrentHashMap<>();
+
+  private List<String> load(String id) {
+    return new ArrayList<>(stored.getOrDefault(id, List.of()));
+  }
+
+  @Test
+  void entities() {
+    // @start region="entities"
+    Entities<String, String> carts = Entities.of(Duration.ofMinutes(10), id ->
+        ActorSystem.named("cart/" + id)
+            .initialState(() -> load(id))
+            .onStop(items -> stored.put(id, items))
+            .newActor((List<String> items, String item) -> items.add(item)));
+
+    carts.actor("ada").sendMessage("milk"); // makes Ada's cart
+    carts.actor("ada").sendMessage("bread"); // finds it, or the next one, which has loaded the milk
+    carts.close();
+    // @end
+
+    assertEquals(List.of("milk", "bread"), stored.get("ada"));
+  }
+}

@@ -1,0 +1,216 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.AskTimeoutException;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.pool.Town.Balance;
+import io.fibry.pool.Town.Order;
+import io.fibry.pool.Town.Pay;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Births that take long, fail, or need one another. */
+@Timeout(60)
+class EntitiesBirthTest {
+  private final Town town = new Town(Strategy.FIBER);
+  private final Gate gate = new Gate();
+  private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();
+
+  @AfterEach
+  void closes() {
+    Gate.openAll();
+    if (all.get() != null) all.get().close();
+    town.close();
+  }
+
+  private Entities<String, Order> slow() {
+    all.set(town.others(name -> {
+      gate.passDeaf();
+      return town.birth(name);
+    }));
+    return all.get();
+  }
+
+  private static <T> CompletableFuture<T> elsewhere(Callable<T> code) {
+    var result = new CompletableFuture<T>();
+    Patience.elsewhere(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
+    return result;
+  }
+
+  @Test
+  void othersWaitForABirthAndGetTheSameActor() {
+    var accounts = slow();
+    var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+    var second = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(2)));
+    var asking = elsewhere(() -> accounts.actor("ada").ask(new Balance()));
+
+    gate.open();
+
+    assertTrue(Patience.value(first) && Patience.value(second));
+    assertTrue(List.of(0, 1, 2, 3).contains(Patience.value(asking)));
+    assertEquals(3, accounts.actor("ada").ask(new Balance()));
+    assertEquals(List.of("born ada"), town.events);
+  }
+
+  @Test
+  void aBirthHoldsUpNoOtherKey() {
+    all.set(town.others(name -> {
+      if (name.equals("ada")) gate.passDeaf();
+      return town.birth(name);
+    }));
+    elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+
+    assertEquals(0, all.get().actor("bob").ask(new Balance()));
+  }
+
+  @Test
+  void whatABirthThrowsIsThrownToAllWhoUsedItAndTheNextUseTriesAgain() {
+    var planned = new IllegalStateException("planned");
+    var tries = new AtomicInteger();
+    all.set(town.others(name -> {
+      if (tries.getAndIncrement() > 0) return town.birth(name);
+      gate.passDeaf();
+      throw planned;
+    }));
+    var first = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+    var waiter = new CompletableFuture<Throwable>();
+    var thread = Patience.elsewhere(() -> waiter.complete(assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(2)))));
+    Patience.parked(thread);
+
+    gate.open();
+
+    assertSame(planned, Patience.failure(first));
+    assertSame(planned, Patience.value(waiter));
+    assertEquals(0, all.get().actor("ada").ask(new Balance()));
+  }
+
+  @Test
+  void anErrorIsThrownToo() {
+    all.set(town.others(name -> {
+      throw new AssertionError("planned");
+    }));
+
+    assertThrows(AssertionError.class, () -> all.get().actor("ada").ask(new Balance()));
+    assertThrows(AssertionError.class, () -> all.get().actor("ada").sendMessageReturn(new Balance()));
+    assertEquals(0, all.get().size());
+  }
+
+  @Test
+  void aBirthThatGivesNullSaysSo() {
+    all.set(town.others(name -> null));
+
+    var failure = assertThrows(NullPointerException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
+
+    assertEquals("the birth of entity ada gave null; let it give an actor", failure.getMessage());
+  }
+
+  @Test
+  void aBirthMayUseOtherKeys() {
+    all.set(town.others(name -> {
+      if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
+      return town.birth(name);
+    }));
+
+    all.get().actor("ada").sendMessage(new Pay(1));
+
+    assertEquals(5, all.get().actor("bob").ask(new Balance()));
+  }
+
+  @Test
+  void aBirthThatUsesItsOwnKeyIsTold() {
+    all.set(town.others(name -> {
+      if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
+      else all.get().actor("ada").ask(new Balance());
+      return town.birth(name);
+    }));
+
+    var failure = assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
+
+    assertEquals("the birth of entity ada uses entity ada, which waits for it to be born: let birth only make the actor, and use other entities from its handler or initialState", failure.getMessage());
+    assertEquals(0, all.get().size());
+  }
+
+  @Test
+  void birthsOnTwoThreadsThatWaitForOneAnotherAreTold() {
+    var both = new CountDownLatch(2);
+    all.set(town.others(name -> {
+      both.countDown();
+      Patience.await(both);
+      all.get().actor(name.equals("ada") ? "bob" : "ada").sendMessage(new Pay(1));
+      return town.birth(name);
+    }));
+
+    var ada = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
+    var bob = elsewhere(() -> all.get().actor("bob").sendMessage(new Pay(1)));
+
+    Patience.eventually(() -> ada.isDone() && bob.isDone());
+    assertTrue(ada.isCompletedExceptionally() && bob.isCompletedExceptionally());
+    assertTrue(Patience.failure(ada).getMessage().contains("which waits for it to be born"));
+  }
+
+  @Test
+  void whoIsInterruptedWhileHeWaitsForABirthSendsADeadLetterAndKeepsTheFlag() {
+    var accounts = slow();
+    elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+
+    Thread.currentThread().interrupt();
+    boolean taken = accounts.actor("ada").sendMessage(new Pay(2));
+
+    assertTrue(!taken && Thread.interrupted());
+    Thread.currentThread().interrupt();
+    assertThrows(CancellationException.class, () -> accounts.actor("ada").sendMessageReturn(new Balance()));
+    assertTrue(Thread.interrupted());
+    gate.open();
+    assertEquals(1, accounts.actor("ada").ask(new Balance()));
+    town.clock.advance(Town.IDLE.multipliedBy(2));
+    Patience.eventually(() -> accounts.size() == 0); // who gave up is not inside any more
+  }
+
+  @Test
+  void whoAsksWaitsForABirthNoLongerThanHeMay() {
+    var accounts = slow();
+    elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    Patience.await(gate.entered);
+
+    assertThrows(AskTimeoutException.class, () -> accounts.actor("ada").ask(new Balance(), Duration.ofMillis(20)));
+  }
+
+  @Test
+  void anActorThatHasEndedWhenItIsBornIsUsedOnce() {
+    all.set(town.others(name -> {
+      Actor<Order> dead = town.birth(name);
+      dead.close();
+      return dead;
+    }));
+
+    assertEquals(false, all.get().actor("ada").sendMessage(new Pay(1)));
+    assertEquals(false, all.get().actor("ada").sendMessage(new Pay(2)));
+    assertEquals(List.of("born ada", "born ada"), town.events);
+  }
+}

@@ -1,0 +1,167 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Letters;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Many keys, idle after next to no time, while others send and ask. Every message is handled once, each sender's in its order, by one actor at a time. */
+@Timeout(120)
+class EntitiesStressTest {
+  private static final Duration IDLE = Duration.ofMillis(8);
+  private static final int KEYS = 12;
+  private static final int SENDERS = 4;
+  private static final int EACH = Boolean.getBoolean("fibry.soak") ? 200_000 : 10_000;
+
+  sealed interface Work {}
+  record Note(int sender, int number) implements Work {}
+  record Ask(int sender, int number) implements Work, Request<Ask, Integer> {}
+  record Promise(int sender, int number) implements Work, Request<Promise, Integer> {}
+  record Leave() implements Work {}
+
+  /** What all lives of one key did. Plain fields: one life at a time writes them, and what one saved the next must see. */
+  private static final class Ledger {
+    private final int[] newest = new int[SENDERS];
+    private final int[] handled = new int[SENDERS];
+    private final AtomicInteger alive = new AtomicInteger();
+    private int lives;
+    private final AtomicReference<String> wrong;
+
+    Ledger(AtomicReference<String> wrong) {
+      this.wrong = wrong;
+    }
+
+    private Ledger open() {
+      if (alive.incrementAndGet() != 1) wrong.compareAndSet(null, "two lives at once");
+      lives++;
+      return this;
+    }
+
+    private void close() {
+      alive.decrementAndGet();
+    }
+
+    private void handle(Work work, ActorContext<Work> context) {
+      switch (work) {
+        case Note note -> note(note.sender, note.number);
+        case Ask ask -> {
+          note(ask.sender, ask.number);
+          context.reply(ask, ask.number);
+        }
+        case Promise promise -> {
+          note(promise.sender, promise.number);
+          var value = new CompletableFuture<Integer>();
+          context.replyWhen(promise, value);
+          Thread.ofVirtual().start(() -> value.complete(promise.number));
+        }
+        case Leave leave -> context.self().askExit();
+      }
+    }
+
+    private void note(int sender, int number) {
+      if (number <= newest[sender]) wrong.compareAndSet(null, number + " of sender " + sender + " was handled after " + newest[sender]);
+      newest[sender] = number;
+      handled[sender]++;
+    }
+  }
+
+  private final ManualClock clock = new ManualClock();
+  private final Letters letters = new Letters();
+  private final AtomicReference<String> wrong = new AtomicReference<>();
+  private final Ledger[] ledgers = new Ledger[KEYS];
+  private final int[][] sent = new int[KEYS][SENDERS];
+
+  @ParameterizedTest
+  @CsvSource({"FIBER, true, false", "FIBER, false, false", "FIBER, true, true", "CALLER, true, false", "on(ForkJoinPool), true, false", "THREAD, true, false"})
+  void everyMessageIsHandledOnceInItsOrderByOneActorAtATime(String strategy, boolean byHand, boolean leaving) throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("entities stress: -Dfibry.seed=" + seed);
+    String where = strategy + ", -Dfibry.seed=" + seed;
+    var random = new SplittableRandom(seed);
+    for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger(wrong);
+
+    try (var scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters))) {
+      var entities = Entities.of(byHand ? IDLE : Duration.ofMillis(1), byHand ? clock : Scheduler.system(), (Integer key) -> birth(scope, Variants.STRATEGIES.get(strategy), key));
+      var senders = new ArrayList<Thread>();
+      for (int i = 0; i < SENDERS; i++) senders.add(sender(entities, i, random.split(), leaving));
+      for (var sender : senders) sender.join();
+      entities.close();
+    }
+
+    assertEquals(null, wrong.get(), where);
+    int lives = 0;
+    int lost = 0; // taken, and then undelivered
+    for (int key = 0; key < KEYS; key++) {
+      lives += ledgers[key].lives;
+      for (int sender = 0; sender < SENDERS; sender++) {
+        int missing = sent[key][sender] - ledgers[key].handled[sender];
+        if (!leaving) assertEquals(0, missing, "key " + key + ", sender " + sender + ", " + where);
+        lost += missing;
+      }
+    }
+    assertTrue(lost <= letters.all.size() && (leaving || letters.all.isEmpty()), where + ": lost " + lost + ", dead letters " + letters.all.size());
+    System.out.println("entities stress: " + lives + " lives");
+    assertTrue(lives > KEYS, where);
+  }
+
+  private Actor<Work> birth(ActorScope scope, Strategy strategy, int key) {
+    return scope.named("entity/" + key).strategy(strategy).initialState(() -> ledgers[key].open()).onStop(Ledger::close).newActor(Ledger::handle);
+  }
+
+  private Thread sender(Entities<Integer, Work> entities, int number, SplittableRandom random, boolean leaving) {
+    return Thread.ofPlatform().start(() -> {
+      try {
+        send(entities, number, random, leaving);
+      } catch (Throwable failure) {
+        wrong.compareAndSet(null, "sender " + number + " got " + failure);
+      }
+    });
+  }
+
+  private void send(Entities<Integer, Work> entities, int sender, SplittableRandom random, boolean leaving) throws Exception {
+    var promised = new ArrayList<Future<Integer>>();
+    for (int i = 1; i <= EACH; i++) {
+      if (random.nextInt(10) == 0) clock.advance(IDLE.multipliedBy(2)); // whom nobody is using now, is idle
+      int key = random.nextInt(KEYS);
+      var entity = entities.actor(key);
+      if (leaving && random.nextInt(50) == 0) {
+        entity.sendMessage(new Leave());
+        continue;
+      }
+      if (leaving) { // what comes just then is refused, and a dead letter
+        if (entity.sendMessage(new Note(sender, i))) sent[key][sender]++;
+        continue;
+      }
+      sent[key][sender]++;
+      switch (random.nextInt(10)) {
+        case 0, 1 -> check(entity.ask(new Ask(sender, i)) == i);
+        case 2 -> promised.add(entity.sendMessageReturn(new Promise(sender, i)));
+        default -> check(entity.sendMessage(new Note(sender, i)));
+      }
+    }
+    for (var promise : promised) promise.get();
+  }
+
+  private void check(boolean fact) {
+    if (!fact) wrong.compareAndSet(null, "refused, or another's answer");
+  }
+}

@@ -1,0 +1,187 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.pool.Town.Balance;
+import io.fibry.pool.Town.Order;
+import io.fibry.pool.Town.Pay;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Between the pill of one life and the birth of the next: who comes then waits for what the one before saves. */
+@Timeout(60)
+class EntitiesWindowTest {
+  private final Town town = new Town(Strategy.FIBER);
+  private final Gate leaving = new Gate();
+
+  @AfterEach
+  void closes() {
+    leaving.open();
+    town.close();
+  }
+
+  @BeforeEach
+  void anAccountIsBeingSaved() {
+    town.leaving = leaving;
+    town.ada().sendMessage(new Pay(5));
+    town.rest();
+    Patience.await(leaving.entered);
+    town.leaving = null;
+  }
+
+  private static <T> CompletableFuture<T> waiting(Callable<T> code) {
+    var result = new CompletableFuture<T>();
+    var thread = Patience.elsewhere(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
+    Patience.parked(thread);
+    return result;
+  }
+
+  @Test
+  void whoSendsWaitsAndTheSuccessorHasWhatWasSaved() {
+    var sent = waiting(() -> town.ada().sendMessage(new Pay(1)));
+    assertFalse(sent.isDone());
+
+    leaving.open();
+
+    assertTrue(Patience.value(sent));
+    assertEquals(6, town.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), town.events);
+    assertEquals(List.of(), town.letters.messages());
+  }
+
+  @Test
+  void whoAsksWaitsToo() {
+    var asked = waiting(() -> town.ada().ask(new Balance()));
+    var limited = waiting(() -> town.ada().ask(new Balance(), Duration.ofHours(1)));
+    var future = waiting(() -> town.ada().sendMessageReturn(new Balance()).get());
+
+    leaving.open();
+
+    assertEquals(List.of(5, 5, 5), List.of(Patience.value(asked), Patience.value(limited), Patience.value(future)));
+  }
+
+  @Test
+  void theLimitOfAnAskHoldsForTheWaitAndSaysWhatItWaitsFor() {
+    var failure = assertThrows(AskTimeoutException.class, () -> town.ada().ask(new Balance(), Duration.ofMillis(20)));
+
+    assertTrue(failure.getMessage().contains("'account/ada' (its end)"), failure.getMessage());
+    assertEquals(Duration.ofMillis(20), failure.waited());
+  }
+
+  @Test
+  void whoGaveUpAskingIsNotHandled() {
+    assertThrows(AskTimeoutException.class, () -> town.ada().ask(new Balance(), Duration.ofMillis(20)));
+    long before = town.scope.report().sent();
+
+    leaving.open();
+    town.ada().execute(() -> town.events.add("task"));
+    Patience.eventually(() -> town.events.contains("task"));
+
+    assertEquals(before + 1, town.scope.report().sent());
+  }
+
+  @Test
+  void whoIsInterruptedSendsADeadLetterAndKeepsTheFlag() {
+    Thread.currentThread().interrupt();
+
+    boolean taken = town.ada().sendMessage(new Pay(1));
+
+    assertFalse(taken);
+    assertTrue(Thread.interrupted());
+    assertEquals("entity ada", ActorSystem.root().deadLetters().getLast().actor());
+  }
+
+  @Test
+  void whoIsInterruptedAskingIsTold() {
+    Thread.currentThread().interrupt();
+
+    assertThrows(CancellationException.class, () -> town.ada().ask(new Balance()));
+
+    assertTrue(Thread.interrupted());
+  }
+
+  @Test
+  void severalWhoWaitHaveOneSuccessor() {
+    var sent = List.of(waiting(() -> town.ada().sendMessage(new Pay(1))), waiting(() -> town.ada().sendMessage(new Pay(2))), waiting(() -> town.ada().sendMessage(new Pay(3))));
+
+    leaving.open();
+    sent.forEach(Patience::value);
+
+    assertEquals(11, town.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), town.events);
+  }
+
+  @Test
+  void whoSendsInItsOwnStopHookIsTold() {
+    var thrown = new CompletableFuture<Throwable>();
+    var accounts = new AtomicReference<Entities<String, Order>>();
+    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name).onStop(state -> thrown.complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).sendMessage(new Pay(1))))).newActor((state, order) -> {})));
+    accounts.get().actor("ada").sendMessage(new Pay(1));
+
+    town.rest();
+
+    assertInstanceOf(AskCycleException.class, Patience.value(thrown));
+    accounts.get().close();
+  }
+
+  @Test
+  void whoAsksInItsOwnStopHookIsTold() {
+    var thrown = new CompletableFuture<Throwable>();
+    var accounts = new AtomicReference<Entities<String, Order>>();
+    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name).onStop(state -> thrown.complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).ask(new Balance())))).newActor((state, order) -> {})));
+    accounts.get().actor("ada").sendMessage(new Pay(1));
+
+    town.rest();
+
+    assertInstanceOf(AskCycleException.class, Patience.value(thrown));
+    accounts.get().close();
+  }
+
+  @Test
+  void whoWaitsWhenAllEndsIsRefused() {
+    var sent = waiting(() -> town.ada().sendMessage(new Pay(1)));
+    var asked = waiting(() -> town.ada().ask(new Balance()));
+    town.accounts.sendPoisonPill();
+
+    leaving.open();
+
+    assertFalse(Patience.value(sent));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(asked));
+  }
+
+  @Test
+  void whoIsBeingSavedCanBeWaitedForAndKilled() {
+    var ended = town.ada().onExit();
+    assertFalse(town.ada().waitForExit(Duration.ofMillis(1)));
+
+    town.ada().kill(); // interrupts what saves it
+
+    assertTrue(town.ada().waitForExit(Patience.LONG));
+    assertTrue(ended.isDone());
+  }
+}

@@ -1,0 +1,112 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/** Accounts by name, for tests: each loads its balance when it begins and saves it when it ends. Time is moved by hand. */
+final class Town implements AutoCloseable {
+  sealed interface Order {}
+  record Pay(int amount) implements Order {}
+  record Balance() implements Order, Request<Balance, Integer> {}
+  record Promise(CompletableFuture<Integer> value) implements Order, Request<Promise, Integer> {}
+  record Stand(Gate gate) implements Order {}
+  record Leave() implements Order {}
+  record Fail() implements Order {}
+
+  static final Duration IDLE = Duration.ofMinutes(8);
+
+  final Letters letters = new Letters();
+  final ManualClock clock = new ManualClock();
+  final Map<String, Integer> saved = new ConcurrentHashMap<>();
+  final List<String> events = new CopyOnWriteArrayList<>();
+  final AtomicInteger alive = new AtomicInteger(); // states that were made and not left
+  volatile Gate leaving; // null: accounts are saved at once
+  final ActorScope scope;
+  final Entities<String, Order> accounts;
+
+  Town(Strategy strategy) {
+    scope = ActorSystem.openScope("town", o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+    accounts = Entities.of(IDLE, clock, this::birth);
+  }
+
+  /** Other accounts, born in another way. */
+  Entities<String, Order> others(Function<String, Actor<Order>> birth) {
+    return Entities.of(IDLE, clock, birth);
+  }
+
+  Actor<Order> birth(String name) {
+    events.add("born " + name);
+    return scope.named("account/" + name).onFailure(FailurePolicy.stop().withoutLog()).initialState(() -> new Account(name)).onStop(Account::save).newActor(Account::handle);
+  }
+
+  /** Nobody uses anything for long enough. */
+  void rest() {
+    clock.advance(IDLE.multipliedBy(2));
+  }
+
+  /** The same, until this many are left. */
+  void rest(int left) {
+    rest();
+    Patience.eventually(() -> accounts.size() == left);
+  }
+
+  Actor<Order> ada() {
+    return accounts.actor("ada");
+  }
+
+  final class Account {
+    private final String name;
+    private int balance;
+
+    Account(String name) {
+      this.name = name;
+      balance = saved.getOrDefault(name, 0);
+      assertTrue(alive.incrementAndGet() > 0);
+    }
+
+    void handle(Order order, ActorContext<Order> context) throws InterruptedException {
+      switch (order) {
+        case Pay pay -> balance += pay.amount();
+        case Balance request -> context.reply(request, balance);
+        case Promise request -> context.replyWhen(request, request.value());
+        case Stand stand -> stand.gate().pass();
+        case Leave leave -> context.self().askExit();
+        case Fail fail -> throw new IllegalStateException("planned");
+      }
+    }
+
+    void save() throws InterruptedException {
+      var gate = leaving;
+      if (gate != null) gate.pass();
+      saved.put(name, balance);
+      events.add("saved " + name);
+      alive.decrementAndGet();
+    }
+  }
+
+  @Override
+  public void close() {
+    Gate.openAll();
+    accounts.close();
+    scope.closeWithin(Duration.ZERO);
+  }
+}
