@@ -89,6 +89,7 @@ class ApiProgramsTest {
     "P10Named            | 1",
     "P12SelectiveReceive | here is your hat",
     "P13Stash            | log.txt: first",
+    "P24Entities         | [milk]",
     "P27Watch            | ''",
     "P28Kill             | ''",
     "P29UnitTest         | ''",
