@@ -1,0 +1,53 @@
+package io.fibry.pool;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Who uses an entity against who finds it idle. Whoever came in (1) hands over before the pill, and who sends the pill sees what was handed over: all by plain fields. Who finds it gone (0) turns to the next life. */
+@JCStressTest
+@Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, so not passivated")
+@Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and nothing came after the pill")
+@Outcome(expect = FORBIDDEN, desc = "handed over after the pill (2), unseen by who sent it (2), or refused without one")
+@State
+public class UseAgainstPassivation {
+  private final Entity<String, String> entity = new Entity<>("key", 0);
+  private boolean pill; // written by the sweeper once it is gone
+  private int handed;
+  private int used;
+  private int swept;
+  private int seen;
+
+  public UseAgainstPassivation() {
+    entity.leave(0);
+  }
+
+  @Actor
+  public void user() {
+    if (!entity.enter()) return;
+    used = pill ? 2 : 1;
+    handed = 1;
+    entity.leave(1);
+  }
+
+  @Actor
+  public void sweeper() {
+    long word = entity.word();
+    if (Entity.isUsed(word) || !entity.passivate(word)) return;
+    pill = true;
+    seen = handed;
+    swept = 1;
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    result.r1 = used;
+    result.r2 = swept == 1 && seen != handed ? 2 : swept;
+  }
+}

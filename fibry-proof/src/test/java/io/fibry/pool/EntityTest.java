@@ -1,0 +1,119 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.jetbrains.lincheck.Lincheck;
+import org.junit.jupiter.api.Test;
+
+/** Two who use an entity, who finds it idle, and who ends it on purpose, under many schedules. {@link UseAgainstPassivation} shows the same of one user by a weaker memory. */
+class EntityTest {
+  private static final int SCHEDULES = 1_000;
+
+  /** What the two handed over, and when the pill came. Plain fields: the entity has to keep them apart. */
+  private static final class Race {
+    final Entity<String, String> entity = new Entity<>("key", 0);
+    private final int[] handed = new int[2];
+    private boolean late;
+    private boolean pill;
+    private int seen;
+
+    Race() {
+      entity.leave(0);
+    }
+
+    boolean use(int who, long tick) {
+      if (!entity.enter()) return false;
+      if (pill) late = true;
+      handed[who] = 1;
+      entity.leave(tick);
+      return true;
+    }
+
+    /** As the wheel does, at a tick when whoever left at tick 0 is idle. */
+    boolean sweep() {
+      long word = entity.word();
+      if (Entity.isGone(word) || Entity.isUsed(word) || Entity.tick(word) > 0 || !entity.passivate(word)) return false;
+      pill = true;
+      seen = handed[0] + handed[1];
+      return true;
+    }
+  }
+
+  private static Thread start(Runnable code) {
+    var thread = new Thread(code);
+    thread.start();
+    return thread;
+  }
+
+  private static void join(Thread... threads) {
+    try {
+      for (var thread : threads) thread.join();
+    } catch (InterruptedException unexpected) {
+      throw new AssertionError(unexpected);
+    }
+  }
+
+  @Test
+  void whoComesInHandsOverBeforeThePill() {
+    Lincheck.runConcurrentTest(SCHEDULES, () -> {
+      var race = new Race();
+      var came = new boolean[3];
+
+      var one = start(() -> came[0] = race.use(0, 0));
+      var other = start(() -> came[1] = race.use(1, 0));
+      came[2] = race.sweep();
+      join(one, other);
+
+      assertFalse(race.late, "handed over after the pill");
+      assertTrue(came[2] || came[0] && came[1], "refused without a pill");
+      if (came[2]) assertEquals(race.handed[0] + race.handed[1], race.seen, "unseen by who sent the pill");
+      if (!came[2]) assertFalse(Entity.isUsed(race.entity.word()), "somebody is still inside");
+    });
+  }
+
+  @Test
+  void whoWasUsedSinceItWasSeenIsNotPassivated() {
+    Lincheck.runConcurrentTest(SCHEDULES, () -> {
+      var race = new Race();
+      var came = new boolean[2];
+
+      var user = start(() -> came[0] = race.use(0, 5));
+      came[1] = race.sweep();
+      join(user);
+
+      assertTrue(came[0] ^ came[1], "used and passivated, or neither");
+      if (came[0]) assertEquals(5, Entity.tick(race.entity.word()));
+    });
+  }
+
+  @Test
+  void itStaysGoneWhoeverGoesOut() {
+    Lincheck.runConcurrentTest(SCHEDULES, () -> {
+      var race = new Race();
+
+      var user = start(() -> race.use(0, 5));
+      var sweeper = start(race::sweep);
+      race.entity.retire();
+      join(user, sweeper);
+
+      assertTrue(Entity.isGone(race.entity.word()));
+      assertFalse(race.entity.enter());
+    });
+  }
+
+  @Test
+  void theLatestUseCounts() {
+    Lincheck.runConcurrentTest(SCHEDULES, () -> {
+      var race = new Race();
+
+      var user = start(() -> race.use(0, 5));
+      race.use(1, 7);
+      join(user);
+
+      assertEquals(7, Entity.tick(race.entity.word()));
+      assertFalse(Entity.isUsed(race.entity.word()));
+    });
+  }
+}
