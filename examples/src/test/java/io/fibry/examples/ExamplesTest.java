@@ -78,6 +78,7 @@ class ExamplesTest {
           199 orders, 20497 cents, 4 priced at once"""),
       Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
       Map.entry("PubSub", "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, 4]\nlevel: 1000"),
+      Map.entry("EntitiesExample", "account 0: 1 saved, 2 in all\n100000 accounts are alive\n100000 were idle and have been saved"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
