@@ -1,0 +1,217 @@
+package io.fibry.flow;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ExitReason;
+import io.fibry.Handler;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.mailbox.Sharing;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Two actors as one: who gathers messages, and who writes batches. What is sent goes to the first. When that one ends it hands over what it has, and waits for the end of the second; when the second ends before, the first
+ * is asked to. The second is made first, since a scope ends the last made first.
+ */
+final class Front<M> implements Actor<M> {
+  private static final int ROOM = 1024;
+
+  private final Actor<Object> writer;
+  private final Actor<M> gatherer;
+  private final CompletableFuture<ExitReason> end; // of both
+  private volatile Thread writing; // who is in the user's handler; written by it
+
+  /** For both actors, the outermost code around messages is ours: what the user has around his own sees neither batches nor timers. */
+  private <B> Front(ActorBuilder<Object> how, Form<M, B> form, int size, Duration wait, Handler<B> handler) {
+    writer = how.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK)).around((batch, next) -> write(handler, batch)).newActor(batch -> {});
+    try {
+      gatherer = gatherer(how, new Gathering<>(form, size, wait, how.scheduler(), writer));
+    } catch (Throwable refused) {
+      writer.askExit();
+      throw refused;
+    }
+    end = gatherer.onExit().thenCombine(writer.onExit(), (first, second) -> second instanceof ExitReason.Failed ? second : first);
+    gatherer.closeOnExit(this::endWriter);
+    writer.closeOnExit(gatherer::askExit);
+  }
+
+  @SuppressWarnings("unchecked") // an M is an Object
+  static <M, B> Actor<M> open(ActorBuilder<? super M> how, Form<M, B> form, int size, Duration wait, Handler<B> handler) {
+    Objects.requireNonNull(how, "how");
+    Objects.requireNonNull(handler, "handler");
+    if (size < 1) throw new IllegalArgumentException("a batch of " + size + " messages would never be full; give at least 1");
+    if (!Objects.requireNonNull(wait, "wait").isPositive()) throw new IllegalArgumentException("a batch cannot wait " + wait + " for its messages; give more than zero");
+    if (how.mailbox().ordered()) throw new IllegalArgumentException("a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
+    refusePools(how);
+    return new Front<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size, wait, handler);
+  }
+
+  private static void refusePools(ActorBuilder<?> how) {
+    try {
+      how.shared(Sharing.scaling(1, 1));
+    } catch (IllegalArgumentException pools) {
+      throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors", pools);
+    }
+  }
+
+  @SuppressWarnings("unchecked") // what is sent here passed as an M
+  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> how, Gathering<M, B> gathering) {
+    ActorBuilder<Object> timed = how.around((message, next) -> {
+      if (message instanceof Gathering.Over over) over.heed();
+      else next.run();
+    });
+    Actor<Object> made = timed.initialState(() -> gathering).onStop(Gathering::handOverLast).newActor((Gathering<M, B> state, Object message, ActorContext<Object> context) -> state.take((M) message, context.self()));
+    return (Actor<M>) (Actor<?>) made;
+  }
+
+  @SuppressWarnings("unchecked") // nothing else is sent to the writer
+  private <B> void write(Handler<B> handler, Object batch) throws Exception {
+    writing = Thread.currentThread();
+    try {
+      handler.handle((B) batch);
+    } finally {
+      writing = null;
+    }
+  }
+
+  /** The last act of the gatherer. */
+  private void endWriter() {
+    writer.sendPoisonPill();
+    try {
+      writer.waitForExit();
+    } catch (CancellationException impatient) {
+      writer.kill();
+    } catch (RequestException ring) {
+      // its handler waits for us: it ends when it can go on
+    }
+  }
+
+  // ---- sending
+
+  @Override
+  public boolean sendMessage(M message) {
+    return gatherer.sendMessage(message);
+  }
+
+  @Override
+  public boolean sendMessages(List<? extends M> block) {
+    return gatherer.sendMessages(block);
+  }
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request) {
+    return gatherer.ask(request);
+  }
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
+    return gatherer.ask(request, limit);
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
+    return gatherer.sendMessageReturn(request);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(M message, Duration delay) {
+    return gatherer.sendMessageLater(message, delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(Object key, M message, Duration delay) {
+    return gatherer.sendMessageLater(key, message, delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(M message, Duration period) {
+    return gatherer.sendMessageEvery(message, period);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(Object key, M message, Duration period) {
+    return gatherer.sendMessageEvery(key, message, period);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    gatherer.execute(task);
+  }
+
+  // ---- ending
+
+  @Override
+  public String name() {
+    return gatherer.name();
+  }
+
+  @Override
+  public void askExit() {
+    gatherer.askExit();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    gatherer.sendPoisonPill();
+  }
+
+  @Override
+  public void kill() {
+    gatherer.kill();
+    writer.kill();
+  }
+
+  @Override
+  public void waitForExit() {
+    first().waitForExit();
+    writer.waitForExit();
+    end.join();
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    long began = System.nanoTime();
+    if (!first().waitForExit(limit)) return false;
+    var left = limit.minusNanos(System.nanoTime() - began);
+    if (!writer.waitForExit(left.isNegative() ? Duration.ZERO : left)) return false;
+    end.join();
+    return true;
+  }
+
+  /** The one to wait for: its own handler is told that it waits for itself. */
+  private Actor<?> first() {
+    return writing == Thread.currentThread() ? writer : gatherer;
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    return end;
+  }
+
+  /** The second ends last, unless both are cut off. */
+  @Override
+  public Front<M> closeOnExit(AutoCloseable... resources) {
+    writer.closeOnExit(resources);
+    return this;
+  }
+
+  @Override
+  public void close() {
+    if (first() == writer) sendPoisonPill();
+    else gatherer.close();
+    if (gatherer.onExit().isDone()) waitForExit();
+  }
+
+  @Override
+  public String toString() {
+    return gatherer.toString();
+  }
+}

@@ -1,0 +1,38 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.flow.Batch;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of recipes shows, run. */
+@Timeout(20)
+class RecipeSnippetsTest {
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  private void print(Object line) {
+    seen.add(line);
+  }
+
+  @Test
+  void batch() {
+    // @start region="batch"
+    Actor<String> log = Batch.lists(ActorSystem.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
+    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10), (Map<String, Long> counts) -> print(counts));
+
+    for (var page : List.of("home", "shop", "home")) {
+      log.sendMessage("somebody looked at " + page);
+      clicks.sendMessage(page);
+    }
+    log.close(); // handles what is left: prints 3 in one go
+    clicks.close(); // prints {home=2, shop=1}
+    // @end
+
+    assertEquals(List.of("3 in one go", Map.of("home", 2L, "shop", 1L)), seen);
+  }
+}

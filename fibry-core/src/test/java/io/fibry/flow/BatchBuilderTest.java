@@ -1,0 +1,121 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Sharing;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a batch takes from its builder, and what it refuses. */
+@Timeout(60)
+class BatchBuilderTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  private void quiet() {
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  // ---- what surrounds it
+
+  @Test
+  void codeAroundMessagesSeesEachMessageAndNothingElse() {
+    var around = new CopyOnWriteArrayList<Object>();
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER).around((String message, Handler.Task next) -> {
+      around.add(message);
+      next.run();
+    }), 2, SECOND, seen::add);
+
+    for (var message : List.of("a", "b", "c")) log.sendMessage(message);
+    clock.advance(SECOND);
+
+    assertEquals(List.of("a", "b", "c"), around);
+    assertEquals(List.of(List.of("a", "b"), List.of("c")), seen);
+  }
+
+  @Test
+  void bothActorsBearTheNameOfTheBuilder() {
+    Actor<String> log = Batch.lists(scope.named("log"), 1, SECOND, batch -> seen.add(Thread.currentThread().getName()));
+
+    log.sendMessage("a");
+    quiet();
+
+    assertEquals("log", log.name());
+    assertEquals("actor 'log'", log.toString());
+    assertEquals(List.of("log/batch"), seen);
+  }
+
+  // ---- bad input
+
+  @Test
+  void sizesAndTimesWithoutAMeaningAreRefused() {
+    var small = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 0, SECOND, seen::add));
+    var never = assertThrows(IllegalArgumentException.class, () -> Batch.counts(scope.anonymous(), 1, Duration.ZERO, seen::add));
+    var past = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 1, SECOND.negated(), seen::add));
+
+    assertEquals("a batch of 0 messages would never be full; give at least 1", small.getMessage());
+    assertEquals("a batch cannot wait PT0S for its messages; give more than zero", never.getMessage());
+    assertEquals("a batch cannot wait PT-1S for its messages; give more than zero", past.getMessage());
+  }
+
+  @Test
+  void aPriorityMailboxIsRefused() {
+    var refused = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND, (List<String> batch) -> {}));
+
+    assertEquals("a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox", refused.getMessage());
+  }
+
+  @Test
+  void aBuilderOfPoolsIsRefused() {
+    var refused = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
+
+    assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
+  }
+
+  @Test
+  void nullIsRefusedByItsName() {
+    var how = scope.anonymous();
+
+    assertEquals("how", assertThrows(NullPointerException.class, () -> Batch.lists(null, 1, SECOND, seen::add)).getMessage());
+    assertEquals("wait", assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, null, seen::add)).getMessage());
+    assertEquals("handler", assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, SECOND, null)).getMessage());
+    assertEquals("key", assertThrows(NullPointerException.class, () -> Batch.<String, String>merged(how, 1, SECOND, null, (a, b) -> b, seen::add)).getMessage());
+    assertEquals("merge", assertThrows(NullPointerException.class, () -> Batch.<String, String>merged(how, 1, SECOND, a -> a, null, seen::add)).getMessage());
+    assertEquals("message", assertThrows(NullPointerException.class, () -> Batch.<String>lists(how, 1, SECOND, seen::add).sendMessage(null)).getMessage());
+  }
+
+  @Test
+  void aNameThatIsTakenIsRefusedAndNothingIsLeft() {
+    scope.named("log").newActor((String message) -> {});
+
+    assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.named("log"), 1, SECOND, seen::add));
+
+    Patience.eventually(() -> !scope.dump().contains("log/batch"));
+  }
+}

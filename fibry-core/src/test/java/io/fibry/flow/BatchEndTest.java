@@ -1,0 +1,332 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskCycleException;
+import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.LeakProbe;
+import io.fibry.Letters;
+import io.fibry.NoReplyException;
+import io.fibry.Patience;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** How the gathering of messages ends: no message is forgotten. */
+@Timeout(60)
+class BatchEndTest {
+  private static final Duration LATE = Duration.ofDays(1);
+
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  private void quiet() {
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  // ---- ending
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void askExitHandlesWhatWasGathered(String strategy) {
+    var log = log(strategy);
+    log.sendMessage("a");
+    quiet();
+
+    log.askExit();
+    Patience.ended(log);
+
+    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
+    assertFalse(log.sendMessage("b"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void aPillHandlesWhatWaitsAndEndsBoth(String strategy) {
+    var log = log(strategy);
+    log.sendMessage("a");
+
+    log.sendPoisonPill();
+    Patience.ended(log);
+
+    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(new ExitReason.Finished(), log.onExit().resultNow());
+    Patience.eventually(() -> !scope.dump().contains("log"));
+  }
+
+  private Actor<String> log(String strategy) {
+    return Batch.lists(scope.named("log").strategy(Variants.STRATEGIES.get(strategy)), 3, LATE, seen::add);
+  }
+
+  @Test
+  void closingTheScopeHandlesWhatWasGathered() {
+    Actor<String> log = log("FIBER");
+    log.sendMessage("a");
+
+    scope.close();
+
+    assertEquals(List.of(List.of("a")), seen);
+    assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
+  }
+
+  @Test
+  void theScopeThatClosesWithoutPatienceTellsOfEveryMessage() {
+    var gate = new Gate();
+    Actor<Integer> log = Batch.lists(scope.anonymous(), 2, LATE, batch -> gate.pass());
+    log.sendMessages(List.of(1, 2, 3, 4, 5, 6, 7));
+    Patience.await(gate.entered);
+
+    var report = scope.closeWithin(Duration.ofMillis(50));
+
+    assertEquals(7, members(report.leftovers().stream().map(DeadLetter::message).toList()).size(), report::toString);
+    assertEquals(List.of(), report.running());
+  }
+
+  /** Of lists, what is in them. */
+  static List<Object> members(List<Object> messages) {
+    var all = new ArrayList<>();
+    for (var message : messages) {
+      if (message instanceof List<?> batch) all.addAll(batch);
+      else if (message instanceof Map<?, ?> batch) all.addAll(batch.keySet());
+      else all.add(message);
+    }
+    return all;
+  }
+
+  @Test
+  void aKillInterruptsTheHandlerAndTellsOfEveryMessage() {
+    var gate = new Gate();
+    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> gate.pass());
+    log.sendMessages(List.of(1, 2));
+    Patience.await(gate.entered);
+    log.sendMessages(List.of(3, 4, 5, 6, 7));
+
+    log.kill();
+    Patience.ended(log);
+
+    assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
+    assertEquals(List.of(List.of(1, 2)), letters.messages(Reason.FAILED));
+    Patience.eventually(() -> members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4, 5, 6, 7)));
+  }
+
+  @Test
+  void aKillOfOneThatRestsTellsOfWhatWasGathered() {
+    Actor<Integer> log = Batch.lists(scope.anonymous(), 2, LATE, batch -> seen.add(batch));
+    log.sendMessage(1);
+    quiet();
+
+    log.kill();
+    Patience.ended(log);
+
+    Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(seen).equals(List.of(1)));
+  }
+
+  /** Found by its name, it is the one who gathers alone. */
+  @Test
+  void aKillOfTheOneThatIsFoundDoesNotWaitForTheHandler() {
+    var gate = new Gate();
+    Actor<String> log = Batch.lists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.goOn().withoutLog()), 1, LATE, batch -> gate.pass());
+    log.sendMessage("a");
+    Patience.await(gate.entered);
+    log.sendPoisonPill();
+    var found = scope.find("log", String.class).orElseThrow();
+    Patience.eventually(() -> !found.sendMessage("b"));
+
+    found.kill();
+
+    assertTrue(log.waitForExit(Duration.ofSeconds(4)));
+    assertEquals(List.of(List.of("a")), letters.messages(Reason.FAILED));
+  }
+
+  @Test
+  void aHandlerThatIgnoresAKillIsCutOff() {
+    var gate = new Gate();
+    try (var hasty = ActorSystem.openScope("hasty", o -> o.withGrace(Duration.ofMillis(20)))) {
+      Actor<Integer> log = Batch.lists(hasty.anonymous(), 1, LATE, batch -> gate.passDeaf());
+      log.sendMessage(1);
+      Patience.await(gate.entered);
+
+      log.kill();
+      Patience.ended(log);
+
+      assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
+      gate.open();
+    }
+  }
+
+  @Test
+  void whatIsToBeClosedIsClosedAfterTheLastBatch() {
+    Actor<String> log = log("FIBER").closeOnExit(() -> seen.add("closed first"), () -> seen.add("before it"));
+    log.sendMessage("a");
+
+    log.close();
+
+    assertEquals(List.of(List.of("a"), "before it", "closed first"), seen);
+  }
+
+  @Test
+  void closeFromItsOwnHandlerDoesNotWait() throws Exception {
+    var self = new CompletableFuture<Actor<String>>();
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, batch -> {
+      self.get().close();
+      seen.add(batch);
+    });
+    self.complete(log);
+
+    log.sendMessage("a");
+
+    Patience.ended(log);
+    assertEquals(List.of(List.of("a")), seen);
+  }
+
+  @Test
+  void closeFromItsOwnMergeDoesNotWait() {
+    var self = new AtomicReference<Actor<String>>();
+    Actor<String> log = Batch.merged(scope.anonymous(), 5, LATE, message -> {
+      self.get().close();
+      return message;
+    }, (a, b) -> b, seen::add);
+    self.set(log);
+
+    log.sendMessage("a");
+
+    Patience.ended(log);
+    assertEquals(List.of(Map.of("a", "a")), seen);
+  }
+
+  @Test
+  void waitingForItsOwnEndInTheHandlerIsARing() throws Exception {
+    var self = new CompletableFuture<Actor<String>>();
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
+    self.complete(log);
+
+    log.sendMessage("a");
+    log.close();
+
+    assertInstanceOf(AskCycleException.class, seen.getFirst());
+  }
+
+  // ---- as any actor
+
+  record Ping() implements Request<Ping, String> {}
+
+  @Test
+  void aRequestIsGatheredAndHasNoReply() {
+    Actor<Object> log = Batch.lists(scope.anonymous(), 1, LATE, seen::add);
+
+    assertThrows(NoReplyException.class, () -> log.ask(new Ping()));
+
+    log.close();
+    assertEquals(List.of(List.of(new Ping())), seen);
+  }
+
+  @Test
+  void tasksAndTimersWorkAsInAnyActor() {
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, seen::add);
+
+    log.execute(() -> seen.add("task"));
+    quiet();
+    log.sendMessageLater("later", Duration.ofMillis(1));
+    Patience.eventually(() -> seen.size() == 2);
+
+    assertEquals(List.of("task", List.of("later")), seen);
+  }
+
+  @Test
+  void itsEndCanBeWatched() {
+    Actor<String> log = log("FIBER");
+    var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
+      if (message.equals("watch")) context.watch(log, reason -> reason);
+      else seen.add(message);
+    });
+    watcher.sendMessage("watch");
+    quiet();
+
+    log.close();
+    Patience.eventually(() -> !seen.isEmpty());
+
+    assertEquals(List.of(new ExitReason.Finished()), seen);
+  }
+
+  @Test
+  void anInterruptedWaitForItsEndIsACancellation() {
+    var log = log("FIBER");
+    Thread.currentThread().interrupt();
+
+    assertThrows(CancellationException.class, log::waitForExit);
+
+    assertTrue(Thread.interrupted());
+    assertFalse(log.waitForExit(Duration.ZERO));
+  }
+
+  // ---- nothing is left
+
+  @Test
+  void noThreadIsLeft() {
+    Actor<String> log = Batch.lists(scope.named("threaded").strategy(Strategy.THREAD), 2, LATE, seen::add);
+    log.sendMessage("a");
+
+    log.close();
+
+    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("threaded")));
+  }
+
+  @Test
+  void whatEndedIsGarbage() {
+    var message = new Object();
+    var log = new AtomicReference<>(Batch.<Object>lists(scope.anonymous(), 2, LATE, batch -> {}));
+    log.get().sendMessage(message);
+    log.get().close();
+    var references = List.of(new WeakReference<>(message), new WeakReference<Object>(log.getAndSet(null)));
+    message = null;
+
+    assertTrue(LeakProbe.collected(references));
+  }
+
+  @Test
+  void anIdleOneThatNobodyKnowsIsGarbage() {
+    var log = new AtomicReference<>(Batch.<Object>lists(ActorSystem.anonymous(), 1, LATE, batch -> {}));
+    log.get().sendMessage("a");
+    var reference = new WeakReference<Object>(log.getAndSet(null));
+
+    assertTrue(LeakProbe.collected(reference));
+  }
+}

@@ -1,0 +1,327 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What becomes of messages that are gathered. How that fails is {@link BatchFailureTest}, how it ends {@link BatchEndTest}. */
+@Timeout(60)
+class BatchTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+  }
+
+  private void quiet() {
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  // ---- on every strategy
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void everyMessageIsInOneBatchInItsOrder(String strategy) {
+    var batches = new ArrayList<List<Integer>>(); // plain: one at a time
+    Actor<Integer> log = Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
+
+    for (int i = 0; i < 10; i++) log.sendMessage(i);
+    log.close();
+
+    assertEquals(List.of(List.of(0, 1, 2), List.of(3, 4, 5), List.of(6, 7, 8), List.of(9)), batches);
+    assertEquals(List.of(), letters.all);
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whatHasWaitedLongEnoughIsHandled(String strategy) {
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
+    log.sendMessage("a");
+    quiet();
+    clock.advance(Duration.ofMillis(600));
+    log.sendMessage("b");
+    quiet();
+
+    clock.advance(Duration.ofMillis(400));
+    quiet();
+
+    assertEquals(List.of(List.of("a", "b")), seen);
+  }
+
+  // ---- by size, by time
+
+  @Test
+  void aFullBatchIsHandledAtOnce() {
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+
+    log.sendMessage("a");
+    assertEquals(List.of(), seen);
+    log.sendMessage("b");
+
+    assertEquals(List.of(List.of("a", "b")), seen);
+  }
+
+  @Test
+  void theTimeOfABatchThatWasFullDoesNotCutTheNextOneShort() {
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
+    log.sendMessage("a");
+    clock.advance(Duration.ofMillis(900));
+    log.sendMessage("b");
+    log.sendMessage("c");
+
+    clock.advance(Duration.ofMillis(900));
+    assertEquals(List.of(List.of("a", "b")), seen);
+    clock.advance(Duration.ofMillis(100));
+
+    assertEquals(List.of(List.of("a", "b"), List.of("c")), seen);
+  }
+
+  /** It is on its way already when its batch is handed over. */
+  @Test
+  void theMessageOfATimerThatComesTooLateDoesNotCutTheNextBatchShort() {
+    var gate = new Gate();
+    Actor<String> log = Batch.merged(scope.anonymous(), 5, SECOND, message -> {
+      if (message.equals("x")) pass(gate);
+      return message;
+    }, (a, b) -> b, batch -> seen.add(batch.keySet()));
+    for (var message : List.of("a", "x", "b", "c")) log.sendMessage(message);
+    Patience.await(gate.entered);
+
+    clock.advance(SECOND);
+    gate.open();
+    quiet();
+
+    assertEquals(List.of(Set.of("a", "x")), seen);
+  }
+
+  @Test
+  void theTimeBeginsWithTheFirstMessageOfABatch() {
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 3, SECOND, seen::add);
+    clock.advance(Duration.ofMillis(900));
+    log.sendMessage("a");
+    clock.advance(Duration.ofMillis(900));
+    assertEquals(List.of(), seen);
+
+    clock.advance(Duration.ofMillis(100));
+
+    assertEquals(List.of(List.of("a")), seen);
+  }
+
+  @Test
+  void batchesOfOneAreHandledOneByOne() {
+    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND, seen::add);
+
+    log.sendMessages(List.of("a", "b"));
+
+    assertEquals(List.of(List.of("a"), List.of("b")), seen);
+  }
+
+  /** As a full mailbox drops it. The first of those that fill it finds that the time is over. */
+  @Test
+  void whereTheMessageOfTheTimerIsLostTheNextMessageEndsTheTime() throws Exception {
+    var gate = new Gate();
+    Actor<String> log = Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND, message -> message, (a, b) -> {
+      pass(gate);
+      return b;
+    }, seen::add);
+    log.sendMessage("a");
+    log.sendMessage("a");
+    Patience.await(gate.entered);
+    log.sendMessage("b");
+
+    clock.advance(SECOND);
+    gate.open();
+    quiet();
+
+    assertEquals(List.of(Map.of("a", "a")), seen);
+  }
+
+  private static void pass(Gate gate) {
+    try {
+      gate.pass();
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+  }
+
+  @Test
+  void anEmptyBatchHasNoTimer() {
+    var timers = new AtomicInteger();
+    var counting = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        timers.incrementAndGet();
+        var timer = super.after(delay, task);
+        return () -> {
+          timers.decrementAndGet();
+          return timer.cancel();
+        };
+      }
+    };
+    try (var own = ActorSystem.openScope("own", o -> o.withScheduler(counting).withStrategy(Strategy.CALLER))) {
+      Actor<String> log = Batch.lists(own.anonymous(), 2, SECOND, seen::add);
+      assertEquals(0, timers.get());
+      log.sendMessage("a");
+      assertEquals(1, timers.get());
+
+      log.sendMessage("b");
+
+      assertEquals(0, timers.get());
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {Long.MAX_VALUE, Long.MAX_VALUE / 1_000_000_000})
+  void aWaitWithoutAnEndEndsWithTheBatch(long seconds) {
+    Actor<String> log = Batch.lists(scope.anonymous(), 2, Duration.ofSeconds(seconds), seen::add);
+
+    log.sendMessage("a");
+    log.close();
+
+    assertEquals(List.of(List.of("a")), seen);
+  }
+
+  // ---- counted, merged
+
+  @Test
+  void equalMessagesAreCountedInTheOrderOfTheirFirst() {
+    Actor<String> clicks = Batch.counts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
+
+    for (var page : List.of("home", "shop", "home", "about", "home", "shop")) clicks.sendMessage(page);
+    clicks.close();
+
+    assertEquals(List.of(List.of(Map.entry("home", 3L), Map.entry("shop", 1L), Map.entry("about", 1L)), List.of(Map.entry("shop", 1L))), seen);
+  }
+
+  @Test
+  void messagesOfOneKeyAreMergedInTheirOrder() {
+    Actor<String> words = Batch.merged(scope.anonymous(), 4, SECOND, word -> word.charAt(0), (before, after) -> before + after, merged -> seen.add(List.copyOf(merged.entrySet())));
+
+    for (var word : List.of("b1", "a1", "b2", "b3", "a2")) words.sendMessage(word);
+    words.close();
+
+    assertEquals(List.of(List.of(Map.entry('b', "b1b2b3"), Map.entry('a', "a1")), List.of(Map.entry('a', "a2"))), seen);
+  }
+
+  @Test
+  void whatTheHandlerIsGivenCannotBeChanged() {
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, SECOND, batch -> assertThrows(UnsupportedOperationException.class, batch::removeFirst));
+    Actor<String> counts = Batch.counts(scope.anonymous(), 1, SECOND, batch -> assertThrows(UnsupportedOperationException.class, batch::clear));
+
+    log.sendMessage("a");
+    counts.sendMessage("a");
+    quiet();
+
+    assertEquals(List.of(), letters.all);
+  }
+
+  // ---- room
+
+  @Test
+  void theNextBatchIsGatheredWhileOneIsHandled() {
+    var gate = new Gate();
+    var gathered = new CopyOnWriteArrayList<Integer>();
+    Actor<Integer> log = Batch.merged(scope.anonymous(), 2, SECOND, message -> {
+      gathered.add(message);
+      return message;
+    }, (a, b) -> b, batch -> gate.pass());
+    log.sendMessages(List.of(1, 2));
+    Patience.await(gate.entered);
+
+    log.sendMessages(List.of(3, 4, 5));
+    Patience.eventually(() -> gathered.contains(5));
+
+    assertEquals(List.of(1, 2, 3, 4, 5), gathered);
+  }
+
+  /** One batch is handled, one waits, one is held by who gathers, and two messages wait in the mailbox. */
+  @Test
+  void aSlowHandlerHoldsTheSendersBack() {
+    var gate = new Gate();
+    Actor<Integer> log = Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
+    var sent = new AtomicInteger();
+
+    var sender = Patience.elsewhere(() -> IntStream.range(0, 40).forEach(i -> {
+      log.sendMessage(i);
+      sent.incrementAndGet();
+    }));
+    Patience.eventually(() -> sent.get() == 32);
+    Patience.parked(sender);
+
+    assertEquals(32, sent.get());
+    gate.open();
+    Patience.joined(sender);
+  }
+
+  @Test
+  void unlessToldOtherwise1024MessagesWait() {
+    var gate = new Gate();
+    Actor<Integer> log = Batch.lists(scope.anonymous(), 1, SECOND, batch -> gate.pass());
+    log.sendMessage(1);
+    Patience.await(gate.entered);
+    var sent = new AtomicInteger();
+
+    var sender = Patience.elsewhere(() -> IntStream.range(0, 2_000).forEach(i -> {
+      log.sendMessage(i);
+      sent.incrementAndGet();
+    }));
+    Patience.eventually(() -> sent.get() == 1026);
+    Patience.parked(sender);
+
+    assertEquals(1026, sent.get());
+    gate.open();
+    Patience.joined(sender);
+  }
+
+  @Test
+  void theMailboxOfTheBuilderDecidesWhatIsTooMuch() {
+    var gate = new Gate();
+    Actor<Integer> log = Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());
+    log.sendMessage(1);
+    Patience.await(gate.entered);
+
+    Patience.eventually(() -> !log.sendMessage(2));
+
+    assertFalse(letters.messages(Reason.REJECTED).isEmpty());
+  }
+}
