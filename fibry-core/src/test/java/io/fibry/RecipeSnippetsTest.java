@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.flow.Batch;
+import io.fibry.flow.RateLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -34,5 +35,17 @@ class RecipeSnippetsTest {
     // @end
 
     assertEquals(List.of("3 in one go", Map.of("home", 2L, "shop", 1L)), seen);
+  }
+
+  @Test
+  void rateLimit() {
+    // @start region="rateLimit"
+    var geocoder = RateLimit.of(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1)).newActorWithReturn((String address) -> address.length());
+
+    int place = geocoder.ask("Main Street 1"); // one of the first five: at once
+    // @end
+
+    assertEquals(13, place);
+    geocoder.close();
   }
 }

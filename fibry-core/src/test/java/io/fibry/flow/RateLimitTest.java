@@ -1,0 +1,400 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.LeakProbe;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.mailbox.Sharing;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** How many messages pass, and when. */
+@Timeout(60)
+class RateLimitTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  /** Knows what is due when. */
+  private static final class Waits extends Clock {
+    final Set<Long> due = new ConcurrentSkipListSet<>();
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      long at = nanoTime() + delay.toNanos();
+      due.add(at);
+      var timer = super.after(delay, () -> {
+        due.remove(at);
+        task.run();
+      });
+      return () -> {
+        due.remove(at);
+        return timer.cancel();
+      };
+    }
+  }
+
+  private final Waits clock = new Waits();
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final List<Long> times = Collections.synchronizedList(new ArrayList<>()); // in ms, of the messages that passed
+
+  static List<String> strategies() {
+    return Variants.STRATEGIES.keySet().stream().filter(name -> !name.equals("CALLER")).toList();
+  }
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private void passed(Object message) {
+    times.add(clock.nanoTime() / 1_000_000);
+  }
+
+  /** Moves the clock on, from one who waits to the next. */
+  private void pass(int messages) {
+    while (times.size() < messages) {
+      Patience.eventually(() -> next() > 0 || times.size() >= messages);
+      clock.manual.advance(Duration.ofNanos(next()));
+    }
+  }
+
+  /** How long until something is due; 0: nothing is. */
+  private long next() {
+    long now = clock.nanoTime();
+    return clock.due.stream().mapToLong(at -> at - now).filter(left -> left > 0).findFirst().orElse(0);
+  }
+
+  private void waiting(int many) {
+    Patience.eventually(() -> clock.due.size() == many);
+  }
+
+  // ---- how many, and when
+
+  /** The earlier library waited for 55 years after the first message. */
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void aBurstPassesAtOnceAndWhatComesAfterIsSpreadOverThePeriod(String strategy) {
+    var actor = RateLimit.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 4, SECOND).newActor(this::passed);
+
+    for (int i = 0; i < 9; i++) actor.sendMessage(i);
+    pass(9);
+
+    assertEquals(List.of(0L, 0L, 0L, 0L, 250L, 500L, 750L, 1_000L, 1_250L), times);
+  }
+
+  @Test
+  void onTheCallersThreadItIsTheSenderWhoWaits() {
+    var actor = RateLimit.of(scope.anonymous().strategy(Strategy.CALLER), 1, SECOND).newActor(this::passed);
+    actor.sendMessage("at once");
+    assertEquals(List.of(0L), times);
+
+    var sender = Patience.elsewhere(() -> actor.sendMessage("later"));
+    Patience.parked(sender);
+    pass(2);
+    Patience.joined(sender);
+
+    assertEquals(List.of(0L, 1_000L), times);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3, 1000", "7, 1000", "1000, 1001"})
+  void itDoesNotDrift(int messages, int period) {
+    var bucket = new Bucket(clock, messages, Duration.ofNanos(period));
+    int more = 3 * messages;
+
+    Patience.elsewhere(() -> take(bucket, messages + more));
+    pass(messages + more);
+
+    assertEquals(3L * period, clock.nanoTime());
+  }
+
+  private void take(Bucket bucket, int times) {
+    try {
+      for (int i = 0; i < times; i++) {
+        bucket.take();
+        this.times.add(clock.nanoTime());
+      }
+    } catch (InterruptedException interrupted) {
+      // as at the end of a test
+    }
+  }
+
+  @Test
+  void afterACalmThereIsOneBurstAndNoMore() {
+    var actor = RateLimit.of(scope.anonymous(), 2, SECOND).newActor(this::passed);
+    for (int i = 0; i < 2; i++) actor.sendMessage(i);
+    Patience.eventually(() -> times.size() == 2);
+    clock.manual.advance(Duration.ofHours(1));
+
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+    pass(5);
+
+    assertEquals(List.of(0L, 0L, 3_600_000L, 3_600_000L, 3_600_500L), times);
+  }
+
+  @Test
+  void whatCameBackMeanwhileCanBeUsed() {
+    var actor = RateLimit.of(scope.anonymous(), 4, SECOND).newActor(this::passed);
+    for (int i = 0; i < 4; i++) actor.sendMessage(i);
+    Patience.eventually(() -> times.size() == 4);
+    clock.manual.advance(Duration.ofMillis(600));
+
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+    pass(7);
+
+    assertEquals(List.of(0L, 0L, 0L, 0L, 600L, 600L, 750L), times);
+  }
+
+  // ---- shared
+
+  @Test
+  void allActorsOfABuilderShareTheLimitAndAreServedInTheirOrder() {
+    var order = new CopyOnWriteArrayList<Integer>();
+    ActorBuilder<Object> how = RateLimit.of(scope.anonymous(), 1, SECOND);
+    var actors = IntStream.range(0, 5).mapToObj(i -> how.newActor((String message) -> order.add(i))).toList();
+
+    for (int i = 0; i < 5; i++) {
+      int waiting = i;
+      actors.get(i).sendMessage("go");
+      Patience.eventually(() -> clock.due.size() == waiting);
+    }
+    for (int i = 1; i < 5; i++) {
+      int passed = i + 1;
+      clock.manual.advance(SECOND);
+      Patience.eventually(() -> order.size() == passed);
+    }
+
+    assertEquals(List.of(0, 1, 2, 3, 4), order);
+  }
+
+  @Test
+  void theWorkersOfAPoolShareTheLimit() {
+    var before = RateLimit.of(scope.anonymous(), 2, SECOND).shared(Sharing.scaling(3, 3)).newActor(this::passed);
+    for (int i = 0; i < 5; i++) before.sendMessage(i);
+    pass(5);
+
+    assertEquals(List.of(0L, 0L, 500L, 1_000L, 1_500L), times);
+  }
+
+  @Test
+  void aBuilderOfPoolsCanBeLimited() {
+    var after = RateLimit.of(scope.anonymous().shared(Sharing.scaling(3, 3)), 2, SECOND).newActor(this::passed);
+    for (int i = 0; i < 5; i++) after.sendMessage(i);
+    pass(5);
+
+    assertEquals(List.of(0L, 0L, 500L, 1_000L, 1_500L), times);
+  }
+
+  @Test
+  void twoBuildersHaveALimitEach() {
+    for (int i = 0; i < 2; i++) RateLimit.of(scope.anonymous(), 1, SECOND).newActor(this::passed).sendMessage(i);
+
+    Patience.eventually(() -> times.size() == 2);
+
+    assertEquals(List.of(0L, 0L), times);
+  }
+
+  @Test
+  void itIsABuilderLikeAnyOther() {
+    var how = RateLimit.of(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
+    var state = how.initialState(StringBuilder::new).newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());
+
+    assertEquals("geo", state.name());
+    assertEquals("a", state.ask("a"));
+    assertEquals("ab", state.ask("b"));
+    assertEquals(Strategy.CALLER, how.strategy());
+  }
+
+  @Test
+  void aFailingMessageAndItsRetryTakeATokenEach() {
+    var actor = RateLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), 1, SECOND).newActor((String message) -> {
+      passed(message);
+      throw new IOException("no");
+    });
+
+    actor.sendMessage("a");
+    actor.sendMessage("b");
+    pass(4);
+
+    assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), times);
+  }
+
+  // ---- a wait that ends before
+
+  @Test
+  void aKillEndsTheWait() {
+    var actor = waiting(Strategy.FIBER);
+
+    actor.kill();
+    Patience.ended(actor);
+
+    assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
+    Patience.eventually(() -> letters.all.size() == 2);
+    assertEquals(List.of("2nd"), letters.messages(Reason.FAILED));
+    assertInstanceOf(InterruptedException.class, letters.all.getFirst().cause().orElseThrow());
+    assertEquals(List.of("3rd"), letters.messages(Reason.UNDELIVERED));
+    waiting(0);
+  }
+
+  /** One that has let a message pass, and waits with the second. */
+  private Actor<String> waiting(Strategy strategy) {
+    var actor = RateLimit.of(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1)).newActor((String message) -> passed(message));
+    for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
+    waiting(1);
+    return actor;
+  }
+
+  @Test
+  void aScopeThatClosesDoesNotWaitForTokens() {
+    var actor = waiting(Strategy.THREAD);
+
+    var report = scope.closeWithin(Duration.ZERO);
+
+    assertTrue(actor.onExit().isDone());
+    assertEquals(2, report.leftovers().size());
+  }
+
+  @Test
+  void aRequestWhoseAskerGaveUpBeforeItsTurnTakesNoToken() {
+    var gate = new CountDownLatch(1);
+    var actor = RateLimit.of(scope.anonymous(), 2, Duration.ofDays(1)).newActorWithReturn((String message) -> {
+      gate.await();
+      return message;
+    });
+    var first = actor.sendMessageReturn("first");
+    var second = actor.sendMessageReturn("second");
+    var third = actor.sendMessageReturn("third");
+
+    second.cancel(false);
+    gate.countDown();
+
+    assertEquals("first", Patience.value(first));
+    assertEquals("third", Patience.value(third));
+  }
+
+  @Test
+  void anInterruptedAskIsACancellation() {
+    var actor = RateLimit.of(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
+    Patience.value(actor.sendMessageReturn("first"));
+    var ended = new AtomicReference<Throwable>();
+
+    var asker = Patience.elsewhere(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
+    Patience.parked(asker);
+    asker.interrupt();
+    Patience.joined(asker);
+
+    assertInstanceOf(CancellationException.class, ended.get());
+  }
+
+  // ---- at the edges
+
+  @Test
+  void timesWithoutAnEndDoNotOverflow() throws Exception {
+    var bucket = new Bucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
+    bucket.take();
+
+    var waiting = IntStream.range(0, 8).mapToObj(i -> Patience.elsewhere(() -> take(bucket, 1))).toList();
+    waiting.forEach(Patience::parked);
+    clock.manual.advance(Duration.ofDays(10_000));
+
+    assertEquals(List.of(), times);
+    waiting.forEach(Thread::interrupt);
+  }
+
+  @Test
+  void aRateBeyondTheClockLetsAllPass() throws Exception {
+    var bucket = new Bucket(clock, Integer.MAX_VALUE, Duration.ofNanos(1));
+
+    for (int i = 0; i < 100_000; i++) bucket.take();
+
+    assertEquals(Set.of(), clock.due);
+  }
+
+  @Test
+  void aClockThatMovesBeforeTheTimerIsSetHoldsNobodyUp() throws Exception {
+    var moving = new Clock() {
+      @Override
+      public Scheduler.Timer after(Duration delay, Runnable task) {
+        manual.advance(delay);
+        return super.after(delay, task);
+      }
+    };
+    var bucket = new Bucket(moving, 1, SECOND);
+
+    for (int i = 0; i < 3; i++) bucket.take();
+
+    assertEquals(2_000_000_000L, moving.nanoTime());
+  }
+
+  @Test
+  void ratesWithoutAMeaningAreRefused() {
+    var how = scope.anonymous();
+
+    var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(how, 0, SECOND));
+    var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(how, 5, Duration.ZERO));
+
+    assertEquals("a rate of 0 messages in PT1S would let none through; give at least 1", none.getMessage());
+    assertEquals("a rate of 5 messages in PT0S is none; give a period of more than zero", never.getMessage());
+    assertEquals("how", assertThrows(NullPointerException.class, () -> RateLimit.of(null, 1, SECOND)).getMessage());
+    assertEquals("period", assertThrows(NullPointerException.class, () -> RateLimit.of(how, 1, null)).getMessage());
+  }
+
+  @Test
+  void nothingIsLeft() {
+    var actor = new AtomicReference<>(RateLimit.of(ActorSystem.anonymous(), 1, SECOND).newActor((String message) -> {}));
+    actor.get().sendMessage("a");
+    var reference = new WeakReference<Object>(actor.getAndSet(null));
+
+    assertTrue(LeakProbe.collected(reference));
+      }
+
+  /** By the clock of the machine. */
+  @Test
+  void manyActorsNeverPassTooMany() {
+    try (var real = ActorSystem.openScope("real")) {
+      var passed = Collections.synchronizedList(new ArrayList<Long>());
+      ActorBuilder<Object> how = RateLimit.of(real.anonymous(), 20, Duration.ofMillis(100));
+      long began = System.nanoTime();
+      var actors = IntStream.range(0, 10).mapToObj(i -> how.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();
+
+      for (int i = 0; i < 100; i++) actors.get(i % 10).sendMessage(i);
+      actors.forEach(Actor::close);
+
+      var sorted = passed.stream().sorted().toList();
+      assertEquals(100, sorted.size());
+      for (int i = 20; i < 100; i++) assertTrue(sorted.get(i) >= (i - 19) * 5_000_000L, "message " + i + " passed after " + sorted.get(i) + " ns");
+    }
+  }
+}
