@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.flow.Batch;
+import io.fibry.flow.Hooks;
 import io.fibry.flow.RateLimit;
 import java.time.Duration;
 import java.util.List;
@@ -19,6 +20,8 @@ class RecipeSnippetsTest {
   private void print(Object line) {
     seen.add(line);
   }
+
+  private static void audit(int n, int reply) {}
 
   @Test
   void batch() {
@@ -47,5 +50,21 @@ class RecipeSnippetsTest {
 
     assertEquals(13, place);
     geocoder.close();
+  }
+
+  @Test
+  void hooks() throws Exception {
+    // @start region="hooks"
+    var square = Hooks.around(ActorSystem.anonymous(), (Integer n) -> n * n)
+        .before(n -> print("squaring " + n))
+        .afterAsync((n, reply) -> audit(n, reply)) // nobody waits for it
+        .onError((n, failure) -> print(n + " failed: " + failure));
+
+    int nine = square.handle(3); // a function like any other,
+    int sixteen = ActorSystem.anonymous().newActorWithReturn(square).ask(4); // or a handler
+    // @end
+
+    assertEquals(List.of(9, 16), List.of(nine, sixteen));
+    assertEquals(List.of("squaring 3", "squaring 4"), seen);
   }
 }
