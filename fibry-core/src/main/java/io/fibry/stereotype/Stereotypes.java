@@ -1,5 +1,6 @@
 package io.fibry.stereotype;
 
+import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.Exitable;
@@ -7,6 +8,11 @@ import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.Strategy;
+import io.fibry.flow.Batch;
+import io.fibry.flow.Hooks;
+import io.fibry.flow.RateLimit;
+import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -99,6 +105,46 @@ public final class Stereotypes {
    */
   public Exitable runOnceSilent(Handler.Task task) {
     return runOnce(FailurePolicy.stop().withoutLog(), Objects.requireNonNull(task, "task"));
+  }
+
+  /**
+   * Makes actors that handle at most so many messages in so long, all together; the others wait.
+   *
+   * @param messages in each period; at least 1
+   * @param period more than zero
+   * @return a builder
+   * @see RateLimit
+   */
+  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  public ActorBuilder<Object> rateLimited(int messages, Duration period) {
+    return RateLimit.of((ActorBuilder<Object>) how, messages, period);
+  }
+
+  /**
+   * Handles messages in lists: as soon as they are so many, or the first has waited so long; at the end, what is left.
+   *
+   * @param <M> the messages
+   * @param size at least 1
+   * @param wait more than zero
+   * @param handler handles a batch: never empty, unmodifiable
+   * @return where to send the messages
+   * @see Batch
+   */
+  @SuppressWarnings("unchecked") // as in rateLimited
+  public <M> Actor<M> batch(int size, Duration wait, Handler<List<M>> handler) {
+    return Batch.lists((ActorBuilder<Object>) how, size, wait, handler);
+  }
+
+  /**
+   * A function that can be given code before it, after it and on its errors, each in line or in an actor of its own.
+   *
+   * @param <M> what the function is given
+   * @param <R> what it answers
+   * @param body the function
+   * @return the function, without hooks as yet
+   */
+  public <M, R> Hooks<M, R> hooks(Handler.Returning<M, R> body) {
+    return Hooks.around(how, body);
   }
 
   private Exitable runOnce(FailurePolicy policy, Handler.Task task) {
