@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.flow.Batch;
 import io.fibry.flow.Hooks;
 import io.fibry.flow.RateLimit;
+import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -66,5 +68,23 @@ class RecipeSnippetsTest {
 
     assertEquals(List.of(9, 16), List.of(nine, sixteen));
     assertEquals(List.of("squaring 3", "squaring 4"), seen);
+  }
+
+  @Test
+  void schedule() {
+    var ticks = new AtomicInteger();
+    // @start region="schedule"
+    var recipes = Stereotypes.fibers();
+    recipes.scheduleWithFixedDelay(Duration.ofMillis(10), Duration.ofHours(1), self -> {
+      print("once");
+      self.askExit();
+    }).waitForExit();
+    recipes.scheduleAtFixedRate(Duration.ZERO, Duration.ofMillis(10), self -> {
+      if (ticks.incrementAndGet() == 3) self.askExit();
+    }).waitForExit();
+    // @end
+
+    assertEquals(List.of("once"), seen);
+    assertEquals(3, ticks.get());
   }
 }

@@ -108,6 +108,58 @@ public final class Stereotypes {
   }
 
   /**
+   * Runs it in an actor of its own, again and again, at the beginning of each period. A run that lasts longer makes the next one late, and is not made up for by a burst; one that fails is for the failure policy, and the
+   * next comes all the same. Ending the actor ends it.
+   *
+   * @param initial how long from now the first time; zero or more
+   * @param period from one beginning to the next; more than zero
+   * @param task what to run
+   * @return the actor
+   */
+  public Exitable scheduleAtFixedRate(Duration initial, Duration period, Handler.Task task) {
+    Objects.requireNonNull(task, "task");
+    return scheduleAtFixedRate(initial, period, (Exitable self) -> task.run());
+  }
+
+  /**
+   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when it is done.
+   * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
+   *
+   * @param initial how long from now the first time; zero or more
+   * @param period from one beginning to the next; more than zero
+   * @param task what to run
+   * @return the actor
+   */
+  public Exitable scheduleAtFixedRate(Duration initial, Duration period, Handler<Exitable> task) {
+    return Schedule.atFixedRate(how, initial, period, task);
+  }
+
+  /**
+   * Runs it in an actor of its own, again and again, each time so long after the run before it ended. One that fails is for the failure policy, and the next comes all the same. Ending the actor ends it.
+   *
+   * @param initial how long from now the first time; zero or more
+   * @param delay from one end to the next beginning; more than zero
+   * @param task what to run
+   * @return the actor
+   */
+  public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler.Task task) {
+    Objects.requireNonNull(task, "task");
+    return scheduleWithFixedDelay(initial, delay, (Exitable self) -> task.run());
+  }
+
+  /**
+   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when it is done.
+   *
+   * @param initial how long from now the first time; zero or more
+   * @param delay from one end to the next beginning; more than zero
+   * @param task what to run
+   * @return the actor
+   */
+  public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler<Exitable> task) {
+    return Schedule.withFixedDelay(how, initial, delay, task);
+  }
+
+  /**
    * Makes actors that handle at most so many messages in so long, all together; the others wait.
    *
    * @param messages in each period; at least 1
