@@ -11,6 +11,7 @@ import io.fibry.Strategy;
 import io.fibry.flow.Batch;
 import io.fibry.flow.Hooks;
 import io.fibry.flow.RateLimit;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -157,6 +158,20 @@ public final class Stereotypes {
    */
   public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler<Exitable> task) {
     return Schedule.withFixedDelay(how, initial, delay, task);
+  }
+
+  /**
+   * Tells an actor of each file that is created, changed or deleted in a directory, not below it; each at least once. Where more changes at once than the system can tell, the directory itself is told, then all that is in it.
+   * Unless told otherwise 1024 changes wait, then the system keeps them. It ends when the directory is deleted.
+   *
+   * @param directory what to watch
+   * @param changed is given the absolute path of what changed
+   * @return the actor; ending it ends the watch
+   * @throws IllegalArgumentException if it is no directory
+   * @throws java.io.UncheckedIOException if the system has no watch left
+   */
+  public Exitable watchDirectory(Path directory, Handler<Path> changed) {
+    return DirectoryWatch.start(how, directory, changed);
   }
 
   /**

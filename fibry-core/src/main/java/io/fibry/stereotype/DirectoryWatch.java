@@ -1,0 +1,91 @@
+package io.fibry.stereotype;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchEvent;
+import java.nio.file.WatchService;
+import java.util.Objects;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The changes of a directory as messages. Two actors: a fiber that waits for the system to tell of changes, and the one that handles them, whose end closes the system's side, which wakes the fiber. The fiber's actor is made
+ * first: a scope ends the last made first, and the fiber alone would not see its pill.
+ */
+final class DirectoryWatch {
+  private static final int ROOM = 1024;
+
+  private final Path directory;
+  private final WatchService changes;
+  private final Actor<Path> handling;
+
+  private DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling) {
+    this.directory = directory;
+    this.changes = changes;
+    this.handling = handling;
+  }
+
+  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
+    Objects.requireNonNull(changed, "changed");
+    var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
+    if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(absolute + " is no directory, so nothing can be watched in it; give one that is there");
+    var builder = (ActorBuilder<Object>) how;
+    Actor<DirectoryWatch> waiting = builder.part("watch").mailbox(Mailbox.unbounded()).strategy(Strategy.FIBER).onFailure(FailurePolicy.stop()).around((watch, next) -> ((DirectoryWatch) watch).run()).newActor(watch -> {}); // what the user has around is for changes
+    try {
+      var changes = absolute.getFileSystem().newWatchService();
+      waiting.closeOnExit(changes);
+      absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_DELETE);
+      Actor<Path> handling = builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
+      handling.closeOnExit(waiting, changes); // the last one first
+      waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
+      return handling;
+    } catch (IOException unwatchable) {
+      throw new UncheckedIOException("the system does not let " + absolute + " be watched: " + unwatchable.getMessage(), unwatchable);
+    } finally {
+      waiting.sendPoisonPill();
+    }
+  }
+
+  /** Ends with the directory, or when the service is closed. */
+  private void run() throws Exception {
+    try {
+      do {
+        var key = changes.take();
+        for (var change : key.pollEvents()) tell(change);
+        if (!key.reset()) return;
+      } while (true);
+    } catch (ClosedWatchServiceException ended) {
+      // by the end of the other actor
+    } finally {
+      handling.sendPoisonPill();
+    }
+  }
+
+  private void tell(WatchEvent<?> change) {
+    if (change.kind() != StandardWatchEventKinds.OVERFLOW) handling.sendMessage(directory.resolve((Path) change.context()));
+    else tellAll();
+  }
+
+  /** The system has lost count. */
+  private void tellAll() {
+    handling.sendMessage(directory);
+    try (var all = Files.newDirectoryStream(directory)) {
+      all.forEach(handling::sendMessage);
+    } catch (IOException | DirectoryIteratorException unreadable) {
+      LoggerFactory.getLogger(Stereotypes.class).warn("what is in {} could not be listed after more had changed than the system could tell", directory, unreadable); // if it is gone, the end comes next
+    }
+  }
+}
