@@ -77,7 +77,7 @@ class ApiProgramsTest {
     assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
   }
 
-  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11 and P22 a clock of their own (below), P16 is below too, P18 reads a file, what P07, P26 and P14 print depends on time, and actors of Shapes send to themselves without end. */
+  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P18 reads a file, what P07, P26 and P14 print depends on time, and actors of Shapes send to themselves without end. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "P01Hello            | Hello World",
@@ -88,6 +88,7 @@ class ApiProgramsTest {
     "P10Named            | 1",
     "P12SelectiveReceive | here is your hat",
     "P13Stash            | log.txt: first",
+    "P21RateLimit        | 13;hello",
     "P24Entities         | [milk]",
     "P27Watch            | ''",
     "P28Kill             | ''",
@@ -142,6 +143,43 @@ class ApiProgramsTest {
     var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
 
     assertTrue(printed.containsAll(List.of("all I can: Price[share=ACME, value=12.5]", "on the publisher's thread", "level 1")), printed::toString);
+  }
+
+  @Test
+  void clicksAreCountedOnceTheirTimeIsOver() throws Exception {
+    var driver = write("Later", """
+        public class Later {
+          public static void main(String[] args) {
+            var clock = new io.fibry.time.ManualClock();
+            io.fibry.ActorSystem.configure(o -> o.withScheduler(clock));
+            P20Batch.main(args);
+            if (!io.fibry.ActorSystem.root().awaitQuiet(java.time.Duration.ofSeconds(10))) throw new AssertionError();
+            clock.advance(java.time.Duration.ofSeconds(10));
+          }
+        }
+        """);
+    assertEquals("", Programs.ecj(out, program("good", "P20Batch"), driver));
+
+    var printed = Programs.run(out, "Later", lines -> !lines.isEmpty());
+
+    assertEquals(List.of("{home=1}"), printed);
+  }
+
+  @Test
+  void nobodyWaitsForTheHookOfAnOrder() throws Exception {
+    var driver = write("Loaded", """
+        public class Loaded {
+          public static void main(String[] args) {
+            io.fibry.stereotype.Stereotypes.fibers().runOnce(() -> {}).waitForExit();
+            P23Hooks.main(args);
+          }
+        }
+        """);
+    assertEquals("", Programs.ecj(out, program("good", "P23Hooks"), driver));
+
+    var printed = Programs.run(out, "Loaded", lines -> lines.size() == 2);
+
+    assertEquals(List.of("checking Order[id=1]", "Receipt[order=1]"), printed);
   }
 
   private static List<String> sorted(List<String> lines) {
