@@ -79,11 +79,41 @@ class ExamplesTest {
       Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
       Map.entry("PubSub", "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, 4]\nlevel: 1000"),
       Map.entry("EntitiesExample", "account 0: 1 saved, 2 in all\n100000 accounts are alive\n100000 were idle and have been saved"),
+      Map.entry("Batches", """
+          written at once: [1, 2, 3]
+          written at once: [4, 5, 6]
+          written at once: [7]
+          failed together: [bad, good]
+          clicks: {home=2, shop=1}
+          last prices: {apple=30, pear=45}"""),
+      Map.entry("RateLimited", """
+          mail 1 after # ms
+          mail 2 after # ms
+          mail 3 after # ms
+          mail 4 after # ms
+          mail 5 after # ms
+          mail 6 after # ms
+          nine jobs of three workers after # ms"""),
+      Map.entry("HooksExample", """
+          checking 8
+          half of 8 is 4
+          half of 7: 7 is odd
+          2000 calls with a hook of a second each: answered after # ms
+          all hooks done: # ms"""),
+      Map.entry("Scheduled", """
+          once
+          tick 1
+          tick 2
+          tick 3
+          poll 1: not yet
+          poll 2: not yet
+          poll 3: done
+          failed at run 2, and went on: 4 runs"""),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
   /** Arguments that make it short. */
-  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000");
+  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000", "HooksExample", "2000");
 
   @TempDir
   Path folder;
