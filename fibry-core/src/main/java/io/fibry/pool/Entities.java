@@ -14,7 +14,7 @@ import java.util.function.Function;
  * actor, and leave what takes long to its {@code initialState}. It may use other keys; where births would wait for each other for ever, one is told by an {@link IllegalStateException}.
  *
  * <p><b>Passivation.</b> An actor is idle if for so long nobody has sent it anything through its address, and no request sent there waits for its answer. It gets a poison pill: it handles what waits and runs its {@code onStop}, and only then may a successor
- * be born, so what the one saves, the other loads. At most a thousand end at once, the others a little later. Who uses the key in between waits for that end: the one wait that {@code sendMessage} knows here beside that for room. A message through the address is not lost by passivation, and one sender's keep their
+ * be born, so what the one saves, the other loads. At most a thousand end at once, the others a little later. Who uses the key in between waits for that end: the one wait that {@code sendMessage} knows here beside that for room; who is himself what this end waits for, its {@code onStop} say, gets an {@link io.fibry.AskCycleException}. A message through the address is not lost by passivation, and one sender's keep their
  * order. What an actor sends to itself, or its own timers, do not keep it alive; its own {@code self()} is good for one life, its address for all.
  *
  * <p>An actor that ends by itself, or by its failure policy, has a successor at the next use. A use just then is answered as the ended actor answers.

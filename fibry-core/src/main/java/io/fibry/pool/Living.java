@@ -196,9 +196,17 @@ final class Living<K, M> implements Entities<K, M> {
     if (end == null) wheel.turn();
   }
 
-  /** On the sweeper's thread. */
-  private void passivate(Entity<K, M> entity) {
+  /** On the sweeper's thread, as soon as there is room. False: somebody used it meanwhile. */
+  private boolean passivate(Entity<K, M> entity, long seen) {
     room.acquireUninterruptibly();
+    boolean idle = entity.passivate(seen);
+    if (idle) depart(entity);
+    else room.release();
+    return idle;
+  }
+
+  /** Whose room it takes, it gives back at its end. */
+  private void depart(Entity<K, M> entity) {
     entity.actor().onExit().whenComplete((reason, failure) -> room.release());
     endQuietly(entity, Exitable::sendPoisonPill);
   }
@@ -232,7 +240,10 @@ final class Living<K, M> implements Entities<K, M> {
 
   /** On the sweeper's thread: then the sweeper itself ends, and so all has. */
   private void awaitAll() {
-    for (var entity : living.values()) if (entity.actor() != null && end == End.FINISH) passivate(entity);
+    for (var entity : living.values()) if (entity.actor() != null && end == End.FINISH) {
+      room.acquireUninterruptibly();
+      depart(entity);
+    }
     while (!living.isEmpty()) living.values().forEach(this::awaitLast);
     end.how.accept(sweeper);
   }

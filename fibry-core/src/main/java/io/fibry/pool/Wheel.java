@@ -4,13 +4,19 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 
 /**
  * Finds the idle. The time of idleness has eight ticks; who is alive stands in a list for the tick at which he may be idle, at the earliest, and is looked at then: used meanwhile, he goes to a later list. So a turn costs as much as there are who may be idle,
  * and each use costs nothing here. Turned by one thread at a time.
  */
 final class Wheel<K, M> {
+  /** What becomes of who is idle. */
+  @FunctionalInterface
+  interface Passivation<K, M> {
+    /** Lets it go, unless it was used since it was seen so; false then. */
+    boolean of(Entity<K, M> entity, long seen);
+  }
+
   private static final int TICKS = 8;
   private static final int SLOTS = TICKS + 2; // more than a life has ticks
   private static final long SHORTEST = 1_000_000; // ns
@@ -18,7 +24,7 @@ final class Wheel<K, M> {
 
   private final Scheduler clock;
   private final Runnable due; // on the clock's thread
-  private final Consumer<Entity<K, M>> idle; // who was found idle, and is gone
+  private final Passivation<K, M> passivation;
   private final long start;
   private final long tick; // ns
   private final long life; // so many ticks after the tick of the last use, at least as long as idleness has passed
@@ -30,11 +36,11 @@ final class Wheel<K, M> {
   private long turned; // up to which tick
   private long held; // how many stand in the slots
 
-  Wheel(Duration idleness, Scheduler clock, Runnable due, Consumer<Entity<K, M>> idle) {
+  Wheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
     if (!idleness.isPositive()) throw new IllegalArgumentException("entities that are idle after " + idleness + " would end before their first message; give more than zero");
     this.clock = clock;
     this.due = due;
-    this.idle = idle;
+    this.passivation = passivation;
     this.start = clock.nanoTime();
     long nanos = idleness.compareTo(Duration.ofNanos(LONGEST)) < 0 ? idleness.toNanos() : LONGEST;
     this.tick = Math.max(SHORTEST, Math.ceilDiv(nanos, TICKS));
@@ -102,8 +108,7 @@ final class Wheel<K, M> {
     long idleAt = Entity.tick(word) + life;
     if (Entity.isUsed(word)) place(entity, now + life);
     else if (idleAt > now) place(entity, idleAt);
-    else if (entity.isAwaited() || !entity.passivate(word)) place(entity, now + life); // in use, or just come in
-    else idle.accept(entity);
+    else if (entity.isAwaited() || !passivation.of(entity, word)) place(entity, now + life);
   }
 
   @SuppressWarnings("unchecked") // as in `take`

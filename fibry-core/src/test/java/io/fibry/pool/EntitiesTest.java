@@ -305,6 +305,39 @@ class EntitiesTest {
   }
 
   @Test
+  void atMostAThousandLeaveAtOnce() {
+    var leaving = new AtomicInteger();
+    var gate = new CountDownLatch(1);
+    var many = Entities.of(Town.IDLE, town.clock, (Integer key) -> town.scope.anonymous().initialState(() -> key).onStop(state -> {
+      leaving.incrementAndGet();
+      Patience.await(gate);
+    }).newActor((Integer state, Pay pay) -> {}));
+    for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
+    town.rest();
+    Patience.eventually(() -> leaving.get() == 1_000);
+
+    for (int i = 0; i < 1_000; i++) Thread.yield();
+    assertEquals(1_000, leaving.get());
+    gate.countDown();
+    Patience.eventually(() -> many.size() == 0);
+
+    assertEquals(1_100, leaving.get());
+    many.close();
+  }
+
+  @Test
+  void entitiesOfTheirOwnShareNothing() {
+    var others = town.others(name -> town.scope.anonymous().newActor(order -> town.events.add("other " + order)));
+
+    town.ada().sendMessage(new Pay(1));
+    others.actor("ada").sendMessage(new Pay(2));
+    others.close();
+
+    assertEquals(1, town.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "other Pay[amount=2]"), town.events);
+  }
+
+  @Test
   void idleForAsLongAsThereIsTime() {
     try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE), (String name) -> ActorSystem.anonymous().newActor((Town.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));
