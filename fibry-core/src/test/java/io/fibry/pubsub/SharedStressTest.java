@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -87,6 +88,25 @@ class SharedStressTest {
           assertEquals(CHANGERS * CHANGES, all.getLast());
         }
       }
+    });
+  }
+
+  /** The change comes just as the follower, through with the one before, comes to rest. */
+  @Test
+  void noChangeIsLostAsTheFollowerComesToRest() {
+    play("rests", (random, strategy) -> {
+      var value = SharedValue.of(ActorSystem.anonymous().strategy(strategy), 0);
+      var told = new AtomicInteger();
+      var place = value.subscribe(told::set);
+      for (int i = 1; i <= 2_000; i += 2) {
+        value.set(i);
+        for (int spins = random.nextInt(100); told.get() != i && spins >= 0; spins--) Thread.onSpinWait();
+        for (int spins = random.nextInt(20); spins > 0; spins--) Thread.onSpinWait();
+        int last = i + 1;
+        value.set(last);
+        Patience.eventually(() -> told.get() == last);
+      }
+      place.close();
     });
   }
 

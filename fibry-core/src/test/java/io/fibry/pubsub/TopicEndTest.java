@@ -139,9 +139,12 @@ class TopicEndTest {
       slow.publish(1);
       Patience.await(gate.entered);
 
+      slow.sendPoisonPill();
+      assertFalse(slow.waitForExit(Duration.ofMillis(20)));
+
       slow.kill();
 
-      assertFalse(slow.waitForExit(Duration.ofMillis(50)));
+      assertFalse(slow.waitForExit(Duration.ofMillis(20)));
       gate.open();
       Patience.ended(slow);
     }
