@@ -163,10 +163,7 @@ final class Activation extends Turn implements Runnable {
     int glance = 1;
     long began = 0;
     long seen = 0;
-    if (cell.orphaned) {
-      cell.orphaned = false;
-      leaving = true;
-    }
+    leaving |= cell.adopt();
     while (true) {
       byte phase = cell.phase;
       boolean heeds = phase >= ActorCell.OPEN || !renewed();
@@ -207,7 +204,7 @@ final class Activation extends Turn implements Runnable {
   /** Lets go of the thread until the back-off is over; the right to run lies in {@code rich}. */
   private void rest(boolean handled) {
     rests = false;
-    cell.resting(node);
+    cell.resting(handled ? node : null);
     pause();
     if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING; // what was put aside is back in the mailbox, and must not be found here too
     Dispatch.rest(cell, node, cell.rich().pause);
@@ -365,7 +362,7 @@ final class Activation extends Turn implements Runnable {
   // ---- the end
 
   private void meetPill() {
-    if (cell.left) return;
+    if (cell.left || !cell.mayLeave()) return;
     cell.left = true;
     leaving = true;
     cell.rich().because(new ExitReason.Finished());

@@ -194,7 +194,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public void kill() {
-    if (phase != ENDED) Dispatch.kill(this, new ExitReason.Killed());
+    kill(new ExitReason.Killed());
   }
 
   @Override
@@ -256,9 +256,23 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return this;
   }
 
-  /** This one and its workers. */
+  /** Its workers, and this one behind them: who ends the last first leaves nobody to make workers anew. */
   List<ActorCell> crew() {
     return List.of(this);
+  }
+
+  void kill(ExitReason reason) {
+    if (phase != ENDED) Dispatch.kill(this, reason);
+  }
+
+  /** Whether it may end at this pill. */
+  boolean mayLeave() {
+    return true;
+  }
+
+  /** Whether nothing but its hooks is left, once it is LEAVING. */
+  boolean isAtHooks() {
+    return true;
   }
 
   /** Who is at this request, or will be. Null: nobody now. */
@@ -266,7 +280,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return run();
   }
 
-  /** Before a back-off: with this node it is through, and it takes no other for now. */
+  /** Before a back-off: with this node it is through, and it takes no other for now. Null: with none. */
   void resting(Object node) {}
 
   /** The end has come, and its thread is through. */

@@ -36,8 +36,10 @@ final class Burial {
       envelope.message = null;
       if (given != null && given != Envelope.Control.PILL) undelivered(cell, given, null);
     } else {
-      Object given = ((Asked<?>) node).begin();
-      if (given != null) undelivered(cell, given, (Asked<?>) node);
+      var request = (Asked<?>) node;
+      Object given = request.begin();
+      if (given != null) undelivered(cell, given, request);
+      else if (request.open()) request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer")); // it came to grief here before
     }
   }
 

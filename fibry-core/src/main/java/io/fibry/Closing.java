@@ -151,7 +151,7 @@ final class Closing {
     claimAll(scope);
     var rest = new ArrayList<>(Scope.cells(scope));
     rest.removeAll(own);
-    for (var cell : rest.reversed()) if (!cell.onExit().isDone()) Dispatch.kill(cell, new ExitReason.Stopped());
+    for (var cell : rest.reversed()) if (!cell.onExit().isDone()) cell.kill(new ExitReason.Stopped());
     for (var cell : rest.reversed()) if (!await(cell, Limit.NONE)) Dispatch.cutOff(cell, "before its grace was over"); // its grace ends it, or an interrupt of who closes
   }
 
@@ -171,7 +171,7 @@ final class Closing {
   private void breakRings(Wait wait, ActorCell cell) {
     for (var ring = wait.ring(); ring != null; ring = wait.ring()) {
       if (ring.stream().noneMatch(each -> own.contains(each.on) && each.stop())) {
-        Dispatch.kill(cell, new ExitReason.Stopped());
+        cell.kill(new ExitReason.Stopped());
         return;
       }
     }

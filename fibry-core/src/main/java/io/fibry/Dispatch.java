@@ -155,11 +155,12 @@ final class Dispatch {
     return resident;
   }
 
-  /** Starts the thread that an actor keeps. */
-  static void settleIn(ActorCell cell, Activation resident) {
+  /** Starts the thread that an actor keeps. Where there is none, something is done before it ends. */
+  static void settleIn(ActorCell cell, Activation resident, Runnable otherwise) {
     try {
       cell.behaviour.how().strategy().activate(resident);
     } catch (Throwable noThread) { // it may have been found by its name, and sent messages
+      otherwise.run();
       endUnsettled(cell, new ExitReason.Failed(noThread));
       cell.freeName();
       throw noThread;
@@ -217,8 +218,9 @@ final class Dispatch {
     synchronized (extras) {
       var worker = cell.run();
       var thread = worker == null || !worker.own ? null : worker.thread;
-      if (cell.phase >= ActorCell.LEAVING) extras.interruptLeaver();
-      else if (thread != null) thread.interrupt();
+      if (cell.phase < ActorCell.LEAVING) {
+        if (thread != null) thread.interrupt();
+      } else if (cell.isAtHooks()) extras.interruptLeaver();
     }
   }
 

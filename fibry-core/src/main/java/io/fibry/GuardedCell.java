@@ -65,7 +65,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   private void heed(Answer answer) {
     try {
       if (answer == Answer.RUN) begin();
-      else if (stranded != null) Dispatch.rescue(this);
+      if (stranded != null) Dispatch.rescue(this);
     } catch (Throwable edge) { // of the stack: it was not even entered
       if (answer == Answer.RUN) stranded = Envelope.NOTHING;
     }

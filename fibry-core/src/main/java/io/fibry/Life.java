@@ -41,6 +41,13 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
     this.behaviour = behaviour;
   }
 
+  /** Whether the hooks are this drain's to run. */
+  boolean adopt() {
+    boolean mine = orphaned;
+    if (mine) orphaned = false;
+    return mine;
+  }
+
   private ActorCell cell() {
     return (ActorCell) this;
   }

@@ -4,13 +4,12 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Place;
 import io.fibry.mailbox.Seat;
 import io.fibry.mailbox.SharedQueue;
-import io.fibry.time.Scheduler;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
@@ -21,15 +20,15 @@ import java.util.concurrent.atomic.LongAdder;
  * <p>It ends when its pill's turn has come, that is when all before it was begun: then what is left is buried, and each worker gets a pill of its own. The last one to go gives the pool a thread for its hooks.
  */
 final class PoolCell extends GuardedCell {
-  private static final Duration CALM = Duration.ofSeconds(10);
   private static final int MOST_TRIES = 10;
 
   private final SharedQueue<Object> queue;
   private final Behaviour work; // the workers'
   private final Set<Worker> workers = ConcurrentHashMap.newKeySet(); // those that live
+  private final Queue<Object> unburied = new ConcurrentLinkedQueue<>(); // what came to grief at its burial
   private final AtomicInteger numbers = new AtomicInteger();
-  private final AtomicBoolean watched = new AtomicBoolean(); // the timer that ends workers in a calm is set
-  private volatile Scheduler.Timer calm; // null: never set; written by who sets it, read by who ends the pool
+  private volatile boolean told; // all workers were told of the end; written by who does it, or finds that it is to be done again
+  private final Calm calm;
   private volatile int tries; // to make a worker, in vain; a race loses one
   private final LongAdder handled = new LongAdder(); // by workers that are gone
   private final LongAdder failed = new LongAdder(); // likewise
@@ -38,6 +37,7 @@ final class PoolCell extends GuardedCell {
     super(new Behaviour(own(work.how()), work.logic(), false), queue);
     this.work = work;
     this.queue = queue;
+    this.calm = new Calm(this, queue);
   }
 
   /** It has a thread only for its end, and no request of its own. */
@@ -60,8 +60,13 @@ final class PoolCell extends GuardedCell {
   }
 
   private void open(Seat<Object> seat) {
-    hire(seat);
-    if (queue.open(seat)) begin();
+    try {
+      var worker = hire(seat);
+      if (queue.open(seat)) begin();
+      if (phase > OPEN) endLate(worker); // it was found by its name, or its scope closed
+    } finally {
+      if (seat.worker() == null) leave(seat);
+    }
   }
 
   // ---- messages come
@@ -75,9 +80,9 @@ final class PoolCell extends GuardedCell {
   Reason offer(Object node, Object message, Limit limit) {
     try {
       return super.offer(node, message, limit);
-    } catch (IllegalArgumentException misfit) {
+    } catch (RuntimeException | StackOverflowError misfit) { // the user's code did not like it, or its weight was none
       if (limit != Limit.NO_WAIT) throw misfit;
-      Scope.LOG.error("a message that nobody waits for was refused", misfit);
+      Scope.LOG.error("a message for {} that nobody stands behind was refused", this, misfit);
       return Reason.REJECTED;
     }
   }
@@ -99,32 +104,49 @@ final class PoolCell extends GuardedCell {
       end();
       return;
     }
-    for (var seat = queue.serve(); seat != null; ) {
+    Stack.probe(); // from here on a message may be with nobody
+    boolean hires = true;
+    for (var seat = queue.serve(true); seat != null; ) {
       boolean ready = seat.ready(); // once it is told, its worker is served again
-      if (!give(seat)) return;
-      seat = ready ? queue.serve() : null;
+      boolean known = seat.worker() != null;
+      boolean given = give(seat);
+      if (!given && known) return;
+      hires &= given;
+      seat = ready || !given ? queue.serve(hires) : null;
     }
     if (queue.atPill()) end();
+  }
+
+  /** For who must not fail: should it, the next sender does it. */
+  private void beginSafely() {
+    try {
+      begin();
+    } catch (Throwable edge) { // of the stack: as in heed
+      stranded = Envelope.NOTHING;
+    }
   }
 
   /** False: it lies in the queue again, and will be tried again. */
   private boolean give(Seat<Object> seat) {
     Object node = seat.item();
-    var known = (Worker) seat.worker();
+    var worker = (Worker) seat.worker();
+    boolean known = worker != null;
     try {
-      var worker = known != null ? known : hire(seat);
+      if (!known) worker = hire(seat);
       worker.begin(node);
-      if (tries > 0) tries = 0;
-      if (phase > OPEN) endLate(worker);
-      return true;
     } catch (Throwable noWorker) {
-      queue.takeBack(seat, known != null);
-      if (seat.worker() == null) queue.leave(seat); // else, if he could not settle in, he leaves at his end
+      takeBack(seat, known);
+      if (seat.worker() == null) leave(seat); // else, if he could not settle in, he leaves at his end
+      told = false; // he may have met his pill, and waited for this message first
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, noWorker, tries);
       if (tries < MOST_TRIES) tries++;
       return false;
     }
+    if (tries > 0) tries = 0;
+    lookAfter(worker);
+    if (phase > OPEN) endLate(worker);
+    return true;
   }
 
   private Worker hire(Seat<Object> seat) {
@@ -132,21 +154,32 @@ final class PoolCell extends GuardedCell {
     var resident = Dispatch.prepareResident(worker);
     workers.add(worker);
     seat.take(worker);
-    if (resident != null) Dispatch.settleIn(worker, resident);
+    if (resident != null) Dispatch.settleIn(worker, resident, () -> takeBack(seat, false)); // before it ends, and leaves
     return worker;
+  }
+
+  private void takeBack(Seat<Object> seat, boolean rests) {
+    Object homeless = queue.takeBack(seat, rests);
+    if (homeless != null) bury(homeless);
   }
 
   /** The end came while it was told, so who ended the others may have missed it. */
   private void endLate(Worker worker) {
-    if (rich().isCondemned()) worker.kill();
-    else if (phase >= LEAVING) worker.sendPoisonPill();
+    try {
+      if (rich().isCondemned()) worker.kill();
+      else if (phase >= LEAVING) worker.sendPoisonPill();
+      lookAfter(worker);
+    } catch (Throwable failure) { // the user's scheduler may be to blame; or it is the edge of the stack
+      told = false;
+      stranded = Envelope.NOTHING;
+    }
   }
 
   /** What stood behind it may fit now. */
   @Override
   void withdrawn(Asked<?> asked, Reason reason) {
     super.withdrawn(asked, reason);
-    if (queue.ready()) begin();
+    if (queue.ready()) beginSafely();
   }
 
   // ---- workers take them
@@ -161,15 +194,20 @@ final class PoolCell extends GuardedCell {
     var seat = worker.seat;
     Object next = queue.next(seat, through);
     boolean ready = seat.ready();
-    if (next == null) rests(seat);
-    if (ready) begin();
+    if (next == null) calm.begins(seat);
+    if (ready) beginSafely();
     return next;
   }
 
   /** It takes nothing more for now. */
   void finish(Worker worker, Object through) {
     queue.finish(worker.seat, through);
-    if (queue.ready()) begin();
+    if (queue.ready()) beginSafely();
+  }
+
+  /** Whether a message is on its way to it, which it must not leave before. */
+  boolean awaits(Worker worker) {
+    return worker.seat.item() != null;
   }
 
   /** Its thread is through. */
@@ -181,33 +219,12 @@ final class PoolCell extends GuardedCell {
       rich().because(worker.rich().reason());
       shutDoor();
     }
-    if (queue.leave(worker.seat)) finish();
-    else if (queue.ready()) begin();
+    leave(worker.seat);
   }
 
-  // ---- fewer workers, after a calm
-
-  private void rests(Seat<Object> seat) {
-    var sharing = queue.sharing();
-    if (sharing.least() == sharing.most()) return;
-    watch(seat);
-  }
-
-  private Scheduler clock() {
-    return scope().options().scheduler;
-  }
-
-  private void watch(Seat<Object> rests) {
-    var clock = clock();
-    long left = queue.untilCalm(rests, clock.nanoTime(), CALM.toNanos());
-    if (left == 0 || phase > OPEN || !watched.compareAndSet(false, true)) return;
-    calm = clock.after(Duration.ofNanos(left), clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::shrink) : this::shrink); // an end may run code of the user
-  }
-
-  private void shrink() {
-    watched.set(false);
-    for (var seat : queue.retire(clock().nanoTime(), CALM.toNanos())) ((Worker) seat.worker()).sendPoisonPill();
-    watch(null);
+  private void leave(Seat<Object> seat) {
+    if (queue.leave(seat)) finish();
+    else if (queue.ready()) beginSafely();
   }
 
   // ---- the end
@@ -215,29 +232,55 @@ final class PoolCell extends GuardedCell {
   @Override
   void push(Envelope pill) {
     super.push(pill);
-    if (phase > OPEN) begin();
+    if (phase > OPEN) beginSafely();
   }
 
-  /** By whoever finds that all before the pill was begun, or that nothing is to be begun any more. */
+  /** By whoever finds that all before the pill was begun, or that nothing is to be begun any more. As often as somebody comes with something that came too late; should one not come through, the next goes on. */
   private void end() {
     rich().because(new ExitReason.Finished());
     leaving();
-    boolean first = queue.beginEnd();
-    for (Object node = queue.poll(); node != null; node = queue.poll()) Burial.bury(this, node);
-    if (!first) return;
-    for (var worker : workers) {
-      worker.sendPoisonPill();
-      Dispatch.wake(worker); // should it rest: there is nothing left to restart for
+    queue.beginEnd();
+    Object node;
+    do {
+      Stack.probe(); // what is taken out is in nobody's hands
+      node = unburied.isEmpty() ? queue.poll() : unburied.poll();
+      if (node != null) bury(node);
+    } while (node != null);
+    if (!told) tell();
+    if (queue.deserted()) finish();
+  }
+
+  /** On the thread of whoever ends it. */
+  private void bury(Object node) {
+    try {
+      Burial.bury(this, node);
+    } catch (Throwable edge) { // of his stack; the thread for the end has more
+      unburied.add(node);
+      throw edge;
     }
-    var timer = calm;
-    if (timer != null) timer.cancel();
-    if (queue.leave()) finish();
+  }
+
+  private void tell() {
+    told = true; // before: who finds that one has to be told again says so
+    try {
+      for (var worker : workers) {
+        worker.sendPoisonPill();
+        Dispatch.wake(worker); // should it rest: there is nothing left to restart for
+        lookAfter(worker);
+      }
+    } catch (Throwable edge) { // of the stack
+      told = false;
+      throw edge;
+    }
+    calm.stop();
   }
 
   /** No worker is left: its own hooks run on a thread of its strategy's. */
   private void finish() {
-    left = true;
-    orphaned = true;
+    synchronized (rich()) { // as who would interrupt the hooks
+      left = true;
+      orphaned = true;
+    }
     try {
       Dispatch.begin(this, null, Envelope.NOTHING);
     } catch (Throwable edge) { // of the stack: it was not even entered
@@ -245,17 +288,43 @@ final class PoolCell extends GuardedCell {
     }
   }
 
+  /** A pool may have two threads at once: one that was to begin something, and the one for its end. */
   @Override
-  Object next(Activation activation, Object node) {
-    activation.pause();
-    if (!orphaned && phase < ENDED) begin();
-    return null;
+  boolean adopt() {
+    synchronized (rich()) {
+      return super.adopt();
+    }
   }
 
   @Override
-  public void kill() {
-    super.kill();
-    for (var worker : workers) worker.kill();
+  boolean isAtHooks() {
+    return left;
+  }
+
+  @Override
+  Object next(Activation activation, Object node) {
+    activation.pause();
+    if (orphaned || phase == ENDED) return null;
+    for (var worker : workers) {
+      if (worker.stranded != null) Dispatch.rescue(worker);
+      lookAfter(worker);
+    }
+    begin();
+    return null;
+  }
+
+  /** Should it lie stranded, the next sender to the pool takes it up: to a worker itself nobody sends. */
+  private void lookAfter(Worker worker) {
+    if (worker.stranded != null) stranded = Envelope.NOTHING;
+  }
+
+  @Override
+  void kill(ExitReason reason) {
+    super.kill(reason);
+    for (var worker : workers) {
+      worker.kill(reason);
+      lookAfter(worker);
+    }
   }
 
   @Override
@@ -265,8 +334,8 @@ final class PoolCell extends GuardedCell {
 
   @Override
   List<ActorCell> crew() {
-    var all = new ArrayList<ActorCell>(List.of(this));
-    all.addAll(workers);
+    var all = new ArrayList<ActorCell>(workers);
+    all.add(this);
     return all;
   }
 

@@ -164,7 +164,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     scope.admit(cell, label, type);
-    if (resident != null) Dispatch.settleIn(cell, resident);
+    if (resident != null) Dispatch.settleIn(cell, resident, () -> {});
     return cell;
   }
 

@@ -216,7 +216,7 @@ final class Scope implements ActorScope {
     var running = new ArrayList<String>();
     for (var cell : cells(this)) {
       waiting += cell.waiting(Integer.MAX_VALUE);
-      if (cell.rich().isAway()) running.add(cell.name());
+      if (cell.rich().isAway() && cell.crew().size() == 1) running.add(cell.name()); // of a pool its workers run
     }
     var unhandled = accounts.unhandled();
     long handled = accounts.handled();

@@ -33,8 +33,30 @@ final class Worker extends ActorCell {
     Object more = null;
     if (phase > OPEN || linked(own) != null) pool.finish(this, node);
     else more = pool.next(this, node);
-    lent = more != null;
-    return lent ? more : super.next(activation, own);
+    if (more == null) return nextOwn(activation);
+    lent = true;
+    return more;
+  }
+
+  /** An idle one keeps nothing. Should it not come through, all is as before: it still has the right to run. */
+  private Object nextOwn(Activation activation) {
+    Object last = own;
+    boolean wasLent = lent;
+    own = null;
+    lent = false;
+    try {
+      return super.next(activation, last);
+    } catch (Throwable edge) {
+      own = last;
+      lent = wasLent;
+      throw edge;
+    }
+  }
+
+  /** Who sent the pill may have overtaken who was about to come with a message; he sends another one behind it. */
+  @Override
+  boolean mayLeave() {
+    return phase > OPEN || !pool.awaits(this);
   }
 
   @Override

@@ -50,11 +50,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   GuardedQueue(Mailbox<?> kind) {
     this.kind = kind;
     this.ranked = kind.order == null ? null : new TreeSet<>(
-        Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing(this::byRank).thenComparingLong(p -> p.number));
-  }
-
-  private int byRank(Place<E> a, Place<E> b) {
-    return a.pill ? 0 : kind.order.compare(a.rank, b.rank);
+        Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing((a, b) -> a.pill ? 0 : kind.order.compare(a.rank, b.rank)).thenComparingLong(p -> p.number));
   }
 
   /**
@@ -95,21 +91,16 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     probe();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      if (!line.isEmpty() || !hasRoom(place.size)) {
-        switch (kind.overflow) {
-          case DROP_OLDEST -> place.dropped = dropOldest(place.size);
-          case BLOCK -> {
-            if (!mayWait) return Answer.FULL;
-            place.sender = Thread.currentThread();
-            place.where = Where.LINE;
-            line.add(place);
-            return Answer.LINE;
-          }
-          default -> {
-            return Answer.FULL;
-          }
-        }
+      boolean room = line.isEmpty() && hasRoom(place.size);
+      if (!room && kind.overflow != Overflow.DROP_OLDEST && !(kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
+      expect(place);
+      if (!room && kind.overflow == Overflow.BLOCK) {
+        place.sender = Thread.currentThread();
+        place.where = Where.LINE;
+        line.add(place);
+        return Answer.LINE;
       }
+      if (!room) place.dropped = dropOldest(place.size);
       enter(place);
       return run();
     }
@@ -124,6 +115,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   public Answer admit(Place<E> place) {
     probe();
     synchronized (this) {
+      expect(place);
       append(place);
       return run();
     }
@@ -169,7 +161,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private synchronized boolean leaveLine(Place<E> place) {
     if (place.where != Where.LINE) return false;
     line.remove(place);
-    place.where = Where.OUTSIDE;
+    sendAway(place);
     promote(); // a block that stood before others may have left
     return true;
   }
@@ -250,7 +242,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return places();
   }
 
-  private List<Place<E>> places() {
+  final List<Place<E>> places() {
     var all = new ArrayList<Place<E>>();
     for (var place = chain.head; place != null; place = place.after) all.add(place);
     if (ranked != null) all.addAll(ranked);
@@ -281,13 +273,13 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
   public void shutDoor() {
-    List<Place<E>> refused;
+    var refused = new ArrayList<Place<E>>();
     Thread handler;
     synchronized (this) {
       shut = true;
-      refused = new ArrayList<>(line);
+      refused.addAll(line);
       line.clear();
-      refused.forEach(place -> place.where = Where.OUTSIDE);
+      refused.forEach(this::sendAway);
       handler = receiver;
     }
     refused.forEach(place -> LockSupport.unpark(place.sender));
@@ -323,6 +315,12 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       place.counted = true;
       count++;
     }
+  }
+
+  void expect(Place<E> place) {} // asks the user's code, before anything has changed
+
+  void sendAway(Place<E> place) {
+    place.where = Where.OUTSIDE;
   }
 
   void append(Place<E> place) {

@@ -8,6 +8,7 @@ package io.fibry.mailbox;
 public final class Seat<E> {
   Share<E> held; // what it is at, or was given and has not come to; null: nothing. Guarded by the queue
   E item; // the same; guarded by the queue, but for who was just served
+  private int weight; // of that, in permits; 0: nothing. Written under the queue's monitor, read by who found its worker waiting in a handler
   boolean rests; // guarded by the queue
   long since; // when it began to rest; guarded by the queue
   boolean stamped; // that is known; guarded by the queue
@@ -16,6 +17,20 @@ public final class Seat<E> {
   private volatile Object worker; // null: nobody sits here yet; written once, by who was told to
 
   Seat() {}
+
+  void hold(Share<E> share) {
+    held = share;
+    item = share.item;
+    weight = share.weight;
+    share.seat = this;
+  }
+
+  void let() {
+    held.seat = null;
+    held = null;
+    item = null;
+    weight = 0;
+  }
 
   /** {@return who sits here; null: nobody yet} */
   public Object worker() {
@@ -34,6 +49,11 @@ public final class Seat<E> {
   /** {@return what is to be begun here; for who was just served} */
   public E item() {
     return item;
+  }
+
+  /** {@return how many permits its worker holds; for who found him waiting in a handler} */
+  public int weight() {
+    return weight;
   }
 
   /** {@return whether there is more to do than this; for who was just served} */

@@ -1,27 +1,24 @@
 package io.fibry.mailbox;
 
-import java.util.LinkedHashSet;
-
 /** A place in a {@link SharedQueue}. */
 final class Share<E> extends Place<E> {
-  /** The messages of one key that wait for one that was taken, or will be before them. Guarded by the queue. */
-  static final class Lane<E> {
-    final Object key;
-    final LinkedHashSet<Share<E>> behind = new LinkedHashSet<>();
-    boolean busy; // one of this key is first in line, or being handled
-
-    Lane(Object key) {
-      this.key = key;
-    }
-  }
-
   final int weight;
-  final Object key; // null: none
-  Lane<E> lane; // null: none, or not yet; guarded by the queue
+  Object key; // null: none, or its lane is known: the key may be the message itself, and outlive it in a future. Guarded by the queue once it is offered
+  Lanes.Lane<E> lane; // null: none, or not yet; guarded by the queue
+  Seat<E> seat; // who is at it, or was given it; null: nobody; guarded by the queue
 
   Share(E item, Object message, int weight, Object key) {
     super(item, message, false);
     this.weight = weight;
     this.key = key;
+  }
+
+  /** Asks the user's code what it weighs, and what its key is. */
+  static <E> Share<E> of(E item, Object message, Sharing<?> sharing, Object whose) {
+    int weight = sharing.weight == null ? 1 : sharing.weight.applyAsInt(message);
+    if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs " + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
+    Object key = sharing.key == null ? null : sharing.key.apply(message);
+    if (key == null && sharing.key != null) throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
+    return new Share<>(item, message, weight, key);
   }
 }

@@ -1,13 +1,8 @@
 package io.fibry.mailbox;
 
 import io.fibry.mailbox.Place.Where;
-import io.fibry.mailbox.Share.Lane;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 
 /**
  * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone. Thread-safe.
@@ -23,16 +18,15 @@ import java.util.Map;
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
-  private final ArrayDeque<Seat<E>> resting = new ArrayDeque<>(); // who rests longest first
-  private final Map<Object, Lane<E>> lanes = new HashMap<>(); // of keys that something waits for, or is done for
-  private final LinkedHashSet<Share<E>> all; // that wait, oldest first; null: there are no keys, so the line has them all
+  private final Resting<E> resting = new Resting<>();
+  private final Lanes<E> lanes; // null: there are no keys
   private int free; // permits
   private int seats;
   private int retiring; // of them
   private int busy; // of them
-  private int behind; // in lanes
   private Place<E> pill; // the first that waits
-  private boolean over;
+  private boolean over; // the end has begun
+  private boolean deserted; // and no worker was left
 
   /**
    * A queue.
@@ -44,7 +38,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     super(kind);
     this.sharing = sharing;
     this.free = sharing.permits;
-    this.all = sharing.key == null ? null : new LinkedHashSet<>();
+    this.lanes = sharing.key == null ? null : new Lanes<>();
   }
 
   /** {@return who takes from it} */
@@ -63,12 +57,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @throws IllegalArgumentException if it can never be begun
    */
   public Place<E> place(E item, Object message, boolean isMessage, Object whose) {
-    if (!isMessage) return new Share<>(item, null, 1, null);
-    int weight = sharing.weight == null ? 1 : sharing.weight.applyAsInt(message);
-    if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs " + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
-    Object key = sharing.key == null ? null : sharing.key.apply(message);
-    if (key == null && sharing.key != null) throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
-    return new Share<>(item, message, weight, key);
+    return isMessage ? Share.of(item, message, sharing, whose) : new Share<>(item, null, 1, null);
   }
 
   // ---- for who has made something ready
@@ -76,16 +65,12 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /**
    * Gives the next message to who can begin it.
    *
+   * @param hires whether also to a worker that is yet to be made
    * @return the seat where it lies now; its worker must be told, or made. Null: there is nothing to begin, or nobody for it
    */
-  public synchronized Seat<E> serve() {
-    if (!canBegin()) return null;
-    var seat = resting.pollLast();
-    if (seat == null) {
-      seat = new Seat<>();
-      seats++;
-    }
-    seat.rests = false;
+  public synchronized Seat<E> serve(boolean hires) {
+    if (!canBegin() || resting.isEmpty() && !hires) return null;
+    var seat = resting.isEmpty() ? reserve() : resting.wakeLast();
     begin(seat);
     return seat;
   }
@@ -122,23 +107,28 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Takes a message back that could not be given to its worker.
+   * Takes a message back that could not be given to its worker. Once is enough.
    *
    * @param seat served, and not told
    * @param rests whether its worker is there all the same
+   * @return what will never be begun, since the end has come; null: it waits again
    */
-  public synchronized void takeBack(Seat<E> seat, boolean rests) {
+  public synchronized E takeBack(Seat<E> seat, boolean rests) {
     var share = seat.held;
-    share.item = seat.item;
-    share.where = Where.QUEUE;
-    share.counted = false;
-    seat.held = null;
+    if (share == null) return null;
+    E item = seat.item;
     busy--;
     free += share.weight;
-    chain.addFirst(share);
-    if (all != null) all.addFirst(share);
-    present++;
+    seat.let();
     if (rests) rest(seat);
+    if (over) return item;
+    share.item = item;
+    share.where = Where.QUEUE;
+    share.counted = false;
+    chain.addFirst(share);
+    if (lanes != null) lanes.all.addFirst(share);
+    present++;
+    return null;
   }
 
   // ---- for workers
@@ -154,8 +144,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (seat.item == through) done(seat);
     seat.ready = false;
     if (seat.held != null) return null;
-    wake(seat);
-    if (!over && firstFits()) begin(seat);
+    resting.wake(seat);
+    if (!over && !seat.retired && firstFits()) begin(seat);
     else rest(seat);
     return seat.item;
   }
@@ -166,22 +156,26 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param seat his
    * @param through as in {@link #next}
    */
-  public synchronized void finish(Seat<E> seat, Object through) {
-    if (seat.item == through) done(seat);
-    wake(seat);
+  public void finish(Seat<E> seat, Object through) {
+    probe();
+    synchronized (this) {
+      if (seat.item == through) done(seat);
+      resting.wake(seat);
+    }
   }
 
   /**
    * A worker is gone.
    *
    * @param seat his
-   * @return true: it was the last one after the end
+   * @return as {@link #deserted}
    */
   public synchronized boolean leave(Seat<E> seat) {
     done(seat);
-    wake(seat);
+    resting.wake(seat);
     if (seat.retired) retiring--;
-    return --seats == 0 && over;
+    seats--;
+    return deserted();
   }
 
   /**
@@ -192,14 +186,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @return whom to end
    */
   public synchronized List<Seat<E>> retire(long now, long calm) {
-    var gone = new ArrayList<Seat<E>>();
-    while (canRetire() && resting.getFirst().stamped && now - resting.getFirst().since >= calm) {
-      var seat = resting.removeFirst();
-      seat.rests = false;
-      seat.retired = true;
-      retiring++;
-      gone.add(seat);
-    }
+    var gone = resting.retire(seats - retiring - sharing.least, now, calm);
+    retiring += gone.size();
     return gone;
   }
 
@@ -216,35 +204,26 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
       seat.since = now;
       seat.stamped = true;
     }
-    return canRetire() && resting.getFirst().stamped ? Math.max(1, calm - (now - resting.getFirst().since)) : 0;
+    return seats - retiring > sharing.least ? resting.untilCalm(now, calm) : 0;
   }
 
   // ---- the end
 
-  /**
-   * Begins the end: nothing more is begun. Who is answered true has a seat himself, and must {@link #leave()} it.
-   *
-   * @return true for the first who calls this
-   */
-  public synchronized boolean beginEnd() {
-    if (over) return false;
+  /** Begins the end: nothing more is begun. */
+  public synchronized void beginEnd() {
     over = true;
-    seats++;
-    return true;
   }
 
-  /**
-   * Who began the end is through.
-   *
-   * @return true: no worker is left
-   */
-  public synchronized boolean leave() {
-    return --seats == 0;
+  /** {@return true for the first who asks when the end has come and no worker is left} */
+  public synchronized boolean deserted() {
+    if (!over || seats > 0 || deserted) return false;
+    probe(); // or nobody would see to it
+    return deserted = true;
   }
 
   @Override
   public synchronized E poll() {
-    if (all != null && !all.isEmpty()) return take(all.getFirst());
+    if (lanes != null && !lanes.all.isEmpty()) return take(lanes.all.getFirst());
     return super.poll();
   }
 
@@ -261,8 +240,51 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized List<E> waiting(int most) {
-    if (all == null) return super.waiting(most);
-    return all.stream().limit(most).map(share -> share.item).toList();
+    if (lanes == null) return super.waiting(most);
+    return lanes.all.stream().limit(most).map(share -> share.item).toList();
+  }
+
+  // ---- for who looks for a ring
+
+  /**
+   * Who must go on for something that waits, or is being handled.
+   *
+   * @param <E> what waits
+   * @param seats where they sit; null: any worker
+   * @param permits if those who never go on hold more than this, it never ends
+   * @param workers likewise, if they are more than this
+   */
+  public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {}
+
+  /**
+   * Who keeps something here.
+   *
+   * @param place offered before
+   * @return null: nobody, or it cannot be told
+   */
+  public synchronized Keepers<E> keepers(Place<E> place) {
+    if (over || !(place instanceof Share<E> share)) return null;
+    if (share.isGone()) return share.seat == null ? null : oneOf(List.of(share.seat));
+    if (share.isOutside() || pillIsNext()) return null;
+    if (!share.inLine() && share.lane != null && share.lane.first.seat != null) return oneOf(List.of(share.lane.first.seat)); // whatever else happens, it is behind that one
+    if (!(first() instanceof Share)) return oneOf(lanes.fronts());
+    return new Keepers<>(null, sharing.permits - heaviest(share), sharing.most - 1);
+  }
+
+  /** Before one of these is through nothing can be begun. */
+  private Keepers<E> oneOf(List<Seat<E>> fronts) {
+    return new Keepers<>(fronts, Integer.MAX_VALUE, fronts.size() - 1);
+  }
+
+  /** Of what is begun before this one, and of itself; for a sender in the line, of what is begun first. */
+  private int heaviest(Share<E> last) {
+    if (sharing.weight == null) return 1;
+    int heaviest = 0;
+    for (var place : places()) {
+      if (place instanceof Share<E> share) heaviest = Math.max(heaviest, share.weight);
+      if (place == last || place == pill || last.inLine()) break;
+    }
+    return heaviest;
   }
 
   // ---- under the monitor
@@ -282,63 +304,54 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean pillIsNext() {
-    return pill != null && !over && behind == 0 && first() == pill;
-  }
-
-  private boolean canRetire() {
-    return !resting.isEmpty() && seats - retiring > sharing.least;
+    return pill != null && !over && (lanes == null || lanes.behind == 0) && first() == pill;
   }
 
   private void begin(Seat<E> seat) {
     var share = (Share<E>) first();
     busy++;
     free -= share.weight;
-    seat.held = share;
-    seat.item = share.item;
+    seat.hold(share);
     remove(share, true);
     seat.ready = canBegin() || pillIsNext();
   }
 
   private void rest(Seat<E> seat) {
-    seat.item = null;
-    seat.stamped = false;
-    seat.rests = true;
-    resting.addLast(seat);
+    resting.add(seat);
     seat.ready = canBegin() || pillIsNext();
-  }
-
-  private void wake(Seat<E> seat) {
-    if (!seat.rests) return;
-    resting.remove(seat);
-    seat.rests = false;
   }
 
   private void done(Seat<E> seat) {
     var share = seat.held;
     if (share == null) return;
-    seat.held = null;
-    seat.item = null;
     busy--;
     free += share.weight;
-    if (share.lane != null) advance(share.lane);
+    seat.let();
+    advance(share);
+  }
+
+  @Override
+  void expect(Place<E> place) {
+    if (lanes != null && pill == null && place instanceof Share<E> share) lanes.expect(share);
+  }
+
+  @Override
+  void sendAway(Place<E> place) {
+    super.sendAway(place);
+    if (lanes != null && place instanceof Share<E> share) lanes.forget(share);
   }
 
   @Override
   void append(Place<E> place) {
-    var lane = place instanceof Share<E> share && share.key != null && pill == null ? lanes.computeIfAbsent(share.key, Lane::new) : null; // the user's code, before anything has changed
-    if (place instanceof Share<E> share && all != null) {
-      share.lane = lane;
-      all.add(share);
-    }
-    if (lane != null && lane.busy) {
-      lane.behind.add((Share<E>) place);
-      behind++;
-      place.where = Where.QUEUE;
-      present++;
-      return;
+    if (lanes != null && place instanceof Share<E> share) {
+      if (pill != null) lanes.forget(share); // nothing behind it is ever begun
+      if (!lanes.enter(share)) {
+        share.where = Where.QUEUE;
+        present++;
+        return;
+      }
     }
     super.append(place);
-    if (lane != null) lane.busy = true;
     if (place.pill && pill == null) pill = place;
   }
 
@@ -350,39 +363,30 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private E remove(Share<E> share, boolean begins) {
-    if (all != null) all.remove(share);
-    if (share.lane != null && share.lane.behind.remove(share)) {
-      behind--;
-      return gone(share);
-    }
+    if (lanes == null) return super.take(share);
+    lanes.all.remove(share);
+    if (lanes.leaveLane(share)) return gone(share);
     E item = super.take(share);
-    if (!begins && share.lane != null) advance(share.lane);
+    if (!begins) advance(share);
     return item;
   }
 
-  /** The next of a key goes to the end of the line; but not behind the pill, which came later. A lane that cannot be found again is left as it is: who comes next finds it not busy. */
-  private void advance(Lane<E> lane) {
-    var next = lane.behind.isEmpty() ? null : lane.behind.removeFirst();
-    if (next != null) {
-      behind--;
-      if (pill == null) chain.add(next);
-      else chain.addBefore(next, pill);
-      return;
-    }
-    lane.busy = false;
-    try {
-      lanes.remove(lane.key);
-    } catch (RuntimeException | StackOverflowError ofItsEquals) { // the user's; see above
-    }
+  /** The next of a key goes to the end of the line; but not behind the pill, which came later. */
+  private void advance(Share<E> share) {
+    var next = lanes == null ? null : lanes.advance(share);
+    if (next == null) return;
+    if (pill == null) chain.add(next);
+    else chain.addBefore(next, pill);
   }
 
   @Override
   List<E> dropOldest(int room) {
-    if (all == null) return super.dropOldest(room);
+    if (lanes == null) return super.dropOldest(room);
     var dropped = new ArrayList<E>();
-    for (var share : List.copyOf(all)) {
-      if (hasRoom(room)) break;
-      if (share.counted) dropped.add(take(share));
+    while (!hasRoom(room)) {
+      var oldest = lanes.all.stream().filter(share -> share.counted).findFirst();
+      if (oldest.isEmpty()) break;
+      dropped.add(take(oldest.get()));
     }
     return dropped;
   }

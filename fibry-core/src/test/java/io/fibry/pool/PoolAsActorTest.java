@@ -188,7 +188,7 @@ class PoolAsActorTest {
 
   @Test
   void workersThatGetNoThreadAreTriedAgain() {
-    var refusals = new AtomicInteger(20);
+    var refusals = new AtomicInteger(9); // a second of back-off
     Strategy moody = activation -> {
       if (refusals.getAndDecrement() > 0) throw new IllegalStateException("no thread today");
       Thread.startVirtualThread(activation);

@@ -1,0 +1,181 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.pool.Pools;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Pools that are killed, closed from inside, cut off. */
+@Timeout(60)
+class PoolEndFaultTest {
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  @Test
+  void aCloseThatIsOutOfTimeInterruptsWhoeverIsAtAMessage() {
+    for (int round = 0; round < 20; round++) {
+      var own = (Scope) ActorSystem.openScope("own", o -> o.withGrace(Duration.ofSeconds(20)));
+      var begun = new AtomicInteger();
+      var inside = new AtomicInteger();
+      var forEver = new CountDownLatch(1);
+      var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 64).newActor((Object message) -> {
+        begun.incrementAndGet();
+        inside.incrementAndGet();
+        try {
+          forEver.await();
+        } finally {
+          inside.decrementAndGet();
+        }
+      });
+      for (int i = 0; i < 500; i++) pool.sendMessage(i);
+      Patience.eventually(() -> begun.get() == 64);
+
+      var report = own.closeWithin(Duration.ZERO);
+
+      assertEquals(0, inside.get());
+      assertEquals(List.of(), report.running());
+      assertEquals(500, report.sent());
+    }
+  }
+
+  @Test
+  void aKillInterruptsWhatWorkersAreAtAndNotTheHooksToCome() {
+    var gate = new Gate();
+    var interrupted = new CompletableFuture<Boolean>();
+    var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).newActor((Object message) -> gate.pass());
+    pool.closeOnExit(() -> interrupted.complete(Thread.currentThread().isInterrupted()));
+    pool.sendMessage("x");
+    Patience.await(gate.entered);
+    pool.sendPoisonPill();
+
+    pool.kill();
+
+    assertFalse(Patience.value(interrupted));
+    Patience.ended(pool);
+  }
+
+  @Test
+  void aKillInterruptsTheHooksOfThePool() {
+    var gate = new Gate();
+    var interrupted = new CompletableFuture<String>();
+    var pool = Pools.fixed(scope.anonymous(), 2).newActor((Object message) -> {});
+    pool.closeOnExit(() -> {
+      try {
+        gate.pass();
+      } catch (InterruptedException planned) {
+        interrupted.complete("interrupted");
+      }
+    });
+    pool.sendPoisonPill();
+    Patience.await(gate.entered);
+
+    pool.kill();
+
+    assertEquals("interrupted", Patience.value(interrupted));
+  }
+
+  @Test
+  void aWorkerMayCloseItsScope() {
+    var own = (Scope) ActorSystem.openScope("own", o -> o.withDeadLetters(letters));
+    var other = new Gate();
+    var report = new CompletableFuture<ActorScope.Report>();
+    var left = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).initialState(Object::new).onStop(left::add).newActor((Object state, Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      if (message.equals("close")) report.complete(own.closeWithin(Duration.ofMillis(50)));
+    });
+    Gate.occupy(pool);
+    pool.sendMessage("close");
+    pool.sendMessage("waits");
+
+    var told = Patience.value(report);
+
+    Patience.ended(pool);
+    assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
+    assertEquals(2, left.size());
+    assertEquals(List.of(), told.running());
+    other.open();
+  }
+
+  @Test
+  void whatIgnoresAKillIsCutOffAndMayComeBack() {
+    var own = (Scope) ActorSystem.openScope("own", o -> o.withGrace(Duration.ofMillis(50)).withDeadLetters(letters));
+    var deaf = new Gate();
+    var pool = Pools.byKey(own.named("deaf"), 2, (Object message) -> "key").newActorWithReturn((Object message) -> {
+      deaf.passDeaf();
+      return message;
+    });
+    var at = pool.sendMessageReturn((Object) "at");
+    var behind = pool.sendMessageReturn((Object) "behind");
+    Patience.await(deaf.entered);
+
+    pool.kill();
+
+    Patience.ended(pool);
+    assertTrue(Patience.failure(at) instanceof ActorStoppedException);
+    assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
+    assertEquals(List.of("deaf/1"), own.report().running());
+    deaf.open();
+    Patience.eventually(() -> own.members().isEmpty());
+    assertEquals(2, own.report().sent());
+    own.close();
+  }
+
+  @Test
+  void aPoolThatRestsBeforeItsRestartEndsAtOnce() {
+    var clock = new Clock();
+    var still = (Scope) ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
+    var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state").newActor((String state, Object message) -> {
+      if (message.equals("fail")) throw new IllegalStateException("planned");
+    });
+    pool.sendMessage("fail");
+    pool.sendMessage("fail");
+    Patience.eventually(() -> ((PoolCell) (Exitable) pool).crew().stream().filter(Patience::rests).count() == 2);
+    pool.sendMessage("waits");
+
+    pool.askExit();
+
+    Patience.ended(pool);
+    assertEquals(List.of("waits"), letters.messages(DeadLetter.Reason.UNDELIVERED));
+    still.close();
+  }
+
+  @Test
+  void aPoolThatNobodyKnowsIsGarbageOnceItHasShrunk() {
+    var clock = new Clock();
+    var still = Variants.scope(o -> o.withScheduler(clock)); // its anonymous actors are nobody's, as those of the root
+    var pools = new ArrayList<WeakReference<?>>();
+    pools.add(new WeakReference<>(worked(Pools.scaling(still.anonymous(), 0, 2))));
+    pools.add(new WeakReference<>(worked(Pools.weighted(still.anonymous(), 2, (Object message) -> 1))));
+    pools.add(new WeakReference<>(worked(Pools.perMessage(still.anonymous()))));
+
+    clock.manual.advance(Duration.ofSeconds(11));
+
+    assertTrue(LeakProbe.collected(pools));
+  }
+
+  private static Object worked(ActorBuilder<Object> how) {
+    var pool = how.newActorWithReturn((Object message) -> message);
+    for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
+    Patience.eventually(() -> ((PoolCell) (Exitable) pool).crew().stream().allMatch(ActorCell::isIdle));
+    return pool;
+  }
+}

@@ -1,0 +1,346 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What comes in between the moment when a pool gives a message to a worker and the one when the worker has it. */
+@Timeout(30)
+@ExtendWith(Hush.class)
+class PoolHandOverFaultTest {
+  /** A strategy that is always in the way: runs what it likes before it starts a thread. */
+  private static final class Moody implements Strategy {
+    private final AtomicInteger calls = new AtomicInteger();
+    private final boolean resident;
+    volatile Handler<Integer> before = call -> {};
+
+    Moody(boolean resident) {
+      this.resident = resident;
+    }
+
+    @Override
+    public void activate(Runnable activation) {
+      try {
+        before.handle(calls.incrementAndGet());
+      } catch (RuntimeException planned) {
+        throw planned;
+      } catch (Exception unexpected) {
+        throw new AssertionError(unexpected);
+      }
+      Thread.startVirtualThread(activation);
+    }
+
+    @Override
+    public boolean resident() {
+      return resident;
+    }
+  }
+
+  /** Activations that the test runs. */
+  private static final class ByHand implements Strategy {
+    private final Queue<Runnable> waiting = new ArrayDeque<>();
+
+    private Runnable before = () -> {};
+
+    @Override
+    public void activate(Runnable activation) {
+      before.run();
+      waiting.add(activation);
+    }
+
+    void runAll() {
+      for (var next = waiting.poll(); next != null; next = waiting.poll()) next.run();
+    }
+  }
+
+  private final Letters letters = new Letters();
+  private final Clock clock = new Clock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters));
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private static void pass(Object message) throws InterruptedException {
+    if (message instanceof Gate gate) gate.pass();
+  }
+
+  @Test
+  void whatWasSentBeforeThePillIsHandledAlsoWhereItIsOnItsWayToAWorker() {
+    var moody = new Moody(true);
+    var handled = new CopyOnWriteArrayList<Object>();
+    var slow = new Gate();
+    var heavy = new Gate();
+    moody.before = call -> {
+      if (call == 2) slow.passDeaf(); // on the thread of the first worker, who was through with the heavy one
+    };
+    var pool = Pools.weighted(scope.anonymous().strategy(moody), 2, (Object message) -> message == heavy ? 2 : 1).newActor((Object message) -> {
+      pass(message);
+      handled.add(message);
+    });
+    pool.sendMessage(heavy);
+    Patience.await(heavy.entered);
+    pool.sendMessage("one");
+    pool.sendMessage("two");
+    heavy.open();
+    Patience.await(slow.entered);
+
+    pool.sendPoisonPill();
+    slow.open();
+
+    Patience.ended(pool);
+    assertEquals(List.of(), letters.all);
+    assertEquals(3, handled.size());
+  }
+
+  @Test
+  void aWorkerThatCannotSettleInLosesNoMessage() {
+    for (int i = 0; i < 1_000; i++) {
+      var moody = new Moody(true);
+      moody.before = call -> {
+        if (call == 1) throw new IllegalStateException("planned");
+      };
+      var pool = Pools.scaling(scope.anonymous().strategy(moody), 0, 1).newActorWithReturn((Object message) -> message);
+
+      assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)), "pool " + i);
+
+      pool.close();
+    }
+    assertEquals(1_000, scope.handled());
+  }
+
+  @Test
+  void whereNoMoreWorkersCanBeMadeThoseThatRestTakeWhatWaits() {
+    var moody = new Moody(true);
+    var first = new Gate();
+    var still = Variants.scope(o -> o.withScheduler(clock));
+    var pool = Pools.scaling(still.anonymous().strategy(moody), 1, 2).newActorWithReturn((Object message) -> {
+      pass(message);
+      return message;
+    });
+    pool.sendMessage(first);
+    Patience.await(first.entered);
+    moody.before = call -> {
+      first.open();
+      Patience.eventually(() -> still.handled() == 1);
+      Patience.eventually(() -> cell(pool).crew().getFirst().isIdle());
+      throw new IllegalStateException("planned");
+    };
+
+    var answer = pool.sendMessageReturn((Object) "x"); // no timer will ever come
+
+    assertEquals("x", Patience.value(answer));
+  }
+
+  private static PoolCell cell(Exitable pool) {
+    return (PoolCell) pool;
+  }
+
+  @Test
+  void aKillThatFailsDuringTheHandOverGivesNoMessageTwice() {
+    var moody = new Moody(true);
+    var broken = new boolean[1];
+    var own = new Scope("own", ActorScope.Options.DEFAULT.withGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        if (broken[0]) throw new IllegalStateException("planned");
+        return io.fibry.time.Scheduler.system().after(delay, task);
+      }
+    }), null);
+    var slow = new Gate();
+    moody.before = call -> slow.passDeaf();
+    var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
+    var answer = new CompletableFuture<Object>();
+    var sender = Patience.elsewhere(() -> pool.sendMessageReturn((Object) "x").whenComplete((value, failure) -> answer.complete(failure == null ? value : failure)));
+    Patience.await(slow.entered);
+
+    pool.kill();
+    broken[0] = true;
+    slow.open();
+    Patience.joined(sender);
+    broken[0] = false;
+
+    Patience.ended(pool);
+    Patience.value(answer);
+    Patience.eventually(() -> own.report().sent() == 1);
+    assertTrue(cell(pool).workers().contains(": 0 of 0 at work"), cell(pool).workers());
+  }
+
+  @Test
+  void aClockThatFailsLosesNoMessage() {
+    var broken = new boolean[1];
+    var own = Variants.scope(o -> o.withScheduler(new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        if (broken[0]) throw new IllegalStateException("planned");
+        return super.after(delay, task);
+      }
+
+      @Override
+      public long nanoTime() {
+        if (broken[0]) throw new IllegalStateException("planned");
+        return super.nanoTime();
+      }
+    }));
+    var pool = Pools.scaling(own.anonymous(), 0, 2).newActor((Object message) -> {});
+    broken[0] = true;
+
+    for (int i = 0; i < 100; i++) pool.sendMessage(i);
+
+    Patience.eventually(() -> own.handled() == 100);
+    broken[0] = false;
+    pool.close();
+  }
+
+  @Test
+  void aTimerThatCannotBeSetOnceIsSetTheNextTime() {
+    var fails = new AtomicInteger(1);
+    var own = Variants.scope(o -> o.withScheduler(clock));
+    var counting = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        if (fails.getAndDecrement() > 0) throw new IllegalStateException("planned");
+        return clock.after(delay, task);
+      }
+
+      @Override
+      public long nanoTime() {
+        return clock.nanoTime();
+      }
+    };
+    own.configure(o -> o.withScheduler(counting));
+    var left = new AtomicInteger();
+    var pool = Pools.scaling(own.anonymous(), 0, 2).initialState(() -> "state").onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
+    assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
+    assertTrue(own.awaitQuiet(Patience.LONG));
+    assertEquals(2, Patience.value(pool.sendMessageReturn((Object) 2)));
+    assertTrue(own.awaitQuiet(Patience.LONG));
+
+    clock.manual.advance(Duration.ofSeconds(11));
+
+    Patience.eventually(() -> left.get() == 1);
+  }
+
+  @Test
+  void aMessageThatWaitsForARestartKeepsItsKey() {
+    var hand = new ByHand();
+    var still = Variants.scope(o -> o.withScheduler(clock));
+    var order = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key").newActor((Object message) -> order.add(message));
+    pool.sendMessage("first"); // its worker has it, but no thread yet
+    for (var worker : cell(pool).crew()) worker.askRestart(1_000_000_000);
+
+    pool.sendMessage("second");
+    hand.runAll();
+    assertEquals(List.of(), order);
+    clock.manual.advance(Duration.ofSeconds(2));
+    hand.runAll();
+
+    assertEquals(List.of("first", "second"), order);
+    pool.sendPoisonPill();
+    hand.runAll();
+    Patience.ended(pool);
+  }
+
+  @Test
+  void aWorkerThatIsToEndIsGivenNothingMore() {
+    var hand = new ByHand();
+    var still = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+    var handled = new AtomicInteger();
+    var pool = (PoolCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2).newActor((Object message) -> handled.incrementAndGet());
+    pool.sendMessage("one");
+    pool.sendMessage("two");
+    hand.runAll();
+    var last = pool.crew().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
+    hand.before = () -> { // the first of the two is told to end, and their scope restarts all
+      hand.before = () -> {};
+      last.askRestart(0);
+      hand.runAll();
+    };
+
+    clock.manual.advance(Duration.ofSeconds(11));
+    pool.sendMessage("three");
+    hand.runAll();
+
+    assertEquals(3, handled.get());
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void aPoolThatIsEndedWhileItIsMadeEnds() {
+    for (boolean kill : new boolean[] {false, true}) {
+      var moody = new Moody(true);
+      moody.before = call -> {
+        if (call == 1) scope.find("early", Object.class).ifPresent(kill ? Exitable::kill : Exitable::sendPoisonPill);
+      };
+
+      var pool = Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
+
+      Patience.ended(pool);
+      Patience.eventually(() -> cell(pool).crew().size() == 1);
+    }
+  }
+
+  @Test
+  void aPoolWhoseWorkersCannotAllBeMadeLeavesNobodyBehind() {
+    var moody = new Moody(true);
+    var made = new CompletableFuture<PoolCell>();
+    moody.before = call -> {
+      made.complete((PoolCell) (Actor<?>) scope.find("half", Object.class).orElseThrow());
+      if (call == 2) throw new IllegalStateException("planned");
+    };
+
+    assertThrows(IllegalStateException.class, () -> Pools.fixed(scope.named("half").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {}));
+
+    Patience.ended(made.join());
+    assertInstanceOf(ExitReason.Failed.class, made.join().onExit().join());
+    Patience.eventually(() -> made.join().crew().size() == 1);
+  }
+
+  @Test
+  void aTimersMessageThatNoKeyIsFoundForIsADeadLetter() {
+    var own = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+    var pool = Pools.byKey(own.anonymous(), 2, (Object message) -> ((String) message).substring(5)).newActor((Object message) -> {});
+
+    try (var log = new Logged()) {
+      pool.sendMessageLater("abc", Duration.ofSeconds(1));
+      clock.manual.advance(Duration.ofSeconds(1));
+
+      assertTrue(log.text().contains("StringIndexOutOfBounds"), log.text());
+    }
+
+    assertEquals(List.of("abc"), letters.messages(Reason.REJECTED));
+  }
+
+  @Test
+  void unboundedMailboxesAreServedToo() { // what is given back comes first
+    var moody = new Moody(true);
+    moody.before = call -> {
+      if (call <= 3) throw new IllegalStateException("planned");
+    };
+    var order = new CopyOnWriteArrayList<Object>();
+    var pool = Pools.scaling(scope.anonymous().mailbox(Mailbox.unbounded()).strategy(moody), 0, 1).newActor((Object message) -> order.add(message));
+
+    for (int i = 0; i < 3; i++) pool.sendMessage(i);
+
+    Patience.eventually(() -> order.size() == 3);
+    assertEquals(List.of(0, 1, 2), order);
+  }
+}

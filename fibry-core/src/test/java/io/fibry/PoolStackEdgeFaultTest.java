@@ -1,0 +1,174 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A sender that recurses and sends to a pool at every depth until its stack is full: the pool goes on, and loses nothing. The same for who ends it. */
+@Timeout(value = 3, unit = TimeUnit.MINUTES)
+@ExtendWith(Hush.class)
+class PoolStackEdgeFaultTest {
+  private static final int DEEPEST = 60_000;
+  private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
+  private static final Integer LAST = -1;
+  private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes") : Boolean.getBoolean("fibry.soak") ? 1_000 : 20;
+  private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
+      "fixed", how -> Pools.fixed(how, 2),
+      "scaling", how -> Pools.scaling(how, 0, 2),
+      "perMessage", Pools::perMessage,
+      "weighted", how -> Pools.weighted(how, 3, (Integer number) -> 1 + (number & 1)),
+      "byKey", how -> Pools.byKey(how, 2, (Integer number) -> number & 3));
+
+  /** What is sent at each depth. */
+  enum Verb { MESSAGE, FUTURE, ASK }
+
+  /** One pool and one sender that overflows. */
+  private static final class Episode implements Runnable {
+    private final AtomicIntegerArray handled = new AtomicIntegerArray(DEEPEST);
+    private final boolean[] taken = new boolean[DEEPEST];
+    private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
+    private final ActorWithReturn<Integer, Integer> pool;
+    private final Verb verb;
+    private final int from; // the depth at which the sending begins
+    private final boolean nested; // the workers work on the sender's stack, which their handlers may overflow too
+    private int depth;
+
+    Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, Verb verb, int from) {
+      this.verb = verb;
+      this.from = from;
+      this.nested = strategy == Strategy.CALLER;
+      this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())).newActorWithReturn((Integer number) -> {
+        if (number >= 0) handled.incrementAndGet(number);
+        return number;
+      });
+    }
+
+    PoolCell cell() {
+      return (PoolCell) (Exitable) pool;
+    }
+
+    @Override
+    public void run() {
+      try {
+        descend(0);
+      } catch (StackOverflowError edge) {
+        // the point of it
+      }
+    }
+
+    private void descend(int level) {
+      depth = level;
+      if (level >= from) send(level);
+      if (level < DEEPEST - 1) descend(level + 1);
+    }
+
+    private void send(int level) {
+      switch (verb) {
+        case MESSAGE -> taken[level] = pool.sendMessage(NUMBERS[level]);
+        case FUTURE -> {
+          var future = pool.sendMessageReturn(NUMBERS[level]);
+          taken[level] = true;
+          futures.add(future);
+        }
+        case ASK -> taken[level] = pool.ask(NUMBERS[level]) != null;
+      }
+    }
+
+    /** Null if all is well. */
+    String fault() throws Exception {
+      for (int i = 0; i < 8; i++) pool.sendMessageReturn(LAST - i); // the next senders take up what lies stranded
+      try {
+        pool.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
+      } catch (TimeoutException dead) {
+        return "the pool is dead: phase " + cell().phase + ", " + cell().workers() + ", stranded " + cell().stranded + ", the deepest was " + depth;
+      }
+      for (var future : futures) if (!settled(future)) return "a request is incomplete, the deepest was " + depth;
+      if (!nested) Patience.eventually(() -> cell().isIdle());
+      for (int i = 0; i <= depth; i++) {
+        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
+        if (taken[i] && handled.get(i) != 1 && !nested) return i + " was taken and not handled, the deepest was " + depth;
+      }
+      pool.sendPoisonPill();
+      if (!pool.waitForExit(Duration.ofSeconds(10))) return "it does not end: phase " + cell().phase + ", " + cell().workers() + ", the deepest was " + depth;
+      return cell().isIdle() ? null : "it says that it is at something: " + cell().workers();
+    }
+
+    private static boolean settled(CompletableFuture<?> future) throws Exception {
+      try {
+        future.handle((value, failure) -> value).get(10, TimeUnit.SECONDS);
+        return true;
+      } catch (TimeoutException never) {
+        return false;
+      }
+    }
+  }
+
+  static Stream<Object[]> cases() {
+    return Stream.of("FIBER", "THREAD", "CALLER").flatMap(strategy -> KINDS.keySet().stream().sorted().flatMap(kind -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, kind, verb})));
+  }
+
+  private static Strategy strategy(String name) {
+    return name.equals("FIBER") ? Strategy.FIBER : name.equals("THREAD") ? Strategy.THREAD : Strategy.CALLER;
+  }
+
+  @ParameterizedTest
+  @MethodSource("cases")
+  void anOverflowInsideASendHarmsNoPool(String strategy, String kind, Verb verb) throws Exception {
+    int[] edge = new int[2];
+    for (int i = 0; i < EPISODES; i++) {
+      int virtual = i % 4 == 3 ? 1 : 0;
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb, edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
+      var sender = virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+      sender.start();
+      sender.join();
+      edge[virtual] = episode.depth;
+
+      assertNull(episode.fault(), "episode " + i);
+    }
+  }
+
+  @Test
+  void aPoolEndsWhenAskedToAtTheEdgeOfAStack() throws Exception {
+    for (int i = 0; i < 100; i++) {
+      var kind = KINDS.values().stream().toList().get(i % KINDS.size());
+      var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, Verb.FUTURE, 0);
+      for (int n = 0; n < 10; n++) episode.send(n);
+      int way = i % 3;
+
+      var ender = new Thread(null, () -> climb(episode.pool, way), "ender", 200_000);
+      ender.start();
+      ender.join();
+
+      assertTrue(episode.pool.waitForExit(Duration.ofSeconds(10)), "episode " + i + ": " + episode.cell().workers());
+      for (int n = 0; n < 10; n++) assertTrue(Episode.settled(episode.futures.get(n)), "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun " + ((Asked<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
+      assertEquals(1, episode.cell().crew().size());
+    }
+  }
+
+  private static void climb(Exitable pool, int way) {
+    try {
+      climb(pool, way);
+    } finally {
+      if (way == 0) pool.askExit();
+      else if (way == 1) pool.sendPoisonPill();
+      else pool.kill();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.Clock;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What pools keep: nothing of what they handled, and themselves only as long as somebody knows them. */
+@Timeout(120)
+class PoolLeakTest {
+  private final Clock clock = new Clock();
+  private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    still.close();
+  }
+
+  static Stream<PoolContractTest.Variant> variants() {
+    return PoolContractTest.variants();
+  }
+
+  /** In methods of their own, or a frame would keep what it sent. */
+  private static List<WeakReference<?>> work(ActorWithReturn<Object, Object> pool) {
+    var probes = new ArrayList<WeakReference<?>>();
+    for (int i = 0; i < 10; i++) {
+      var message = new Object();
+      var answer = pool.sendMessageReturn(message);
+      probes.add(new WeakReference<>(message));
+      probes.add(new WeakReference<>(Patience.value(answer)));
+      probes.add(new WeakReference<>(answer));
+    }
+    var told = new Object();
+    pool.sendMessage(told);
+    probes.add(new WeakReference<>(told));
+    var failing = new StringBuilder("fails"); // the JVM itself may keep what was thrown last
+    var failed = pool.sendMessageReturn((Object) failing);
+    Patience.failure(failed);
+    probes.add(new WeakReference<>(failing));
+    probes.add(new WeakReference<>(failed));
+    return probes;
+  }
+
+  private static ActorWithReturn<Object, Object> answering(PoolContractTest.Variant variant, ActorScope scope) {
+    return variant.builder(scope).onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new).newActorWithReturn((Object state, Object message) -> {
+      if (message instanceof StringBuilder) throw new IllegalStateException("planned");
+      return new Object();
+    });
+  }
+
+  @ParameterizedTest
+  @MethodSource("variants")
+  void anIdlePoolKeepsNothingOfWhatItHandled(PoolContractTest.Variant variant) {
+    var pool = answering(variant, still);
+
+    var probes = work(pool);
+
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(LeakProbe.collected(probes), () -> variant + " keeps " + IntStream.range(0, probes.size()).filter(i -> probes.get(i).get() != null).mapToObj(i -> i + " " + probes.get(i).get()).toList());
+    assertEquals(1, Stream.of(pool).filter(known -> !known.onExit().isDone()).count());
+  }
+
+  @Test
+  void aFutureKeepsNeitherItsMessageNorItsKey() {
+    var pool = Pools.byKey(still.anonymous(), 2, (Object message) -> message).newActorWithReturn((Object message) -> (Object) "answer");
+    var probes = new ArrayList<WeakReference<?>>();
+
+    var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
+
+    futures.forEach(Patience::value);
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    assertTrue(LeakProbe.collected(probes));
+    assertEquals("answer", futures.getFirst().join());
+  }
+
+  private static CompletableFuture<Object> send(ActorWithReturn<Object, Object> pool, List<WeakReference<?>> probes) {
+    var message = new Object();
+    probes.add(new WeakReference<>(message));
+    return pool.sendMessageReturn(message);
+  }
+
+  @Test
+  void aCancelledRequestKeepsNeitherMessageNorKey() {
+    var pool = Pools.byKey(still.anonymous(), 1, (Object message) -> message).newActorWithReturn((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      return new Object();
+    });
+    Gate.occupy((Actor<Object>) pool);
+    var probes = new ArrayList<WeakReference<?>>();
+    var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
+
+    futures.forEach(future -> future.cancel(true));
+
+    assertTrue(LeakProbe.collected(probes));
+    assertEquals(0, still.report().waiting());
+  }
+
+  @Test
+  void poolsThatNobodyKnowsAreGarbageAlsoAfterTheyWorked() {
+    var probes = new ArrayList<WeakReference<?>>();
+    PoolContractTest.kinds().forEach((label, kind) -> {
+      if (label.equals("fixed") || label.equals("byKey")) probes.add(new WeakReference<>(worked(new PoolContractTest.Variant(label, Strategy.FIBER, kind))));
+    });
+
+    assertTrue(LeakProbe.collected(probes));
+  }
+
+  private static Object worked(PoolContractTest.Variant variant) {
+    var pool = variant.kind().apply(ActorSystem.anonymous().strategy(variant.strategy())).newActorWithReturn((Object message) -> message);
+    for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
+    return pool;
+  }
+
+  @Test
+  void threadsOfWorkersEndWithTheirPool() {
+    for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
+      var threads = new ConcurrentLinkedQueue<Thread>();
+      var pool = Pools.fixed(still.anonymous().strategy(strategy), 8).newActor((Object message) -> {
+        threads.add(Thread.currentThread());
+        if (message instanceof Gate gate) gate.pass();
+      });
+      var gates = Stream.generate(() -> Gate.occupy(pool)).limit(8).toList();
+      gates.forEach(Gate::open);
+
+      pool.close();
+
+      threads.forEach(Patience::joined);
+      assertEquals(8, threads.size());
+    }
+  }
+
+  @Test
+  void aPoolThatEndedLeavesNoTimer() {
+    var pool = Pools.scaling(still.anonymous(), 0, 4).newActorWithReturn((Object message) -> message);
+    assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
+    assertTrue(still.awaitQuiet(Patience.LONG));
+    var probe = new WeakReference<Object>(pool);
+
+    pool.close();
+    pool = null;
+
+    assertTrue(LeakProbe.collected(probe)); // the clock is alive, and would keep it
+  }
+}
