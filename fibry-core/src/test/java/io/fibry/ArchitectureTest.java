@@ -34,7 +34,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.fsm", Set.of("Fsm")),
       Map.entry("io.fibry.pool", Set.of("Entities", "Pools")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
-      Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit")),
+      Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 

@@ -1,2 +1,5 @@
-/** Messages on their way: {@link io.fibry.flow.Pipeline}; many in one go: {@link io.fibry.flow.Batch}; not too many at once: {@link io.fibry.flow.RateLimit}; with code around them: {@link io.fibry.flow.Hooks}. */
+/**
+ * Messages and elements on their way: {@link io.fibry.flow.Pipeline}, {@link io.fibry.flow.Generator}, {@link io.fibry.flow.MapReduce}, {@link io.fibry.flow.Batch}, {@link io.fibry.flow.RateLimit}, {@link io.fibry.flow.Hooks}, and
+ * bridges to others in {@link io.fibry.flow.Flows}.
+ */
 package io.fibry.flow;

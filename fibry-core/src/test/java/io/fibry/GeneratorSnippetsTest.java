@@ -1,0 +1,73 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.flow.Flows;
+import io.fibry.flow.Generator;
+import io.fibry.flow.MapReduce;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.SubmissionPublisher;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of sequences shows, run. */
+@Timeout(20)
+class GeneratorSnippetsTest {
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  private void print(Object line) {
+    seen.add(line);
+  }
+
+  @Test
+  void generator() {
+    // @start region="generator"
+    Generator<Long> fibonacci = Generator.of(ActorSystem.anonymous(), 100, out -> {
+      for (long a = 0, b = 1; ; b += a, a = b - a) out.yield(a); // waits, when it is 100 ahead
+    });
+
+    for (long f : fibonacci) {
+      if (f > 10) break; // the producer ends, once nobody holds the iteration
+      print(f);
+    }
+    try (var some = fibonacci.stream()) { // the producer ends here
+      print(some.limit(10).mapToLong(f -> f).sum());
+    }
+    // @end
+
+    assertEquals(List.of(0L, 1L, 1L, 2L, 3L, 5L, 8L, 88L), seen);
+  }
+
+  @Test
+  void mapReduce() {
+    // @start region="mapReduce"
+    var texts = List.of("to be", "or not", "to be");
+    var words = MapReduce.start(ActorSystem.anonymous(), 8, texts, text -> text.split(" ").length, 0, Integer::sum);
+
+    print(words.join());
+    // @end
+
+    assertEquals(List.of(6), seen);
+  }
+
+  @Test
+  void flows() {
+    // @start region="flows"
+    var printer = ActorSystem.anonymous().newActor((String line) -> print(line));
+    try (var lines = new SubmissionPublisher<String>()) {
+      lines.subscribe(Flows.subscriber(printer, 64));
+      lines.submit("hello");
+    }
+    printer.waitForExit(); // the end of the stream was its poison pill
+
+    var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
+    var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);
+    List<Integer> both = Flows.askAll(List.of(length, words), "to be", Duration.ofSeconds(5));
+    // @end
+
+    assertEquals(List.of("hello"), seen);
+    assertEquals(List.of(5, 2), both);
+  }
+}
