@@ -9,12 +9,23 @@ import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.flow.Batch;
+import io.fibry.flow.Generator;
 import io.fibry.flow.Hooks;
+import io.fibry.flow.MapReduce;
+import io.fibry.flow.Pipeline;
 import io.fibry.flow.RateLimit;
+import io.fibry.pool.Pools;
+import io.fibry.pubsub.SharedMap;
+import io.fibry.pubsub.SharedValue;
+import io.fibry.pubsub.Topic;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BinaryOperator;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -182,9 +193,8 @@ public final class Stereotypes {
    * @return a builder
    * @see RateLimit
    */
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
   public ActorBuilder<Object> rateLimited(int messages, Duration period) {
-    return RateLimit.of((ActorBuilder<Object>) how, messages, period);
+    return RateLimit.of(any(), messages, period);
   }
 
   /**
@@ -197,9 +207,8 @@ public final class Stereotypes {
    * @return where to send the messages
    * @see Batch
    */
-  @SuppressWarnings("unchecked") // as in rateLimited
   public <M> Actor<M> batch(int size, Duration wait, Handler<List<M>> handler) {
-    return Batch.lists((ActorBuilder<Object>) how, size, wait, handler);
+    return Batch.lists(any(), size, wait, handler);
   }
 
   /**
@@ -224,6 +233,150 @@ public final class Stereotypes {
     actor.execAsync(nothing -> task.handle(actor));
     actor.sendPoisonPill();
     return actor;
+  }
+
+  /**
+   * Each message in a worker of its own: none waits for another.
+   *
+   * @return a builder of such actors
+   * @see Pools#perMessage
+   */
+  public ActorBuilder<Object> workers() {
+    return Pools.perMessage(any());
+  }
+
+  /**
+   * So many messages at once.
+   *
+   * @param workers at least 1
+   * @return a builder of such actors
+   * @see Pools#fixed
+   */
+  public ActorBuilder<Object> pool(int workers) {
+    return Pools.fixed(any(), workers);
+  }
+
+  /**
+   * More messages at once when they wait, fewer workers after a calm.
+   *
+   * @param least at least 0
+   * @param most at least 1, and not less than the least
+   * @return a builder of such actors
+   * @see Pools#scaling
+   */
+  public ActorBuilder<Object> scalingPool(int least, int most) {
+    return Pools.scaling(any(), least, most);
+  }
+
+  /**
+   * As many messages at once as the permits allow.
+   *
+   * @param <M> the messages
+   * @param permits at least 1
+   * @param weight how many permits a message needs
+   * @return a builder of such actors
+   * @see Pools#weighted
+   */
+  public <M> ActorBuilder<M> weightedPool(int permits, ToIntFunction<M> weight) {
+    return Pools.weighted(any(), permits, weight);
+  }
+
+  /**
+   * Messages of one key in order, of different keys at once.
+   *
+   * @param <M> the messages
+   * @param workers at least 1
+   * @param key what must not be handled side by side
+   * @return a builder of such actors
+   * @see Pools#byKey
+   */
+  public <M> ActorBuilder<M> poolByKey(int workers, Function<M, ?> key) {
+    return Pools.byKey(any(), workers, key);
+  }
+
+  /**
+   * Hands each message to all who subscribed.
+   *
+   * @param <M> the messages
+   * @return the topic
+   * @see Topic#of
+   */
+  public <M> Topic<M> topic() {
+    return Topic.of(any());
+  }
+
+  /**
+   * A value that many read, change and follow.
+   *
+   * @param <T> the value
+   * @param initial never null
+   * @return the value
+   * @see SharedValue#of
+   */
+  public <T> SharedValue<T> sharedValue(T initial) {
+    return SharedValue.of(how, initial);
+  }
+
+  /**
+   * Values by key that many read, change and follow.
+   *
+   * @param <K> the keys
+   * @param <V> the values
+   * @return the map, empty
+   * @see SharedMap#of
+   */
+  public <K, V> SharedMap<K, V> sharedMap() {
+    return SharedMap.of(how);
+  }
+
+  /**
+   * A sequence made by actors while it is read.
+   *
+   * @param <T> the elements
+   * @param ahead how many may be ready and not read yet; at least 1
+   * @param producers at least one
+   * @return the sequence
+   * @see Generator#of
+   */
+  @SafeVarargs
+  @SuppressWarnings("varargs") // handed on as they are
+  public final <T> Generator<T> generator(int ahead, Handler<Generator.Output<T>>... producers) {
+    return Generator.of(how, ahead, producers);
+  }
+
+  /**
+   * Stages that work at the same time on different messages.
+   *
+   * @param <I> what goes in
+   * @param <O> what comes out
+   * @param stage the first one
+   * @return a pipeline
+   * @see Pipeline#from
+   */
+  public <I, O> Pipeline<I, O> pipeline(Handler.Returning<I, O> stage) {
+    return Pipeline.from(any(), stage);
+  }
+
+  /**
+   * Maps many items at once and folds the results.
+   *
+   * @param <T> the items
+   * @param <R> the results
+   * @param parallel how many at once; at least 1
+   * @param items taken as they are needed
+   * @param map what to do with each
+   * @param zero what to begin with
+   * @param reduce folds two results
+   * @return completes with the result
+   * @see MapReduce#start
+   */
+  public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
+    return MapReduce.start(how, parallel, items, map, zero, reduce);
+  }
+
+  @SuppressWarnings("unchecked") // who narrowed the builder gives it messages that it takes
+  private ActorBuilder<Object> any() {
+    return (ActorBuilder<Object>) how;
   }
 
   private static final class Threads {
