@@ -261,6 +261,7 @@ class PipelineTest {
     Patience.ended(in);
     Patience.await(interrupted);
     assertInstanceOf(ExitReason.Killed.class, in.onExit().join());
+    Patience.eventually(() -> scope.report().running().isEmpty()); // the first waited for the others
   }
 
   @Test

@@ -38,6 +38,7 @@ class BlocksTest {
     assertTrue(here.scalingPool(0, 2).newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.weightedPool(9, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
     assertTrue(here.poolByKey(2, String::length).newActorWithReturn((String m) -> onThread()).ask("?"));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
     assertEquals(5, scope.report().handled());
   }
 
