@@ -110,6 +110,13 @@ class SharedValueTest {
   }
 
   @Test
+  void theActorOfAFollowerThatLeftEnds() {
+    value.subscribe(seen::add).close();
+
+    Patience.eventually(() -> !scope.dump().contains("level"));
+  }
+
+  @Test
   void whatTheScopeOrTheBuilderSaysOfMailboxesIsOfNoAccount() {
     var full = SharedValue.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 0);
     var gate = new Gate();
