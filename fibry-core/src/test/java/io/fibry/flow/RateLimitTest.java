@@ -39,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** How many messages pass, and when. */
 @Timeout(60)
@@ -199,20 +200,19 @@ class RateLimitTest {
     assertEquals(List.of(0, 1, 2, 3, 4), order);
   }
 
-  @Test
-  void theWorkersOfAPoolShareTheLimit() {
-    var before = RateLimit.of(scope.anonymous(), 2, SECOND).shared(Sharing.scaling(3, 3)).newActor(this::passed);
-    for (int i = 0; i < 5; i++) before.sendMessage(i);
-    pass(5);
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theWorkersOfAPoolShareTheLimit(boolean first) {
+    var three = Sharing.scaling(3, 3);
+    var how = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three) : RateLimit.of(scope.anonymous().shared(three), 2, SECOND);
+    var pool = how.newActor(this::passed);
 
-    assertEquals(List.of(0L, 0L, 500L, 1_000L, 1_500L), times);
-  }
-
-  @Test
-  void aBuilderOfPoolsCanBeLimited() {
-    var after = RateLimit.of(scope.anonymous().shared(Sharing.scaling(3, 3)), 2, SECOND).newActor(this::passed);
-    for (int i = 0; i < 5; i++) after.sendMessage(i);
-    pass(5);
+    for (int i = 0; i < 5; i++) pool.sendMessage(i);
+    for (int left = 3; left >= 0; left--) {
+      int waiting = left;
+      Patience.eventually(() -> times.size() == 5 - waiting && clock.due.size() == waiting);
+      clock.manual.advance(Duration.ofNanos(next()));
+    }
 
     assertEquals(List.of(0L, 0L, 500L, 1_000L, 1_500L), times);
   }

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
@@ -21,6 +22,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -219,6 +221,26 @@ class StereotypesTest {
     assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler.Task) null)).getMessage());
     assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler<Exitable>) null)).getMessage());
     assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnceSilent(null)).getMessage());
+  }
+
+  // ---- what has a block of its own
+
+  @Test
+  void batchesRateLimitsAndHooksAreMadeAsTheBuilderSays() throws Exception {
+    var seen = new ArrayList<Object>();
+    var recipes = Stereotypes.of(ActorSystem.named("recipe").strategy(Strategy.CALLER));
+    Actor<String> log = recipes.batch(2, LONG, seen::add);
+    log.sendMessages(List.of("a", "b", "c"));
+    log.close();
+    var limited = recipes.rateLimited(1, LONG).newActor((String message) -> seen.add(message));
+    limited.sendMessage("first");
+    limited.close();
+
+    var half = recipes.hooks((Integer n) -> n / 2).beforeAsync(n -> seen.add(Thread.currentThread()));
+
+    assertEquals(4, half.handle(8));
+    assertEquals(List.of("recipe", "recipe"), List.of(log.name(), limited.name()));
+    assertEquals(List.of(List.of("a", "b"), List.of("c"), "first", Thread.currentThread()), seen);
   }
 
   /** What slf4j-simple writes while it runs. */
