@@ -3,9 +3,13 @@ package io.fibry;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A message that is sent later, once or again and again. */
 final class Alarm implements Scheduler.Timer, Runnable {
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
+  private final long number = NUMBERS.incrementAndGet(); // later ones have greater ones
   private final ActorCell cell;
   private final Object key;
   private final Object message;
@@ -63,6 +67,11 @@ final class Alarm implements Scheduler.Timer, Runnable {
       ran = true;
       cell.rich().drop(key, this);
     } else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
+  }
+
+  /** Whether the other was asked for before this one. */
+  boolean isAfter(Alarm other) {
+    return number > other.number;
   }
 
   /** Whether it will not run again. */

@@ -72,13 +72,14 @@ final class Rich {
     return over;
   }
 
-  /** Keeps a timer that was started, until it has run; replaces the one that has this key. False if the end has come. */
+  /** Keeps a timer that was started, until it has run; replaces the one that has this key, unless it is a later one: this one may have run already, and its message have set that. False if the end has come. */
   boolean keep(Object key, Alarm alarm) {
     var before = (Alarm) null;
     synchronized (this) {
       if (over) return false;
       if (timers.isEmpty()) timers = new HashMap<>();
-      before = alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
+      var there = timers.get(key);
+      before = there != null && there.isAfter(alarm) ? alarm : alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
     }
     if (before != null) before.cancel();
     return true;

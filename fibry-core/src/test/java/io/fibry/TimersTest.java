@@ -213,4 +213,28 @@ class TimersTest {
     Patience.await(ticks);
     assertTrue(timer.cancel());
   }
+
+  /** It may run while the one who set it has yet to note that it is there. */
+  @Test
+  void aTimerThatRunsAtOnceDoesNotCancelTheOneItsMessageSets() {
+    var clock = new Clock() {
+      @Override
+      public Timer after(Duration delay, Runnable task) {
+        if (!delay.isZero()) return super.after(delay, task);
+        task.run();
+        return () -> false;
+      }
+    };
+    var own = Variants.scope(o -> o.withScheduler(clock).withStrategy(Strategy.CALLER));
+    var seen = new ArrayList<Integer>();
+    var actor = own.anonymous().newActor((Integer n, ActorContext<Integer> context) -> {
+      seen.add(n);
+      if (n < 3) context.self().sendMessageLater("key", n + 1, Duration.ofSeconds(1));
+    });
+
+    actor.sendMessageLater("key", 1, Duration.ZERO);
+    clock.manual.advance(Duration.ofSeconds(5));
+
+    assertEquals(List.of(1, 2, 3), seen);
+  }
 }

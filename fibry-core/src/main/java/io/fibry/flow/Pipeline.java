@@ -10,7 +10,7 @@ import io.fibry.Handler;
  *
  * <p>Each stage is an actor, or a pool, made as the builder says and named after its number ("orders/2"). A stage that finds no room in the next one waits: so a slow stage holds back all before it, and at last those who send.
  * What a stage throws is its actor's failure: the message is a dead letter, with the stage's name and the cause, and the builder's policy decides; the others go on. Once a stage was stopped by its policy, the whole
- * pipeline ends.
+ * pipeline ends. Code given to {@code around} is around each stage's own messages: let it take any object.
  *
  * @param <I> what goes in
  * @param <O> what the last stage so far answers
