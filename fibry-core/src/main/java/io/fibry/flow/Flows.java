@@ -25,8 +25,8 @@ public final class Flows {
    * Feeds the actor, never more than so many messages ahead of it. When the stream ends, the actor is sent a poison pill; the failure of a stream is logged. When the actor ends first, or refuses a message, the
    * subscription is cancelled, which is logged too.
    *
-   * <p>A bounded mailbox needs room for {@code ahead} messages and one: when half of them are handled, a task in turn with them asks for more. With less room, one that blocks makes the publisher wait, and one that
-   * refuses loses the stream. One that drops the oldest is best fed by this alone: a task that others push out asks for nothing.
+   * <p>When more than half of them are handled, a task in turn with them asks for more, so a bounded mailbox needs room for {@code ahead} messages and two. With less room, one that blocks makes the publisher wait; one
+   * that refuses messages cuts off the stream; one that drops the oldest does so, and is best fed by this stream alone: a task that others push out asks for nothing.
    *
    * @param <M> the messages
    * @param actor whom to feed
@@ -67,7 +67,8 @@ public final class Flows {
   }
 
   /**
-   * Asks all and waits for all answers. The first failure cancels the other requests and is thrown, as {@code ask} throws it; so does the end of the time.
+   * Asks all and waits for all answers. The first failure cancels the other requests and is thrown, as {@code ask} throws it; so does the end of the time. A handler that asks this way waits for what was promised: a
+   * ring of such waits is not seen, and ends by the limit.
    *
    * @param <M> the message
    * @param <R> the answers

@@ -24,6 +24,8 @@ import java.util.stream.IntStream;
  * every {@code ask}, and requests take along what they take along from his thread.
  */
 final class Gather<M, R> {
+  private static final int MOST = 10; // suppressed, or one object thrown for ever would grow for ever; and names in a text
+
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
   private final Duration limit;
@@ -42,7 +44,7 @@ final class Gather<M, R> {
     var missing = new AtomicInteger(actors.size());
     var outcome = new CompletableFuture<List<R>>();
     return ask(outcome, (number, answer, failure) -> {
-      if (failure != null) outcome.completeExceptionally(failure);
+      if (failure != null) fail(outcome, failure);
       else {
         answers.set(number, answer);
         if (missing.decrementAndGet() == 0) outcome.complete(IntStream.range(0, answers.length()).mapToObj(answers::get).toList());
@@ -53,14 +55,15 @@ final class Gather<M, R> {
   R first() {
     if (actors.isEmpty()) throw new IllegalArgumentException("of no actors none can answer first; give at least one");
     var outcome = new CompletableFuture<R>();
-    try {
-      return ask(outcome, (number, answer, failure) -> {
-        if (failure == null) outcome.complete(answer);
-        else if (failed(failure) == actors.size()) outcome.completeExceptionally(withSuppressed(failures.getFirst()));
-      });
-    } catch (AskTimeoutException late) {
-      throw withSuppressed(late);
-    }
+    return ask(outcome, (number, answer, failure) -> {
+      if (failure == null) outcome.complete(answer);
+      else if (failed(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
+    });
+  }
+
+  /** Wrapped, as the JDK does it: a promise that fails is unwrapped, whatever is inside. */
+  private static void fail(CompletableFuture<?> outcome, Throwable failure) {
+    outcome.completeExceptionally(new CompletionException(failure));
   }
 
   private int failed(Throwable failure) {
@@ -70,9 +73,9 @@ final class Gather<M, R> {
     }
   }
 
-  private <E extends Throwable> E withSuppressed(E thrown) {
+  private <E extends Throwable> E withFailures(E thrown) {
     synchronized (failures) {
-      for (var failure : failures) if (failure != thrown) thrown.addSuppressed(failure);
+      for (var failure : failures) if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
     }
     return thrown;
   }
@@ -95,6 +98,8 @@ final class Gather<M, R> {
     });
     try {
       return asker.ask(new Question<A>(this), limit);
+    } catch (AskTimeoutException late) {
+      throw withFailures(late); // which did not count, as long as somebody might have answered
     } finally {
       for (var request : requests) request.cancel(true);
     }
@@ -109,6 +114,6 @@ final class Gather<M, R> {
   }
 
   private List<String> missing() {
-    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone()).mapToObj(i -> actors.get(i).name()).limit(10).toList();
+    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone()).mapToObj(i -> actors.get(i).name()).limit(MOST).toList();
   }
 }

@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * A sequence made by actors while it is read: an {@code Iterable} whose producers run ahead, so far and no further. Immutable and thread-safe; an {@link Iteration} belongs to the thread that reads it.
+ * A sequence made by actors while it is read: an {@code Iterable} whose producers run ahead, so far and no further. Immutable and thread-safe; an {@link Iteration} is for one thread at a time.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="generator"}
  *
  * <p>Every {@link #iterator()} starts the producers anew, an actor each, made as the builder says: scope, strategy, failure policy, the name with a part of its own for each. Only its mailbox is of no account. On
@@ -70,7 +70,7 @@ public interface Generator<T> extends Iterable<T> {
   }
 
   /**
-   * One reading. For one thread, but for {@link #close}. Not read to the end and forgotten, it ends its producers when it is garbage; closed, at once.
+   * One reading. For one thread at a time, but for {@link #close}. Not read to the end and forgotten, it ends its producers when it is garbage; closed, at once.
    *
    * @param <T> the elements
    */

@@ -105,7 +105,7 @@ final class Harvest<T, R> {
     }
 
     /** False: there is none. */
-    private boolean takeNext() throws InterruptedException {
+    private boolean takeNext() {
       T item = take(this);
       if (item == null) actor.sendPoisonPill();
       else send(item);
@@ -138,14 +138,14 @@ final class Harvest<T, R> {
   // ---- an item
 
   /** Null: there is none. */
-  private T take(Worker worker) throws InterruptedException {
+  private T take(Worker worker) {
     T item = null;
-    taking.lockInterruptibly();
+    lock(taking);
     try {
       if (over) return null;
       var source = iterator.get();
       if (source == null) iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items"));
-      if (over) closeItems(); // who ended it may have found nothing to close
+      if (over) Strategy.FIBER.activate(this::closeItems); // who ended it may have found nothing to close; this thread he has interrupted
       else if (!exhausted && !(exhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item");
         worker.number = taken++;
@@ -157,17 +157,26 @@ final class Harvest<T, R> {
     return item;
   }
 
-  private void fold(long number, R mapped) throws InterruptedException {
+  private void fold(long number, R mapped) {
     settle(() -> {
       runs.add(number, mapped);
       folded++;
     });
   }
 
+  private static void lock(ReentrantLock lock) {
+    try {
+      lock.lockInterruptibly();
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("an actor of a map-reduce was interrupted while it waited for another one of it");
+    }
+  }
+
   /** Who takes the last step completes the future. */
-  private void settle(Runnable step) throws InterruptedException {
+  private void settle(Runnable step) {
     R value = null;
-    folding.lockInterruptibly();
+    lock(folding);
     try {
       if (over) return;
       step.run();
@@ -192,11 +201,10 @@ final class Harvest<T, R> {
   }
 
   private void fail(Worker worker, Throwable failure) {
-    var told = failure instanceof InterruptedException ? new CancellationException("actor '" + worker.actor.name() + "' of a map-reduce was interrupted at its work") : failure;
     if (!end(worker)) return;
     worker.actor.sendPoisonPill(); // its failure policy has its say first
     Strategy.FIBER.activate(() -> { // what is chained to the future is not this actor's work
-      result.completeExceptionally(told);
+      result.completeExceptionally(failure);
       closeItems();
     });
   }

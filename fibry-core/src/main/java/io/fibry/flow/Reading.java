@@ -43,15 +43,11 @@ final class Reading<T> implements Generator.Iteration<T> {
   @Override
   @SuppressWarnings("unchecked") // the feed puts nothing else in
   public T next() {
-    try {
-      if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
-      var element = (T) hand[at];
-      hand[at++] = null;
-      if (at == end) feed.allRead();
-      return element;
-    } finally {
-      Reference.reachabilityFence(this);
-    }
+    if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
+    var element = (T) hand[at];
+    hand[at++] = null;
+    if (at == end) feed.allRead();
+    return element;
   }
 
   @Override

@@ -1,0 +1,328 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Logged;
+import io.fibry.MailboxFullException;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** One question to many actors. */
+@Timeout(60)
+class AskManyTest {
+  private static final Duration LONG = Patience.LONG;
+  private static final Duration SHORT = Duration.ofMillis(10);
+
+  private final ThreadLocal<String> user = new ThreadLocal<>();
+  private final ActorScope scope = ActorSystem.openScope("asked", o -> o.withCarrier(new ActorScope.Carrier<String>() {
+    @Override
+    public String capture() {
+      return user.get();
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      user.set(captured);
+      return user::remove;
+    }
+  }));
+  private final Gate gate = new Gate();
+  private final List<Object> handled = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    scope.close();
+  }
+
+  private ActorBuilder<Object> how() {
+    return scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+  }
+
+  private ActorWithReturn<String, String> answering(String answer) {
+    return how().newActorWithReturn((String question) -> answer);
+  }
+
+  private ActorWithReturn<String, String> failing(Exception failure) {
+    return how().newActorWithReturn((String question) -> {
+      throw failure;
+    });
+  }
+
+  /** Stands at the gate before it answers. */
+  private ActorWithReturn<String, String> slow() {
+    return scope.named("slow").newActorWithReturn((String question) -> {
+      gate.passDeaf();
+      handled.add(question);
+      return question;
+    });
+  }
+
+  @Test
+  void allAnswersComeInTheOrderOfTheActors() {
+    var actors = IntStream.range(0, 100).mapToObj(i -> how().newActorWithReturn((Integer n) -> n + i)).toList();
+
+    assertEquals(IntStream.range(1_000, 1_100).boxed().toList(), Flows.askAll(actors, 1_000, LONG));
+  }
+
+  @Test
+  void ofNoActorsThereAreNoAnswers() {
+    assertEquals(List.of(), Flows.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
+  }
+
+  @Test
+  void theFirstAnswerIsTakenAndTheOtherRequestsAreCancelled() {
+    var slow = slow();
+    slow.sendMessage("busy");
+    Patience.await(gate.entered);
+
+    var first = Flows.askFirst(List.of(slow, answering("quick")), "?", LONG);
+    gate.open();
+    slow.close();
+
+    assertEquals("quick", first);
+    assertEquals(List.of("busy"), handled);
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
+  }
+
+  @Test
+  void theFirstFailureIsThrownAndTheOtherRequestsAreCancelled() {
+    var failure = new IOException("no");
+    var slow = slow();
+    slow.sendMessage("busy");
+    Patience.await(gate.entered);
+
+    var thrown = assertThrows(IOException.class, () -> Flows.askAll(List.of(slow, failing(failure)), "?", LONG));
+    gate.open();
+    slow.close();
+
+    assertSame(failure, thrown);
+    assertTrue(Arrays.stream(thrown.getSuppressed()).anyMatch(at -> at.getMessage().equals("asked here")));
+    assertEquals(List.of("busy"), handled);
+  }
+
+  @Test
+  void whatTheEngineSaysOfARequestIsThrownToo() {
+    var ended = answering("never");
+    ended.close();
+    ActorWithReturn<String, String> full = how().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
+      gate.passDeaf();
+      return question;
+    });
+    full.sendMessage("busy");
+    Patience.await(gate.entered);
+    full.sendMessage("waits");
+
+    assertThrows(ActorStoppedException.class, () -> Flows.askAll(List.of(answering("a"), ended), "?", LONG));
+    assertThrows(MailboxFullException.class, () -> Flows.askAll(List.of(answering("a"), full), "?", LONG));
+  }
+
+  @Test
+  void failuresDoNotCountWhileSomebodyAnswers() {
+    var answer = Flows.askFirst(List.of(failing(new IOException("no")), answering("yes"), failing(new IOException("nor this"))), "?", LONG);
+
+    assertEquals("yes", answer);
+  }
+
+  @Test
+  void whenAllFailTheFirstIsThrownAndTheOthersAreSuppressed() {
+    var one = new IOException("one");
+    var other = new IllegalStateException("other");
+
+    var thrown = assertThrows(Exception.class, () -> Flows.askFirst(List.of(failing(one), failing(other), failing(one)), "?", LONG));
+
+    var all = new ArrayList<Throwable>(List.of(thrown.getSuppressed()));
+    all.add(thrown);
+    assertTrue(all.containsAll(List.of(one, other)), all::toString);
+  }
+
+  @Test
+  void theJdksOwnExceptionsAreThrownAsTheyAre() {
+    for (var own : List.of(new CancellationException("mine"), new java.util.concurrent.CompletionException("mine", new IOException())))
+      assertSame(own, assertThrows(RuntimeException.class, () -> Flows.askAll(List.of(failing(own)), "?", LONG)));
+  }
+
+  // ---- limits
+
+  @Test
+  void whenTheTimeIsOverItIsToldWhoDidNotAnswer() {
+    var slow = slow();
+
+    var late = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(answering("a"), slow), "how are you?", SHORT));
+
+    assertEquals(SHORT, late.waited());
+    assertTrue(late.getMessage().contains("how are you? (of 2 actors; not answered by [slow])"), late::getMessage);
+  }
+
+  @Test
+  void whenTheTimeIsOverForTheFirstAnswerFailuresAreSuppressed() {
+    var failure = new IOException("no");
+    var slow = slow();
+    slow.sendMessage("busy");
+    Patience.await(gate.entered);
+
+    var late = assertThrows(AskTimeoutException.class, () -> Flows.askFirst(List.of(slow, failing(failure)), "?", Duration.ofMillis(200)));
+    gate.open();
+    slow.close();
+
+    assertEquals(List.of(failure), List.of(late.getSuppressed()));
+    assertEquals(List.of("busy"), handled);
+  }
+
+  @Test
+  void aLimitThatLeavesNoTimeSendsNothing() {
+    var slow = slow();
+
+    assertThrows(IllegalArgumentException.class, () -> Flows.askAll(List.of(slow), "?", Duration.ZERO));
+    slow.close();
+
+    assertEquals(0, scope.report().sent());
+  }
+
+  @Test
+  void insideAHandlerTheLimitOfItsRequestHolds() {
+    var slow = slow();
+    var asking = scope.anonymous().newActorWithReturn((String question) -> {
+      var late = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(slow), "?", LONG));
+      handled.add(late.waited());
+      return "done";
+    });
+
+    try {
+      asking.ask("?", SHORT);
+    } catch (AskTimeoutException late) {
+      // whose time is over first is chance
+    }
+    Patience.eventually(() -> !handled.isEmpty());
+
+    assertTrue(((Duration) handled.getFirst()).compareTo(SHORT) <= 0, handled::toString);
+  }
+
+  // ---- the asker
+
+  @Test
+  void whoWouldWaitForRoomInItsOwnMailboxIsToldAndNothingIsLogged() {
+    var self = new CompletableFuture<ActorWithReturn<String, String>>();
+    var asking = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
+      gate.pass();
+      if (question.equals("begun")) handled.add(assertThrows(AskCycleException.class, () -> Flows.askAll(List.of(self.join()), "?", LONG)));
+      return question;
+    });
+    self.complete(asking);
+    try (var logged = new Logged()) {
+      asking.sendMessage("begun");
+      Patience.await(gate.entered);
+      asking.sendMessage("waits");
+      gate.open();
+      Patience.eventually(() -> !handled.isEmpty());
+
+      assertEquals("", logged.text());
+    }
+  }
+
+  @Test
+  void anInterruptIsACancellationAndTheFlagIsKept() {
+    var slow = slow();
+    slow.sendMessage("busy");
+    Patience.await(gate.entered);
+    var told = new CompletableFuture<Boolean>();
+    var asker = Patience.elsewhere(() -> {
+      assertThrows(CancellationException.class, () -> Flows.askAll(List.of(slow, answering("a")), "?", LONG));
+      told.complete(Thread.currentThread().isInterrupted());
+    });
+    Patience.parked(asker);
+
+    asker.interrupt();
+
+    assertTrue(Patience.value(told));
+    gate.open();
+    slow.close();
+    assertEquals(List.of("busy"), handled);
+  }
+
+  @Test
+  void requestsTakeAlongWhatTheAskersThreadHas() {
+    var who = how().newActorWithReturn((String question) -> String.valueOf(user.get()));
+    user.set("alice");
+
+    assertEquals(List.of("alice", "alice"), Flows.askAll(List.of(who, who), "who?", LONG));
+  }
+
+  @Test
+  void actorsOnTheCallersThreadAnswerThereInOrder() {
+    var here = Thread.currentThread();
+    var order = new ArrayList<Integer>(); // no lock: all on this thread
+    var actors = IntStream.range(0, 10).mapToObj(i -> scope.anonymous().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
+      order.add(i);
+      return Thread.currentThread() == here;
+    })).toList();
+
+    var answers = Flows.askAll(actors, "?", LONG);
+
+    assertEquals(IntStream.range(0, 10).boxed().toList(), order);
+    assertTrue(answers.stream().allMatch(answer -> answer));
+  }
+
+  @Test
+  void anActorAskedTwiceAnswersTwice() {
+    var count = new AtomicInteger();
+    var counter = how().newActorWithReturn((String question) -> count.incrementAndGet());
+
+    assertEquals(List.of(1, 2), Flows.askAll(List.of(counter, counter), "?", LONG));
+  }
+
+  @Test
+  void badInputIsRefused() {
+    var actors = List.of(answering("a"));
+    var withNull = new ArrayList<>(actors);
+    withNull.add(null);
+
+    var nobody = assertThrows(IllegalArgumentException.class, () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
+
+    assertEquals("of no actors none can answer first; give at least one", nobody.getMessage());
+    assertEquals("actors", assertThrows(NullPointerException.class, () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG)).getMessage());
+    assertEquals("an actor", assertThrows(NullPointerException.class, () -> Flows.askAll(withNull, "?", LONG)).getMessage());
+    assertEquals("message", assertThrows(NullPointerException.class, () -> Flows.askAll(actors, null, LONG)).getMessage());
+    assertEquals("limit", assertThrows(NullPointerException.class, () -> Flows.askAll(actors, "?", null)).getMessage());
+  }
+
+  @Test
+  void nothingOfItIsLoggedOrLost() {
+    try (var logged = new Logged()) {
+      long before = ActorSystem.root().deadLetters().size();
+      assertInstanceOf(IOException.class, assertThrows(Exception.class, () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));
+
+      assertEquals("", logged.text());
+      assertEquals(before, ActorSystem.root().deadLetters().size());
+    }
+  }
+}

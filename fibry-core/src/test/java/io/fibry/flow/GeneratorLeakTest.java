@@ -1,0 +1,102 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.flow.Generator.Output;
+import java.lang.ref.WeakReference;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An iteration that is forgotten ends its producers, one that waits is not forgotten, and one that was read keeps nothing. */
+@Timeout(60)
+class GeneratorLeakTest {
+  private final ActorScope scope = ActorSystem.openScope("generators");
+
+  @AfterEach
+  void nothingIsLeft() {
+    Gate.openAll();
+    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    scope.close();
+  }
+
+  /** Says when it has ended. */
+  private static Handler<Output<Integer>> endless(CountDownLatch ended) {
+    return out -> {
+      try {
+        for (int i = 0; ; i++) out.yield(i);
+      } finally {
+        ended.countDown();
+      }
+    };
+  }
+
+  @Test
+  void aForgottenIterationEndsItsProducers() {
+    var ended = new CountDownLatch(3);
+    var generator = Generator.of(scope.anonymous(), 1, endless(ended));
+
+    for (int i : generator) if (i == 3) break;
+    int found = generator.stream().filter(i -> i > 5).findFirst().orElseThrow();
+    long limited = generator.stream().limit(3).count();
+
+    assertEquals(List.of(6L, 3L), List.of((long) found, limited));
+    assertTrue(LeakProbe.eventually(() -> {
+      System.gc();
+      return ended.getCount() == 0;
+    }));
+  }
+
+  @Test
+  void aReaderThatWaitsIsNotForgotten() {
+    var gate = new Gate();
+    var read = new CompletableFuture<Integer>();
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
+      gate.pass();
+      out.yield(1);
+    });
+    var reader = Thread.ofPlatform().daemon().start(() -> {
+      int sum = 0;
+      for (int i = 0; i < 20_000; i++) sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0; // till it is compiled
+      read.complete(sum + generator.iterator().next());
+    });
+    Patience.await(gate.entered);
+    Patience.parked(reader);
+
+    for (int i = 0; i < 5; i++) LeakProbe.used();
+    gate.open();
+
+    assertEquals(1, Patience.value(read));
+  }
+
+  @Test
+  void anIterationThatWasReadKeepsNothing() {
+    var kept = new ArrayList<WeakReference<Object>>();
+    Generator<Object> generator = Generator.of(scope.anonymous(), 10, out -> {
+      for (int i = 0; i < 100; i++) {
+        var element = new Object();
+        synchronized (kept) {
+          kept.add(new WeakReference<>(element));
+        }
+        out.yield(element);
+      }
+    });
+    var reading = generator.iterator();
+    while (reading.hasNext()) reading.next();
+
+    assertTrue(LeakProbe.collected(kept));
+    assertFalse(reading.hasNext());
+  }
+}

@@ -1,0 +1,179 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.LeakProbe;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import java.lang.ref.WeakReference;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** An actor fed by a publisher that misbehaves, or for somebody who does. */
+@Timeout(60)
+class SubscriberFaultTest {
+  private final ActorScope scope = ActorSystem.openScope("fed");
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+  private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
+  private final Told publisher = new Told();
+
+  @AfterEach
+  void nothingIsLeft() {
+    Gate.openAll();
+    Patience.eventually(() -> scope.dump().lines().count() == 1);
+    scope.close();
+  }
+
+  private Actor<Object> actor(Mailbox<Object> mailbox) {
+    return scope.anonymous().mailbox(mailbox).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+    });
+  }
+
+  private Flow.Subscriber<Object> subscriber(Actor<Object> actor, int ahead) {
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, ahead, ends::add);
+    subscriber.onSubscribe(publisher);
+    return subscriber;
+  }
+
+  @Test
+  void aPublisherThatAnswersInsideRequestDoesNotOverflowTheStack() {
+    for (var strategy : List.of(Strategy.FIBER, Strategy.CALLER)) {
+      var count = new AtomicInteger();
+      var actor = scope.anonymous().strategy(strategy).newActor((Integer i) -> {
+        count.incrementAndGet();
+      });
+      Flow.Subscriber<Integer> subscriber = Flows.subscriber(actor, 1);
+
+      subscriber.onSubscribe(new Flow.Subscription() {
+        private int next;
+
+        @Override
+        public void request(long n) {
+          for (; n > 0 && next < 100_000; n--) subscriber.onNext(next++);
+          if (n > 0) subscriber.onComplete();
+        }
+
+        @Override
+        public void cancel() {}
+      });
+      Patience.ended(actor);
+
+      assertEquals(100_000, count.get());
+    }
+  }
+
+  @Test
+  void aSubscriptionIsCancelledAfterTheRequestThatIsBeingMade() {
+    var actor = actor(Mailbox.unbounded());
+    var gate = new Gate();
+    var told = new CopyOnWriteArrayList<String>();
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
+    var subscribing = Patience.elsewhere(() -> subscriber.onSubscribe(new Flow.Subscription() {
+      @Override
+      public void request(long n) {
+        gate.passDeaf();
+        told.add("request");
+      }
+
+      @Override
+      public void cancel() {
+        told.add("cancel");
+      }
+    }));
+    Patience.await(gate.entered);
+
+    actor.askExit();
+    Patience.eventually(() -> !ends.isEmpty());
+    gate.open();
+    Patience.joined(subscribing);
+
+    assertEquals(List.of("request", "cancel"), told);
+  }
+
+  @Test
+  void aPublisherThatThrowsIsCutOff() {
+    var actor = actor(Mailbox.unbounded());
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, ends::add);
+
+    try (var logged = new Logged()) {
+      subscriber.onSubscribe(new Flow.Subscription() {
+        @Override
+        public void request(long n) {
+          throw new IllegalStateException("request");
+        }
+
+        @Override
+        public void cancel() {
+          throw new IllegalStateException("cancel");
+        }
+      });
+      Patience.ended(actor);
+
+      assertEquals("request", ends.getFirst().orElseThrow().getMessage());
+      assertTrue(logged.text().contains("IllegalStateException: cancel"), logged::text);
+    }
+  }
+
+  @Test
+  void whoIsToldAndThrowsIsLogged() {
+    try (var logged = new Logged()) {
+      var actor = actor(Mailbox.unbounded());
+      Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4, end -> {
+        throw new IllegalStateException("told");
+      });
+
+      subscriber.onSubscribe(publisher);
+      subscriber.onComplete();
+      Patience.ended(actor);
+
+      assertTrue(logged.text().contains("who was to be told that the stream of actor"), logged::text);
+    }
+  }
+
+  @Test
+  void badInputIsRefused() {
+    var actor = actor(Mailbox.unbounded());
+    var subscriber = subscriber(actor, 1);
+
+    var none = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
+
+    assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", none.getMessage());
+    assertEquals("actor", assertThrows(NullPointerException.class, () -> Flows.subscriber(null, 1)).getMessage());
+    assertEquals("end", assertThrows(NullPointerException.class, () -> Flows.subscriber(actor, 1, null)).getMessage());
+    assertEquals("subscription", assertThrows(NullPointerException.class, () -> subscriber.onSubscribe(null)).getMessage());
+    assertEquals("message", assertThrows(NullPointerException.class, () -> subscriber.onNext(null)).getMessage());
+    assertEquals("failure", assertThrows(NullPointerException.class, () -> subscriber.onError(null)).getMessage());
+    subscriber.onComplete();
+  }
+
+  @Test
+  void aStreamThatEndedKeepsNothingOfItsPublisher() {
+    var actor = actor(Mailbox.unbounded());
+    Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4);
+    Flow.Subscription subscription = new Told();
+    var reference = new WeakReference<>(subscription);
+    subscriber.onSubscribe(subscription);
+    subscription = null;
+
+    subscriber.onComplete();
+
+    assertTrue(LeakProbe.collected(reference));
+    subscriber.onComplete();
+  }
+}
