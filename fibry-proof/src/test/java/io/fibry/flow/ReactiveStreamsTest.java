@@ -1,0 +1,172 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorSystem;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.reactivestreams.tck.SubscriberWhiteboxVerification.SubscriberPuppet;
+import org.reactivestreams.tck.SubscriberWhiteboxVerification.WhiteboxSubscriberProbe;
+import org.reactivestreams.tck.TestEnvironment;
+import org.reactivestreams.tck.flow.FlowPublisherVerification;
+import org.reactivestreams.tck.flow.FlowSubscriberBlackboxVerification;
+import org.reactivestreams.tck.flow.FlowSubscriberWhiteboxVerification;
+import org.testng.ITestListener;
+import org.testng.ITestResult;
+import org.testng.TestNG;
+
+/** The rules of Reactive Streams, by their own tests: for TestNG, which this runs. It may skip those that say themselves that they cannot be tested, and no others. */
+@Timeout(120)
+class ReactiveStreamsTest {
+  private static final int PATIENCE = 1_000; // ms: how long something may take that must come
+  private static final int SILENCE = 50; // ms: how long nothing must come that must not
+
+  /** What passed and what was skipped, by name; what failed, with why. */
+  private static final class Results implements ITestListener {
+    private final List<String> passed = new ArrayList<>();
+    private final List<String> skipped = new ArrayList<>();
+    private final List<String> failed = new ArrayList<>();
+
+    @Override
+    public void onTestSuccess(ITestResult result) {
+      passed.add(result.getName());
+    }
+
+    @Override
+    public void onTestSkipped(ITestResult result) {
+      skipped.add(result.getName());
+    }
+
+    @Override
+    public void onTestFailure(ITestResult result) {
+      failed.add(result.getName() + ": " + result.getThrowable());
+    }
+  }
+
+  private static void assertKept(int passed, Class<?> rules) {
+    var results = new Results();
+    var runner = new TestNG(false);
+    runner.setVerbose(0);
+    runner.addListener(results);
+    runner.setTestClasses(new Class<?>[] {rules});
+    runner.run();
+
+    assertEquals(List.of(), results.failed);
+    assertEquals(List.of(), results.skipped.stream().filter(name -> !name.startsWith("untested_")).toList());
+    assertEquals(passed, results.passed.size(), results.passed::toString);
+  }
+
+  @Test
+  void thePublisherKeepsTheRules() {
+    assertKept(31, Publisher.class);
+  }
+
+  @Test
+  void theSubscriberKeepsTheRulesThatAreSeenFromOutside() {
+    assertKept(11, Subscriber.class);
+  }
+
+  @Test
+  void theSubscriberKeepsTheRulesThatAreSeenFromInside() {
+    assertKept(14, Inside.class);
+  }
+
+  public static class Publisher extends FlowPublisherVerification<Long> {
+    public Publisher() {
+      super(new TestEnvironment(PATIENCE, SILENCE));
+    }
+
+    @Override
+    public Flow.Publisher<Long> createFlowPublisher(long elements) {
+      return Flows.publisher(() -> LongStream.range(0, elements).iterator());
+    }
+
+    @Override
+    public Flow.Publisher<Long> createFailedFlowPublisher() {
+      return Flows.publisher(() -> {
+        throw new IllegalStateException("a test");
+      });
+    }
+  }
+
+  private static Flow.Subscriber<Long> subscriber() {
+    return Flows.subscriber(ActorSystem.anonymous().newActor((Long message) -> {}), 4, end -> {});
+  }
+
+  public static class Subscriber extends FlowSubscriberBlackboxVerification<Long> {
+    public Subscriber() {
+      super(new TestEnvironment(PATIENCE, SILENCE));
+    }
+
+    @Override
+    public Flow.Subscriber<Long> createFlowSubscriber() {
+      return subscriber();
+    }
+
+    @Override
+    public Long createElement(int element) {
+      return (long) element;
+    }
+  }
+
+  public static class Inside extends FlowSubscriberWhiteboxVerification<Long> {
+    public Inside() {
+      super(new TestEnvironment(PATIENCE, SILENCE));
+    }
+
+    @Override
+    protected Flow.Subscriber<Long> createFlowSubscriber(WhiteboxSubscriberProbe<Long> probe) {
+      return new Probed(probe);
+    }
+
+    @Override
+    public Long createElement(int element) {
+      return (long) element;
+    }
+  }
+
+  /** Ours, telling the probe what it is told, and letting it pull the strings. */
+  private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours) implements Flow.Subscriber<Long> {
+    Probed(WhiteboxSubscriberProbe<Long> probe) {
+      this(probe, subscriber());
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      ours.onSubscribe(subscription);
+      probe.registerOnSubscribe(new SubscriberPuppet() {
+        @Override
+        public void triggerRequest(long elements) {
+          subscription.request(elements);
+        }
+
+        @Override
+        public void signalCancel() {
+          subscription.cancel();
+        }
+      });
+    }
+
+    @Override
+    public void onNext(Long element) {
+      ours.onNext(element);
+      probe.registerOnNext(element);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      ours.onError(failure);
+      probe.registerOnError(failure);
+    }
+
+    @Override
+    public void onComplete() {
+      ours.onComplete();
+      probe.registerOnComplete();
+    }
+  }
+}
