@@ -109,6 +109,20 @@ class ExamplesTest {
           poll 2: not yet
           poll 3: done
           failed at run 2, and went on: 4 runs"""),
+      Map.entry("Generators", """
+          the first ten: [0, 1, 1, 2, 3, 5, 8, 13, 21, 34]
+          the producer has ended
+          one line
+          another line
+          java.io.IOException: the disk is gone"""),
+      Map.entry("ScatterGather", """
+          all: [300, 250]
+          first: 250
+          late: hat (of 2 actors; not answered by [closed])"""),
+      Map.entry("MapReduceExample", """
+          {be=2, dream=1, is=1, not=1, or=1, question=1, sleep=1, that=1, the=1, to=4}
+          For input string: "three\""""),
+      Map.entry("FlowBridge", "hello\nworld\n1\n4\n9"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 

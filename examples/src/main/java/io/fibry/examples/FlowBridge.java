@@ -1,0 +1,26 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.flow.Flows;
+import io.fibry.flow.Generator;
+import java.util.concurrent.SubmissionPublisher;
+
+/** Actors at both ends of a java.util.concurrent.Flow: a stream feeds one, and what one makes is a stream. */
+class FlowBridge {
+  public static void main(String[] args) {
+    var printer = ActorSystem.named("printer").newActor((String line) -> System.out.println(line));
+    try (var lines = new SubmissionPublisher<String>()) {
+      lines.subscribe(Flows.subscriber(printer, 64)); // never more than 64 ahead of the actor
+      lines.submit("hello");
+      lines.submit("world");
+    }
+    printer.waitForExit(); // the end of the stream was its poison pill
+
+    Generator<Integer> squares = Generator.of(ActorSystem.anonymous(), 10, out -> {
+      for (int i = 1; i <= 3; i++) out.yield(i * i);
+    });
+    var reader = ActorSystem.named("reader").newActor((Integer square) -> System.out.println(square));
+    Flows.publisher(squares).subscribe(Flows.subscriber(reader, 1));
+    reader.waitForExit();
+  }
+}

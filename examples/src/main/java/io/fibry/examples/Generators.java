@@ -1,0 +1,34 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.flow.Generator;
+import java.io.IOException;
+
+/** Sequences made by actors while they are read: the producer runs ahead, so far and no further, and ends with its reader. */
+class Generators {
+  public static void main(String[] args) {
+    Generator<Long> fibonacci = Generator.of(ActorSystem.named("fibonacci"), 100, out -> {
+      try {
+        for (long a = 0, b = 1; ; b += a, a = b - a) out.yield(a);
+      } finally {
+        System.out.println("the producer has ended");
+      }
+    });
+    try (var numbers = fibonacci.stream()) {
+      System.out.println("the first ten: " + numbers.limit(10).toList());
+    } // here the producer is ended
+
+    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()); // the reader is told
+    Generator<String> lines = Generator.of(silent, 10, out -> {
+      out.yield("one line");
+      out.yield("another line");
+      throw new IOException("the disk is gone");
+    });
+    try {
+      for (var line : lines) System.out.println(line);
+    } catch (Exception failure) { // after the lines before it, as itself
+      System.out.println(failure);
+    }
+  }
+}
