@@ -235,7 +235,7 @@ class PoolHandOverFaultTest {
 
     clock.manual.advance(Duration.ofSeconds(11));
 
-    Patience.eventually(() -> left.get() == 1);
+    assertTrue(LeakProbe.eventually(() -> left.get() == 1), () -> left + " left, " + fails + " failures to come; " + own.dump());
   }
 
   @Test

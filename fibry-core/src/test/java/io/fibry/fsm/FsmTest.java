@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.Handler;
 import io.fibry.NoReplyException;
 import io.fibry.Patience;
 import io.fibry.Strategy;
@@ -170,6 +171,20 @@ class FsmTest {
     front.sendMessage(new Push("Ada"));
 
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(front.ask(new Look()), back.ask(new Look())));
+  }
+
+  @Test
+  void codeAroundItSeesTheMachinesOwnMessagesToo() {
+    var how = house.scope.anonymous().around((Object message, Handler.Task next) -> {
+      house.seen.add(message.toString());
+      next.run();
+    });
+    var door = house.door().entering(Closed.class, closed -> {}).newActor(how);
+
+    door.sendMessage(new Push("Ada"));
+    house.clock.advance(House.AWHILE);
+
+    assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the end of the time in Open[by=Ada]"), house.seen);
   }
 
   @Test
