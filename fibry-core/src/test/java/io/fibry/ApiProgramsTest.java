@@ -77,7 +77,7 @@ class ApiProgramsTest {
     assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
   }
 
-  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P18 reads a file, what P07, P26 and P14 print depends on time, and actors of Shapes send to themselves without end. */
+  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P18 reads a file, what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "P01Hello            | Hello World",
@@ -88,6 +88,8 @@ class ApiProgramsTest {
     "P10Named            | 1",
     "P12SelectiveReceive | here is your hat",
     "P13Stash            | log.txt: first",
+    "P14PoolByKey        | Order[customer=ada, cents=100];Order[customer=bob, cents=200]",
+    "P17Generator        | 0;1;1;13;144;2;21;233;3;34;377;5;55;610;8;88;89;987;left;right",
     "P21RateLimit        | 13;hello",
     "P24Entities         | [milk]",
     "P27Watch            | ''",

@@ -8,6 +8,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
@@ -169,7 +170,7 @@ class FlowsContractTest {
       return n;
     });
 
-    var thrown = assertThrows(io.fibry.AskTimeoutException.class, () -> Flows.askAll(List.of(late), 1, Duration.ofMillis(1)));
+    var thrown = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(late), 1, Duration.ofMillis(1)));
 
     assertEquals(Duration.ofMillis(1), thrown.waited());
     gate.open();

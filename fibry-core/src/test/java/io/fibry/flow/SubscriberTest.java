@@ -280,6 +280,7 @@ class SubscriberTest {
       for (int i = 0; i < 1_000; i++) source.submit(i);
     }
     Patience.ended(actor);
+    Patience.eventually(() -> !ends.isEmpty());
 
     assertEquals(List.of(Optional.empty()), ends);
   }
