@@ -62,6 +62,7 @@ class ExamplesTest {
           slow lost 'never begun': UNDELIVERED
           slow lost 'nor this one': UNDELIVERED
           takes more: false"""),
+      Map.entry("WatchedFolder", "changed: hat.txt\nwatches no more"),
       Map.entry("Transactions", """
           blocks that were torn: 0
           {Ada=70, Bob=130}
