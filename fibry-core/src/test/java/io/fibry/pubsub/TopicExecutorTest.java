@@ -228,6 +228,19 @@ class TopicExecutorTest {
   }
 
   @Test
+  void whoIsMadeToLeaveByOneToldBeforeItIsNotHandedTheMessage() {
+    var place = new CompletableFuture<Subscription>();
+    topic.subscribeOn(Runnable::run, m -> place.join().close());
+    var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
+    place.complete(topic.subscribe(desk));
+
+    topic.publish(1);
+    desk.close();
+
+    assertEquals(List.of(), seen);
+  }
+
+  @Test
   void itMayLeaveInItsOwnCode() {
     var place = new CompletableFuture<Subscription>();
     place.complete(topic.subscribeOn(Runnable::run, m -> {
