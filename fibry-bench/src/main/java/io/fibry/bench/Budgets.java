@@ -28,7 +28,11 @@ public final class Budgets {
       new Row("requests", "sendMessageReturn(i).get()", "start a virtual thread + join a future, one carrier", 1.25, 1.1, 100_000, Sides::requests, Sides::threadAndFuture, List.of(ONE_CARRIER)),
       new Row("asks", "ask(i), with its limit", "start a virtual thread + join a future, one carrier", 2.2, 1.5, 100_000, Sides::asks, Sides::threadAndFuture, List.of(ONE_CARRIER)),
       new Row("asks-pekko", "ask(i), with its limit", "Pekko typed ask", 1 / 7.0, 1 / 7.0, 50_000, Sides::asks, Sides::asksInPekko, List.of()),
-      new Row("inline", "inline ask(i)", "lock and unlock of a ReentrantLock", 6, 3, 1_000_000, Sides::inlineAsks, Sides::lockedCounter, List.of()));
+      new Row("inline", "inline ask(i)", "lock and unlock of a ReentrantLock", 6, 3, 1_000_000, Sides::inlineAsks, Sides::lockedCounter, List.of()),
+      new Row("pool-executor", "a task of a pool of four", "ThreadPoolExecutor, as bounded", 1.3, 1, 200_000, Crews::pool, Crews::executorService, List.of()),
+      new Row("pool-forkjoin", "a task of a pool of four", "ForkJoinPool, as bounded", 1.3, 1, 200_000, Crews::pool, Crews::forkJoinPool, List.of()),
+      new Row("pool-threads", "a task of a pool of four", "a virtual thread per task, as bounded", 1.3, 1, 200_000, Crews::pool, Crews::threadPerTask, List.of()),
+      new Row("pipeline", "a message through three stages", "a virtual thread per stage, bounded queues", 1.3, 1, 200_000, Crews::pipeline, Crews::virtualThreadsAndQueues, List.of()));
 
   private Budgets() {}
 

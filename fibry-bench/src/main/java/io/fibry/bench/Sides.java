@@ -19,11 +19,11 @@ final class Sides {
   private Sides() {}
 
   /** What a virtual thread does with the job, timed on it. */
-  private interface Job {
+  interface Job {
     void run() throws Exception;
   }
 
-  private static double onVirtualThread(int times, Job job) throws Exception {
+  static double onVirtualThread(int times, Job job) throws Exception {
     var took = new CompletableFuture<Long>();
     Thread.startVirtualThread(() -> {
       try {

@@ -1,0 +1,128 @@
+package io.fibry.bench;
+
+import io.fibry.ActorSystem;
+import io.fibry.flow.Pipeline;
+import io.fibry.pool.Pools;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/** Work that many do, beside the plainest programs that give the same guarantee: four at once or a stage each, so many may wait, and who sends one more waits. */
+final class Crews {
+  private static final int WORKERS = 4;
+  private static final int ROOM = 1_024;
+  private static final int STAGE_ROOM = 64;
+
+  private Crews() {}
+
+  // ---- one of four workers does it
+
+  static double pool(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    var pool = Pools.fixed(ActorSystem.anonymous(), WORKERS).newActor((Integer message) -> done.countDown());
+    double each = Sides.onVirtualThread(times, () -> {
+      for (int i = 0; i < times; i++) pool.sendMessage(i);
+      done.await();
+    });
+    pool.close();
+    return each;
+  }
+
+  static double executorService(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    try (var executor = new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), Crews::waiting)) {
+      return Sides.onVirtualThread(times, () -> {
+        for (int i = 0; i < times; i++) executor.execute(done::countDown);
+        done.await();
+      });
+    }
+  }
+
+  private static void waiting(Runnable task, ThreadPoolExecutor executor) {
+    try {
+      executor.getQueue().put(task);
+    } catch (InterruptedException never) {
+      throw new AssertionError(never);
+    }
+  }
+
+  static double forkJoinPool(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    var room = new Semaphore(ROOM + WORKERS);
+    try (var executor = new ForkJoinPool(WORKERS)) {
+      return Sides.onVirtualThread(times, () -> {
+        for (int i = 0; i < times; i++) {
+          room.acquire();
+          executor.execute(() -> {
+            done.countDown();
+            room.release();
+          });
+        }
+        done.await();
+      });
+    }
+  }
+
+  static double threadPerTask(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    var room = new Semaphore(ROOM + WORKERS);
+    var side = new Semaphore(WORKERS);
+    return Sides.onVirtualThread(times, () -> {
+      for (int i = 0; i < times; i++) {
+        room.acquire();
+        Thread.startVirtualThread(() -> {
+          side.acquireUninterruptibly();
+          done.countDown();
+          side.release();
+          room.release();
+        });
+      }
+      done.await();
+    });
+  }
+
+  // ---- it goes through three stages that overlap, in order
+
+  static double pipeline(int times) throws Exception {
+    var done = new CountDownLatch(times);
+    var in = Pipeline.from(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
+    double each = Sides.onVirtualThread(times, () -> {
+      for (int i = 0; i < times; i++) in.sendMessage(i);
+      done.await();
+    });
+    in.close();
+    return each;
+  }
+
+  static double virtualThreadsAndQueues(int times) throws Exception {
+    var first = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
+    var second = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
+    var third = new ArrayBlockingQueue<Integer>(STAGE_ROOM);
+    var done = new CountDownLatch(times);
+    stage(times, first, second::put);
+    stage(times, second, third::put);
+    stage(times, third, n -> done.countDown());
+    return Sides.onVirtualThread(times, () -> {
+      for (int i = 0; i < times; i++) first.put(i);
+      done.await();
+    });
+  }
+
+  private interface Next {
+    void take(Integer n) throws InterruptedException;
+  }
+
+  private static void stage(int times, BlockingQueue<Integer> from, Next next) {
+    Thread.startVirtualThread(() -> {
+      try {
+        for (int i = 0; i < times; i++) next.take(from.take());
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    });
+  }
+}
