@@ -1,15 +1,10 @@
 package io.fibry.pool;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.ActorSystem;
-import io.fibry.Clock;
 import io.fibry.Gate;
-import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -19,13 +14,8 @@ import io.fibry.pool.Town.Balance;
 import io.fibry.pool.Town.Fail;
 import io.fibry.pool.Town.Leave;
 import io.fibry.pool.Town.Pay;
-import io.fibry.pool.Town.Promise;
-import io.fibry.pool.Town.Stand;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -94,98 +84,6 @@ class EntitiesTest {
   }
 
   @Test
-  void itEndsNoSoonerThanItWasIdleForSoLongAndNoLaterThanAnEighthMore() {
-    town.clock.advance(Duration.ofSeconds(17)); // at no tick
-    town.ada().ask(new Balance());
-
-    town.clock.advance(Town.IDLE.minusNanos(1));
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // who looks for the idle is an actor that nobody can wait for
-    assertEquals(1, town.accounts.size());
-    town.clock.advance(Town.IDLE.dividedBy(8).plusNanos(1));
-
-    Patience.eventually(() -> town.accounts.size() == 0);
-  }
-
-  @Test
-  void anyUseKeepsItAlive() {
-    for (int i = 0; i < 20; i++) {
-      town.ada().sendMessage(new Pay(1));
-      town.clock.advance(Town.IDLE.dividedBy(2));
-    }
-
-    assertEquals(20, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada"), town.events);
-  }
-
-  @Test
-  void whoIsIdleEndsWhileOthersAreUsed() {
-    town.ada().sendMessage(new Pay(1));
-    for (int i = 0; i < 20; i++) {
-      town.accounts.actor("bob").ask(new Balance());
-      town.clock.advance(Town.IDLE.dividedBy(2));
-    }
-
-    Patience.eventually(() -> town.events.contains("saved ada"));
-    assertFalse(town.events.contains("saved bob"));
-  }
-
-  @Test
-  void whoIsAskedIsNotIdle() {
-    var gate = new Gate();
-    town.ada().sendMessage(new Stand(gate));
-    var asker = Patience.elsewhere(() -> town.ada().ask(new Balance(), Duration.ofDays(1)));
-    Patience.await(gate.entered);
-    Patience.parked(asker);
-
-    town.rest();
-    town.rest();
-    gate.open();
-    Patience.joined(asker);
-    town.ada().ask(new Balance());
-
-    assertEquals(List.of("born ada"), town.events);
-  }
-
-  @Test
-  void whoHasPromisedAnAnswerIsNotIdle() {
-    var value = new CompletableFuture<Integer>();
-    var answers = List.of(town.ada().sendMessageReturn(new Promise(value)), town.ada().sendMessageReturn(new Promise(value)));
-    town.ada().ask(new Balance()); // it has promised
-
-    town.rest();
-    town.rest();
-    value.complete(7);
-
-    assertEquals(List.of(7, 7), answers.stream().map(Patience::value).toList());
-    town.rest();
-    town.rest(0);
-  }
-
-  @Test
-  void manyAnswersGivenLongAgoKeepNobodyAlive() {
-    var value = new CompletableFuture<Integer>();
-    var answers = new ArrayList<CompletableFuture<Integer>>();
-    for (int i = 0; i < 1_000; i++) answers.add(town.ada().sendMessageReturn(new Promise(value)));
-    value.complete(7);
-    answers.forEach(Patience::value);
-
-    town.rest(0);
-  }
-
-  @Test
-  void whatWaitsWhenItIsFoundIdleIsHandled() {
-    var gate = new Gate();
-    town.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
-    Patience.await(gate.entered);
-
-    town.rest();
-    gate.open();
-    Patience.eventually(() -> town.accounts.size() == 0);
-
-    assertEquals(3, town.saved.get("ada"));
-  }
-
-  @Test
   void whoEndedByItselfHasASuccessorAtTheNextUse() {
     town.ada().sendMessages(List.of(new Pay(4), new Leave()));
     Patience.eventually(() -> town.saved.containsKey("ada"));
@@ -236,37 +134,6 @@ class EntitiesTest {
   }
 
   @Test
-  void byTheSystemsClockItWorksToo() {
-    var quick = Entities.of(Duration.ofMillis(10), (String name) -> town.birth(name));
-
-    quick.actor("ada").sendMessage(new Pay(1));
-    Patience.eventually(() -> quick.size() == 0);
-
-    assertEquals(1, quick.actor("ada").ask(new Balance()));
-    quick.close();
-  }
-
-  @Test
-  void aClockThatCannotSetATimerLeavesThemAlive() {
-    var broken = new AtomicInteger(1);
-    var clock = new Clock() {
-      @Override
-      public Scheduler.Timer after(Duration delay, Runnable task) {
-        if (broken.getAndDecrement() > 0) throw new IllegalStateException("planned");
-        return super.after(delay, task);
-      }
-    };
-    try (var logged = new Logged(); var accounts = Entities.of(Town.IDLE, clock, (String name) -> town.birth(name))) {
-      accounts.actor("ada").sendMessage(new Pay(1));
-      accounts.actor("bob").sendMessage(new Pay(1));
-      clock.manual.advance(Town.IDLE.multipliedBy(2));
-
-      Patience.eventually(() -> accounts.size() == 0);
-      assertTrue(logged.text().contains("could not set the timer that finds the idle"), logged.text());
-    }
-  }
-
-  @Test
   void badInputIsRefused() {
     assertEquals("entities that are idle after PT0S would end before their first message; give more than zero", assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, town::birth)).getMessage());
     assertEquals("idle", assertThrows(NullPointerException.class, () -> Entities.of(null, town::birth)).getMessage());
@@ -305,27 +172,6 @@ class EntitiesTest {
   }
 
   @Test
-  void atMostAThousandLeaveAtOnce() {
-    var leaving = new AtomicInteger();
-    var gate = new CountDownLatch(1);
-    var many = Entities.of(Town.IDLE, town.clock, (Integer key) -> town.scope.anonymous().initialState(() -> key).onStop(state -> {
-      leaving.incrementAndGet();
-      Patience.await(gate);
-    }).newActor((Integer state, Pay pay) -> {}));
-    for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
-    town.rest();
-    Patience.eventually(() -> leaving.get() == 1_000);
-
-    for (int i = 0; i < 1_000; i++) Thread.yield();
-    assertEquals(1_000, leaving.get());
-    gate.countDown();
-    Patience.eventually(() -> many.size() == 0);
-
-    assertEquals(1_100, leaving.get());
-    many.close();
-  }
-
-  @Test
   void entitiesOfTheirOwnShareNothing() {
     var others = town.others(name -> town.scope.anonymous().newActor(order -> town.events.add("other " + order)));
 
@@ -335,12 +181,5 @@ class EntitiesTest {
 
     assertEquals(1, town.ada().ask(new Balance()));
     assertEquals(List.of("born ada", "other Pay[amount=2]"), town.events);
-  }
-
-  @Test
-  void idleForAsLongAsThereIsTime() {
-    try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE), (String name) -> ActorSystem.anonymous().newActor((Town.Order order) -> {}))) {
-      assertTrue(old.actor("ada").sendMessage(new Pay(1)));
-    }
   }
 }
