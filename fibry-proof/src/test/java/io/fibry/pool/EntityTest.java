@@ -9,7 +9,9 @@ import org.junit.jupiter.api.Test;
 
 /** Two who use an entity, who finds it idle, and who ends it on purpose, under many schedules. {@link UseAgainstPassivation} shows the same of one user by a weaker memory. */
 class EntityTest {
-  private static final int SCHEDULES = 1_000;
+  private static final int SCHEDULES = Boolean.getBoolean("fibry.soak") ? 20_000 : 1_000;
+
+  private static Race race; // not a variable of a test: what only those know, the model checker takes for one thread's own
 
   /** What the two handed over, and when the pill came. Plain fields: the entity has to keep them apart. */
   private static final class Race {
@@ -58,7 +60,7 @@ class EntityTest {
   @Test
   void whoComesInHandsOverBeforeThePill() {
     Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      var race = new Race();
+      race = new Race();
       var came = new boolean[3];
 
       var one = start(() -> came[0] = race.use(0, 0));
@@ -76,7 +78,7 @@ class EntityTest {
   @Test
   void whoWasUsedSinceItWasSeenIsNotPassivated() {
     Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      var race = new Race();
+      race = new Race();
       var came = new boolean[2];
 
       var user = start(() -> came[0] = race.use(0, 5));
@@ -91,7 +93,7 @@ class EntityTest {
   @Test
   void itStaysGoneWhoeverGoesOut() {
     Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      var race = new Race();
+      race = new Race();
 
       var user = start(() -> race.use(0, 5));
       var sweeper = start(race::sweep);
@@ -106,7 +108,7 @@ class EntityTest {
   @Test
   void theLatestUseCounts() {
     Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      var race = new Race();
+      race = new Race();
 
       var user = start(() -> race.use(0, 5));
       race.use(1, 7);
