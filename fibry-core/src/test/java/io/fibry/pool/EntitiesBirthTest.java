@@ -176,7 +176,7 @@ class EntitiesBirthTest {
   @Test
   void whoIsInterruptedWhileHeWaitsForABirthSendsADeadLetterAndKeepsTheFlag() {
     var accounts = slow();
-    elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
+    var first = elsewhere(() -> accounts.actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
 
     Thread.currentThread().interrupt();
@@ -187,6 +187,7 @@ class EntitiesBirthTest {
     assertThrows(CancellationException.class, () -> accounts.actor("ada").sendMessageReturn(new Balance()));
     assertTrue(Thread.interrupted());
     gate.open();
+    assertTrue(Patience.value(first));
     assertEquals(1, accounts.actor("ada").ask(new Balance()));
     town.clock.advance(Town.IDLE.multipliedBy(2));
     Patience.eventually(() -> accounts.size() == 0); // who gave up is not inside any more
