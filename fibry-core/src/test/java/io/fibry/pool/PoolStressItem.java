@@ -1,0 +1,108 @@
+package io.fibry.pool;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.MailboxFullException;
+import io.fibry.Request;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** One thing sent to a pool under stress, and what became of it. As a task it handles itself. */
+final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable {
+  /** How it is sent. */
+  enum Kind { TELL, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
+
+  final PoolStressRound round;
+  final int sender;
+  final int number;
+  final Kind kind;
+  final int weight;
+  final int key;
+  final boolean fails;
+  int payload; // plain: written before sending, read by the handler
+  volatile boolean refused; // the sender was told that it was not taken
+  volatile Throwable thrown; // what a request got in place of a value
+  volatile CompletableFuture<Integer> future;
+  final AtomicInteger begun = new AtomicInteger();
+  final AtomicInteger done = new AtomicInteger();
+  final AtomicInteger letters = new AtomicInteger();
+  volatile Reason letter;
+
+  PoolStressItem(PoolStressRound round, int sender, int number, Kind kind, int weight, int key, boolean fails) {
+    this.round = round;
+    this.sender = sender;
+    this.number = number;
+    this.kind = kind;
+    this.weight = kind == Kind.TASK ? 1 : weight;
+    this.key = key;
+    this.fails = fails;
+  }
+
+  boolean request() {
+    return kind.ordinal() >= Kind.ASK.ordinal();
+  }
+
+  @Override
+  public void run() {
+    round.handle(null, this, null);
+  }
+
+  /** Waits for what was promised. */
+  void settle() throws InterruptedException {
+    if (future == null) return;
+    try {
+      int answer = future.get(25, TimeUnit.SECONDS);
+      if (answer != number) thrown = new AssertionError("got the answer " + answer);
+    } catch (ExecutionException failed) {
+      thrown = failed.getCause();
+    } catch (CancellationException | TimeoutException failure) {
+      thrown = failure;
+    }
+  }
+
+  /** Whether it must be in the accounts. */
+  boolean hasOutcome() {
+    return kind != Kind.TIMER || done.get() + letters.get() > 0;
+  }
+
+  /** The fault in its account, or null. */
+  String fault() {
+    int begins = begun.get();
+    if (begins > 1 && !(fails && begins <= 1 + round.retries)) return "was handed to a handler " + begins + " times";
+    if (done.get() + letters.get() > 1) return "has " + done + " handled and " + letters + " dead letters";
+    if (refused && begins > 0) return "was refused and handled";
+    return request() ? requestFault(begins) : messageFault(begins);
+  }
+
+  private String messageFault(int begins) {
+    if (kind != Kind.TIMER && done.get() + letters.get() == 0) return "disappeared, begun " + begins + ", refused " + refused;
+    if (letters.get() == 1 && (letter == Reason.FAILED) != (begins > 0)) return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
+    if (refused && letters.get() == 0) return "was refused and is no dead letter";
+    return null;
+  }
+
+  private String requestFault(int begins) {
+    if (letters.get() > 0) return "is a request and a dead letter";
+    var answer = future;
+    if (answer != null && !answer.isDone()) return "is incomplete";
+    return switch (thrown) {
+      case null -> begins == 1 && !fails ? null : "got a value though begun " + begins + " times, fails=" + fails;
+      case PoolStressRound.Planned planned -> begins > 0 && fails ? null : "got the failure of a handler though begun " + begins + " times";
+      case MailboxFullException full -> begins == 0 ? null : "was told full and was handled";
+      case ActorStoppedException stopped -> begins == 0 ? null : "was told stopped and was handled";
+      case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";
+      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED ? null : "was cancelled by nobody";
+      default -> "got " + thrown + java.util.List.of(thrown.getStackTrace());
+    };
+  }
+
+  @Override
+  public String toString() {
+    return kind + " " + sender + "/" + number;
+  }
+}

@@ -1,0 +1,36 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Hush;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Pools of every kind under random load, that end in the middle of it: see {@link PoolStressRound} for what is checked. */
+@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@ExtendWith(Hush.class)
+class PoolStressTest {
+  @Test
+  void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() throws InterruptedException {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("pools: -Dfibry.seed=" + seed);
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 180 : Integer.getInteger("fibry.seconds", 4));
+    int rounds = 0;
+
+    while (System.nanoTime() < end) play(seed + rounds++);
+
+    assertTrue(rounds > 20, "only " + rounds + " rounds");
+    System.out.println("pools: " + rounds + " rounds");
+  }
+
+  private static void play(long seed) throws InterruptedException {
+    try {
+      new PoolStressRound(new SplittableRandom(seed)).play();
+    } catch (Throwable fault) {
+      throw new AssertionError("-Dfibry.seed=" + seed + ": " + fault.getMessage(), fault);
+    }
+  }
+}
