@@ -80,10 +80,9 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     Caller.beforeWait();
     var timer = (Scheduler.Timer) null;
     try (var wait = Wait.begin(this, message, place)) {
-      var ring = wait == null ? null : wait.ring();
-      if (ring == null) timer = limit.waking();
-      if (queue.await(place, ring == null ? limit : () -> true)) return null; // somebody may have made room meanwhile all the same
-      if (ring != null && phase <= OPEN) throw Wait.exception(ring);
+      timer = limit.waking();
+      if (queue.await(place, wait == null ? limit : () -> limit.getAsBoolean() || wait.closesRing())) return null; // also where somebody made room although there was a ring
+      if (wait != null && phase <= OPEN) wait.refuseClosed();
     } finally {
       if (timer != null) timer.cancel();
     }

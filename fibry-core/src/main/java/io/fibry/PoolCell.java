@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Keepers;
 import io.fibry.mailbox.Place;
 import io.fibry.mailbox.Seat;
 import io.fibry.mailbox.SharedQueue;
@@ -348,6 +349,18 @@ final class PoolCell extends GuardedCell {
   /** Whether somebody else may do what one of its workers waits for. */
   boolean hasOthers() {
     return queue.sharing().most() > 1;
+  }
+
+  /** Who must go on for a wait to end. Null: nobody, or that cannot be told. */
+  Keepers<Object> keepers(Wait wait) {
+    if (wait.isForEnd()) return new Keepers<>(seats());
+    var place = wait.place();
+    var keepers = place == null ? null : queue.keepers(place);
+    return keepers == null || keepers.seats() != null ? keepers : new Keepers<>(seats(), keepers.permits(), keepers.workers());
+  }
+
+  private List<Seat<Object>> seats() {
+    return workers.stream().map(worker -> worker.seat).toList();
   }
 
   @Override

@@ -3,15 +3,15 @@ package io.fibry;
 import io.fibry.mailbox.Place;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * A handler waits: for an answer, for an end, or for room. It says so in its activation, and in all that are below it on its thread; then it walks from its own wait to who must go on for that to end, to what that one waits
  * for, and so on. Who comes back to its own thread has closed a ring, which would never end. Of those who close one together, the last to publish sees all the others: so publish first, then walk.
  *
- * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each wait is an object of its own. So a ring that is read twice, the very same, was whole in between.
+ * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each wait is an object of its own. So a ring that is read twice, the very same, was whole in between. Where a pool is part of it, a {@link Way} may fork.
  */
 final class Wait implements AutoCloseable {
   static final String END = "its end";
@@ -22,6 +22,7 @@ final class Wait implements AutoCloseable {
   private final Object thing; // an Asked, the future of an end, or a Place; null: who is waited for runs on the same thread
   private final Activation by;
   private final boolean deaf; // an interrupt does not end it
+  private List<Wait> closed; // the ring that was found; its thread's
 
   private Wait(ActorCell on, Object what, Object thing, Activation by, boolean deaf) {
     this.on = on;
@@ -76,16 +77,47 @@ final class Wait implements AutoCloseable {
 
   /** The ring that this wait closes, this one first; null: none. Throws nothing. */
   List<Wait> ring() {
-    var path = walk();
-    if (path == null || !path.equals(walk())) return null;
-    var waits = List.copyOf(path.keySet());
+    if (!leadsOn()) return null; // as most
+    var before = Way.home(this);
+    var way = before == null ? null : Way.home(this);
+    while (way != null && !way.isWithin(before)) { // others have come in between
+      before = way;
+      way = Way.home(this);
+    }
+    return way == null ? null : ring(way);
+  }
+
+  private boolean leadsOn() {
+    if (on instanceof PoolCell) return true;
+    var worker = worker();
+    return worker != null && (worker.waits != null || worker.thread == Thread.currentThread());
+  }
+
+  /** Of all that a way may have, one round. */
+  private List<Wait> ring(Way way) {
     var ring = new ArrayList<Wait>();
-    for (int i = 0; i < waits.size(); i++) {
-      var worker = path.get(waits.get(i));
-      ring.add(waits.get(i).told(worker));
-      nested(worker, waits.get((i + 1) % waits.size()).by, ring);
+    for (var wait = this; wait != null; ) {
+      var step = way.step(wait);
+      ring.add(wait.told(step.by()));
+      nested(step.by(), (step.next() == null ? this : step.next()).by, ring);
+      wait = step.next();
     }
     return ring;
+  }
+
+  /** Whether this closes a ring; for {@link #refuseClosed}. */
+  boolean closesRing() {
+    closed = ring();
+    return closed != null;
+  }
+
+  void refuseClosed() {
+    if (closed != null) throw exception(closed);
+  }
+
+  /** It may be part of a ring, although it closed none when it began. */
+  void lookAgain() {
+    if (thing instanceof Place<?> place && place.inLine()) LockSupport.unpark(by.thread);
   }
 
   /** Throws, if this closes a ring. For waits that leave nothing behind. */
@@ -94,37 +126,37 @@ final class Wait implements AutoCloseable {
     if (ring != null) throw exception(ring);
   }
 
-  /** Each wait on the way with who must go on for it to end, up to one on this thread; null: the way ends before, or goes round without us. */
-  private LinkedHashMap<Wait, Activation> walk() {
-    var path = (LinkedHashMap<Wait, Activation>) null; // most ways are short
-    for (var wait = this; wait != null && !wait.over(); ) {
-      var worker = wait.worker();
-      if (worker == null) return null;
-      boolean home = worker.thread == Thread.currentThread();
-      var next = home ? null : worker.waits;
-      if (!home && next == null) return null;
-      if (path == null) path = new LinkedHashMap<>();
-      if (path.put(wait, worker) != null) return null;
-      if (home) return path;
-      wait = next;
-    }
-    return null;
+  /** Who must go on for this to end; null: nobody is at it, or one of many. */
+  Activation worker() {
+    if (!(on instanceof PoolCell)) return worker(on);
+    var extras = on.richOrNull();
+    return extras == null ? null : extras.leaver;
   }
 
-  /** Who must go on for this to end; null: nobody is at it. */
-  private Activation worker() {
-    var extras = on.richOrNull();
+  /** Who works for it now, be it at its hooks. */
+  static Activation worker(ActorCell cell) {
+    var extras = cell == null ? null : cell.richOrNull();
     var leaver = extras == null ? null : extras.leaver;
-    return leaver != null ? leaver : on.run();
+    return leaver != null || cell == null ? leaver : cell.run();
   }
 
   /** Whether it is no edge: it ended, or will by itself. Once true, always true, but for the interrupt. */
-  private boolean over() {
+  boolean over() {
     var sleeper = by.thread;
     if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
     if (on.phase > ActorCell.OPEN && on.rich().isCondemned()) return true; // its grace ends it
     if (thing instanceof Asked<?> asked) return asked.inGoodHands();
     return thing instanceof Place<?> place ? !place.inLine() : ((CompletableFuture<?>) thing).isDone();
+  }
+
+  boolean isForEnd() {
+    return !(thing instanceof Asked<?>) && thing instanceof CompletableFuture<?>;
+  }
+
+  /** Where that stands which it waits for; null: nowhere, or it was never in a queue that has places. */
+  @SuppressWarnings("unchecked") // of a guarded cell, whose queue holds objects
+  Place<Object> place() {
+    return thing instanceof Asked<?> asked ? asked.place : thing instanceof Place<?> place ? (Place<Object>) place : null;
   }
 
   /** Tells who waits for an answer that the actor ends; false if it is none that is waited for. */

@@ -30,7 +30,7 @@ class ArchitectureTest {
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       Map.entry("io.fibry", Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter", "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
           "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
-      Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat")),
+      Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat", "Keepers")),
       Map.entry("io.fibry.fsm", Set.of("Fsm")),
       Map.entry("io.fibry.pool", Set.of("Entities", "Pools")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),

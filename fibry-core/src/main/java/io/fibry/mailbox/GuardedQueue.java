@@ -36,7 +36,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   private final Mailbox<?> kind;
   private final TreeSet<Place<E>> ranked; // null: no order
-  private final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
+  final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
   final Chain<E> chain = new Chain<>(); // all that has no rank; taken before what is ranked
   private int count; // those that count against the capacity
   int present; // all but the pill

@@ -3,6 +3,7 @@ package io.fibry.mailbox;
 import io.fibry.mailbox.Place.Where;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone. Thread-safe.
@@ -19,13 +20,13 @@ import java.util.List;
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
   private final Resting<E> resting = new Resting<>();
-  private final Lanes<E> lanes; // null: there are no keys
+  final Lanes<E> lanes; // null: there are no keys
   private int free; // permits
   private int seats;
   private int retiring; // of them
   private int busy; // of them
   private Place<E> pill; // the first that waits
-  private boolean over; // the end has begun
+  boolean over; // the end has begun
   private boolean deserted; // and no worker was left
 
   /**
@@ -243,47 +244,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return lanes.all.stream().limit(most).map(share -> share.item).toList();
   }
 
-  // ---- for who looks for a ring
-
   /**
-   * Who must go on for something that waits, or is being handled.
-   *
-   * @param <E> what waits
-   * @param seats where they sit; null: any worker
-   * @param permits if those who never go on hold more than this, it never ends
-   * @param workers likewise, if they are more than this
-   */
-  public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {}
-
-  /**
-   * Who keeps something here.
+   * Who keeps something here, for who looks for a ring.
    *
    * @param place offered before
    * @return null: nobody, or it cannot be told
    */
   public synchronized Keepers<E> keepers(Place<E> place) {
-    if (over || !(place instanceof Share<E> share)) return null;
-    if (share.isGone()) return share.seat == null ? null : oneOf(List.of(share.seat));
-    if (share.isOutside() || pillIsNext()) return null;
-    if (!share.inLine() && share.lane != null && share.lane.first.seat != null) return oneOf(List.of(share.lane.first.seat)); // whatever else happens, it is behind that one
-    if (!(first() instanceof Share)) return oneOf(lanes.fronts());
-    return new Keepers<>(null, sharing.permits - heaviest(share), sharing.most - 1);
-  }
-
-  /** Before one of these is through nothing can be begun. */
-  private Keepers<E> oneOf(List<Seat<E>> fronts) {
-    return new Keepers<>(fronts, Integer.MAX_VALUE, fronts.size() - 1);
-  }
-
-  /** Of what is begun before this one, and of itself; for a sender in the line, of what is begun first. */
-  private int heaviest(Share<E> last) {
-    if (sharing.weight == null) return 1;
-    int heaviest = 0;
-    for (var place : places()) {
-      if (place instanceof Share<E> share) heaviest = Math.max(heaviest, share.weight);
-      if (place == last || place == pill || last.inLine()) break;
-    }
-    return heaviest;
+    return place instanceof Share<E> share ? Keepers.of(this, share) : null;
   }
 
   // ---- under the monitor
@@ -302,7 +270,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return first instanceof Share<E> share && share.weight <= free;
   }
 
-  private boolean pillIsNext() {
+  boolean pillIsNext() {
     return pill != null && !over && (lanes == null || lanes.behind == 0) && first() == pill;
   }
 
@@ -318,6 +286,12 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private void rest(Seat<E> seat) {
     resting.add(seat);
     seat.ready = canBegin() || pillIsNext();
+    wakeLine();
+  }
+
+  /** Who waits for room is not let in by what has changed: so he may wait for himself. */
+  private void wakeLine() {
+    if (!canBegin()) for (var place : line) LockSupport.unpark(place.sender);
   }
 
   private void done(Seat<E> seat) {
@@ -356,9 +330,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   E take(Place<E> place) {
-    if (place instanceof Share<E> share) return remove(share, false);
     if (place == pill) pill = null;
-    return super.take(place);
+    E item = place instanceof Share<E> share ? remove(share, false) : super.take(place);
+    wakeLine();
+    return item;
   }
 
   private E remove(Share<E> share, boolean begins) {

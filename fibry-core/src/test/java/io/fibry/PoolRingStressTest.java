@@ -1,0 +1,165 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Pools and actors that wait for one another at random. No ring may be missed: all waits for an answer have a limit, and none may end by it; waits for room have none. No alarm may be false: who is told does not go on for a
+ * while, and what it waited for must not come in that time, unless somebody else that was told has gone on.
+ */
+@Timeout(240)
+class PoolRingStressTest {
+  private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
+  private static final Strategy EXECUTOR = Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), EXECUTOR, Strategy.CALLER};
+
+  private final Queue<String> faults = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger alarms = new AtomicInteger();
+  private final AtomicInteger released = new AtomicInteger(); // how many that were told have gone on
+  private volatile boolean over; // all visits have been answered, and what goes on may be sent away
+
+  /** To be visited, and to visit others from there: so many deep. */
+  record Visit(long seed, int depth) implements Request<Visit, Integer> {
+    int part(int of) {
+      return (int) Math.floorMod(seed, (long) of);
+    }
+  }
+
+  private final class Member {
+    final String kind;
+    final Actor<Object> actor;
+    final List<Member> all;
+
+    Member(Scope scope, int number, List<Member> all, Random random) {
+      this.all = all;
+      int size = 1 + random.nextInt(3);
+      int choice = random.nextInt(6);
+      var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
+      if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER; // there, several workers may have one thread
+      var how = scope.named("" + number).strategy(strategy).mailbox(random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
+      this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", " + how.strategy() + ", " + how.mailbox();
+      var made = switch (choice) {
+        case 0 -> how;
+        case 1, 2 -> Pools.fixed(how, size);
+        case 3 -> Pools.scaling(how, size / 2, size);
+        case 4 -> Pools.byKey(how, size, (Object message) -> message instanceof Visit visit ? visit.part(2) : 0);
+        default -> Pools.weighted(how, size, (Object message) -> message instanceof Visit visit ? 1 + visit.part(size) : 1);
+      };
+      this.actor = made.newActor(this::handle);
+    }
+
+    private void handle(Object message, ActorContext<Object> context) {
+      if (!(message instanceof Visit visit)) return;
+      var random = new Random(visit.seed());
+      int steps = visit.depth() == 0 ? 0 : random.nextInt(3);
+      for (int i = 0; i < steps; i++) step(random, visit.depth());
+      context.reply(visit, 1);
+    }
+
+    private void step(Random random, int depth) {
+      pause(random.nextInt(20_000));
+      var target = all.get(random.nextInt(all.size()));
+      var visit = new Visit(random.nextLong(), depth - 1);
+      int how = random.nextInt(5);
+      try {
+        if (how == 0) target.actor.ask(visit);
+        else if (how == 1) target.actor.sendMessage("needs room");
+        else wait(target, visit);
+      } catch (AskCycleException told) {
+        alarms.incrementAndGet();
+        released.incrementAndGet();
+      } catch (Exception failure) {
+        if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " (" + how + ") in vain: " + failure + "\n" + ((ActorCell) target.actor).scope().dump());
+      }
+    }
+
+    private void wait(Member target, Visit visit) throws Exception {
+      var answer = target.actor.sendMessageReturn(visit);
+      int before = released.get();
+      try {
+        answer.get(LIMIT.toNanos(), TimeUnit.NANOSECONDS);
+      } catch (AskCycleException told) {
+        alarms.incrementAndGet();
+        check(answer, before, told);
+        released.incrementAndGet();
+      } catch (TimeoutException late) {
+        throw new IllegalStateException("nobody was told of a ring", late);
+      }
+    }
+
+    /** What another one was told lets this go on before he can say so: so it is waited for a moment. */
+    private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
+      pause(2_000_000);
+      if (!answer.isDone() || over) return;
+      for (int i = 0; i < 100 && released.get() == before; i++) pause(2_000_000);
+      if (released.get() == before) faults.add("false alarm: " + told);
+    }
+  }
+
+  private static void pause(long nanos) {
+    long end = System.nanoTime() + nanos;
+    while (System.nanoTime() - end < 0) LockSupport.parkNanos(end - System.nanoTime());
+  }
+
+  @Test
+  void noRingIsMissedAndNoAlarmIsFalse() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("rings of pools: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    long end = System.nanoTime() + Duration.ofSeconds(Boolean.getBoolean("fibry.soak") ? 60 : Integer.getInteger("fibry.seconds", 4)).toNanos();
+    int rounds = 0;
+
+    for (; System.nanoTime() - end < 0 && faults.isEmpty(); rounds++) round(random, seed);
+
+    assertEquals(List.of(), List.copyOf(faults), () -> "seed " + seed);
+    assertTrue(alarms.get() > 20, () -> alarms + " alarms, seed " + seed);
+    System.out.println("rings of pools: " + rounds + " rounds, " + alarms + " alarms");
+  }
+
+  private void round(Random random, long seed) {
+    var scope = Variants.scope(o -> o.withAskLimit(LIMIT));
+    var members = new ArrayList<Member>();
+    int size = 2 + random.nextInt(3);
+    for (int i = 0; i < size; i++) members.add(new Member(scope, i, members, random));
+    int visits = 12;
+    var done = new CountDownLatch(visits);
+    for (int i = 0; i < visits; i++) {
+      var first = members.get(random.nextInt(size));
+      var visit = new Visit(random.nextLong(), 4);
+      Thread.startVirtualThread(() -> {
+        first.actor.sendMessageReturn(visit).handle((answer, failure) -> {
+          if (failure != null) faults.add("a visit failed: " + failure);
+          done.countDown();
+          return null;
+        });
+      });
+    }
+    try {
+      assertTrue(done.await(30, TimeUnit.SECONDS), () -> "it hangs, seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
+    } catch (InterruptedException interrupted) {
+      throw new AssertionError(interrupted);
+    }
+    over = true;
+    for (var member : members) member.actor.close();
+    over = false;
+  }
+}
