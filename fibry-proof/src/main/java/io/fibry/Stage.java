@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.mailbox.Sharing;
+
 /** Actors for stress tests: their strategy is the thread that sends, since jcstress brings its own. */
 final class Stage {
   /** What is counted of one message that nobody waits for. */
@@ -14,5 +16,9 @@ final class Stage {
 
   static ActorCell actor(Strategy strategy, Handler<Object> handler) {
     return (ActorCell) SCOPE.anonymous().strategy(strategy).newActor(handler);
+  }
+
+  static ActorCell pool(int workers, Handler<Object> handler) {
+    return (ActorCell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers)).newActor(handler);
   }
 }

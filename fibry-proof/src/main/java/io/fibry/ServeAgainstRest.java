@@ -1,0 +1,50 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIII_Result;
+
+/**
+ * Two threads send to a pool of one worker and work for it by turns: one sends, while the other finds nothing more and rests. Each message is begun by one of them; what one handler wrote the next one sees, on whatever
+ * thread, all by plain fields.
+ */
+@JCStressTest
+@Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")
+@Outcome(expect = FORBIDDEN, desc = "lost, twice, or two at once")
+@State
+public class ServeAgainstRest {
+  private int count; // these three by handlers only
+  private int twin;
+  private int torn;
+  private final ActorCell pool = Stage.pool(1, message -> {
+    if (count != twin) torn++;
+    count++;
+    twin++;
+  });
+
+  @Actor
+  public void one() {
+    pool.sendMessage(1);
+    pool.sendMessage(2);
+  }
+
+  @Actor
+  public void other() {
+    pool.sendMessage(3);
+    pool.sendMessage(4);
+  }
+
+  @Arbiter
+  public void verdict(IIII_Result result) {
+    result.r1 = count;
+    result.r2 = twin;
+    result.r3 = torn;
+    result.r4 = pool.crew().stream().allMatch(ActorCell::isIdle) ? 0 : 1;
+  }
+}

@@ -1,0 +1,158 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Sharing;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Pools whose workers work on the thread of whoever gives them something, against their ends. Every message has one outcome, every request completes, states that were made are left, and the pool ends.
+ *
+ * <p>Catches: a worker that leaves and takes what is on its way to him for done; one that ends at a pill that overtook a message; an end that is not seen by who was just about to give something.
+ */
+class PoolTest {
+  private static final int SCHEDULES = 8;
+
+  /** A pool and what is seen of it. Where two may be at it, what they write is guarded. */
+  private static final class Stage {
+    final PoolCell pool;
+    private int handled;
+    private int buried;
+    private int made;
+    private int left;
+    private int inside;
+    private int most;
+
+    Stage(Sharing<Object> sharing) {
+      var scope = new Scope("proof", Scope.ROOT.options().withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()), null);
+      pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.stop().withoutLog()).shared(sharing).initialState(this::make).onStop(this::leave)
+          .newActorWithReturn((Integer state, Object message) -> handle(message));
+    }
+
+    private synchronized Integer make() {
+      return ++made;
+    }
+
+    private synchronized void leave(Integer state) {
+      left++;
+    }
+
+    private synchronized void bury() {
+      buried++;
+    }
+
+    private Object handle(Object message) {
+      enter();
+      exit();
+      if (message.equals(-1)) throw new IllegalStateException("planned");
+      return message;
+    }
+
+    private synchronized void enter() {
+      handled++;
+      most = Math.max(most, ++inside);
+    }
+
+    private synchronized void exit() {
+      inside--;
+    }
+
+    /** How many have an outcome. */
+    private long outcomes() {
+      long sum = pool.scope().handled();
+      for (var reason : Reason.values()) sum += pool.scope().unhandled(reason);
+      return sum;
+    }
+
+    void check(int sent, int workers) {
+      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.workers());
+      assertEquals(sent, outcomes());
+      assertTrue(most <= workers, () -> most + " at once");
+    }
+
+    void checkEnded(int sent, int workers) {
+      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.workers());
+      assertEquals(made, left);
+      assertEquals(1, pool.crew().size());
+      check(sent, workers);
+    }
+  }
+
+  @Test
+  void twoSendersAndTwoWorkers() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var stage = new Stage(Sharing.scaling(2, 2));
+
+      var other = Schedules.start(() -> stage.pool.sendMessage(1));
+      stage.pool.sendMessage(2);
+      stage.pool.sendMessage(3);
+      Schedules.join(other);
+
+      assertEquals(3, stage.handled);
+      stage.check(3, 2);
+    });
+  }
+
+  @Test
+  void aWorkerThatItsPolicyStopsIsReplaced() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var stage = new Stage(Sharing.scaling(1, 1));
+
+      var other = Schedules.start(() -> stage.pool.sendMessage(-1));
+      stage.pool.sendMessage(2);
+      Schedules.join(other);
+
+      assertEquals(2, stage.handled);
+      stage.check(2, 1);
+    });
+  }
+
+  @Test
+  void whatWasSentBeforeThePillIsHandled() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var stage = new Stage(Sharing.scaling(0, 2));
+
+      var other = Schedules.start(() -> stage.pool.sendMessage(1));
+      stage.pool.sendMessage(2);
+      stage.pool.sendPoisonPill();
+      Schedules.join(other);
+
+      stage.checkEnded(2, 2);
+      assertTrue(stage.handled + stage.buried == 2 && stage.handled >= 1);
+    });
+  }
+
+  @Test
+  void aKillAgainstTwoSenders() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var stage = new Stage(Sharing.scaling(0, 2));
+      stage.pool.sendMessage(1);
+      var requests = new CompletableFuture<?>[1];
+
+      var other = Schedules.start(() -> requests[0] = stage.pool.sendMessageReturn((Object) 2));
+      var killer = Schedules.start(stage.pool::kill);
+      stage.pool.sendMessage(3);
+      Schedules.join(other, killer);
+
+      assertTrue(requests[0].isDone(), "a request has no outcome");
+      stage.checkEnded(3, 2);
+    });
+  }
+
+  @Test
+  void askExitAgainstTwoSendersOfOneKey() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var stage = new Stage(Sharing.<Object>byKey(2, message -> "key"));
+
+      var other = Schedules.start(() -> stage.pool.sendMessage(1));
+      var ender = Schedules.start(stage.pool::askExit);
+      stage.pool.sendMessage(2);
+      Schedules.join(other, ender);
+
+      stage.checkEnded(2, 1);
+    });
+  }
+}
