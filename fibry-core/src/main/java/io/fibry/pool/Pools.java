@@ -13,8 +13,8 @@ import java.util.function.ToIntFunction;
  * the mailbox, by whichever worker is free, so a worker that blocks or fails holds nobody up; one that its policy stops is replaced when it is needed. What the handler sends to {@code context.self()} goes to the pool.
  *
  * <p>{@code sendPoisonPill} lets all that waits be begun, and the workers end what they are at; {@code askExit} only the latter. {@code onStop} runs for each worker's state, and then what was given to {@code closeOnExit}. A pool
- * takes no blocks ({@code sendMessages}), its mailbox cannot be selective, and {@code inlineRequests} changes nothing. A worker may ask its own pool, or send to it.
- * Rings through what waits at a pool are not seen: where all workers ask, the limit ends the wait; where all wait for room in their own full pool, nothing does. Give a pool that feeds itself a mailbox that rejects, or is unbounded.
+ * takes no blocks ({@code sendMessages}), its mailbox cannot be selective, and {@code inlineRequests} changes nothing. A worker may ask its own pool, or send to it:
+ * where so many workers wait for their own pool that the others cannot help them, one of them is told by an {@link io.fibry.AskCycleException}. A pool that feeds itself has a mailbox that rejects, or is unbounded.
  *
  * <p>Thread-safe, and so are the builders.
  */
