@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Every line of docs/semantics.md names tests, and they exist. */
 class SemanticsDocTest {
   private static final Pattern TEST = Pattern.compile("`(\\w+Test)\\.(\\w+)`");
-  private static final Pattern LINE = Pattern.compile("(?m)^\\d+\\. (?:.|\\n(?!\\d+\\. |#|\\n))*");
+  private static final Pattern LINE = Pattern.compile("(?m)^\\d+\\. (?:[^\\n]++|\\n(?!\\d+\\. |#|\\n))*+");
 
   private final Path root = Path.of(System.getProperty("basedir", "")).toAbsolutePath();
 
