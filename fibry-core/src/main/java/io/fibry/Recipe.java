@@ -161,7 +161,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell make(Behaviour behaviour) {
     if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, GuardedQueue.of(mailbox)) : new ActorCell(behaviour);
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox)) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     scope.admit(cell, label, type);
     if (resident != null) Dispatch.settleIn(cell, resident, () -> {});

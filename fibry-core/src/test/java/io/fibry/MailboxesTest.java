@@ -106,6 +106,22 @@ class MailboxesTest {
   }
 
   @Test
+  void dropOldestDropsNoTasks() {
+    var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
+    Gate.occupy(actor);
+    var task = CompletableFuture.supplyAsync(() -> "ran", actor);
+
+    for (int i = 1; i <= 3; i++) actor.sendMessage(i);
+    var refusal = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> seen.add("one too many")));
+    drain(actor);
+
+    assertEquals("ran", Patience.value(task));
+    assertEquals(List.of(3), seen);
+    assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED).subList(0, 2));
+    assertTrue(refusal.getMessage().contains("full"), refusal::getMessage);
+  }
+
+  @Test
   void blockMakesTheSenderWaitForRoom() {
     var actor = full(Overflow.BLOCK);
     var taken = new CompletableFuture<Boolean>();

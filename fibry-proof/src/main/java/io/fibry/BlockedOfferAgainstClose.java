@@ -22,7 +22,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @Outcome(expect = FORBIDDEN, desc = "a phantom, or a loss")
 @State
 public class BlockedOfferAgainstClose {
-  private final GuardedQueue<Integer> queue = GuardedQueue.of(Mailbox.bounded(1, Overflow.BLOCK));
+  private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.BLOCK));
   private boolean taken;
   private int first;
 

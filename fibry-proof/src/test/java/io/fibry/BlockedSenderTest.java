@@ -47,7 +47,7 @@ class BlockedSenderTest {
   }
 
   private static GuardedQueue<String> with(String element, int capacity) {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(capacity, Overflow.BLOCK));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.BLOCK));
     assertEquals(Answer.RUN, queue.offer(Place.of(element, element), true));
     return queue;
   }

@@ -13,7 +13,7 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
-/** The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the right to run, and every element taken, removed, dropped or refused: one of the four. */
+/** The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the right to run, and every element taken, removed, dropped or refused: one of the four. Of each sender, every second one is a task, which is never dropped. */
 class GuardedQueueTest {
   @Test
   void refusesWhatIsTooMuch() {
@@ -46,6 +46,7 @@ class GuardedQueueTest {
   public abstract static class Offering {
     private static final int BOUND = 1;
     private static final int EACH = 16;
+    private final boolean tasksApart;
     private final GuardedQueue<Integer> queue;
     private final int[] outcomes = new int[6 * EACH]; // how many each element had
     private final int[] sent = new int[6]; // by sender
@@ -55,20 +56,28 @@ class GuardedQueueTest {
     private String wrong;
 
     Offering(Overflow overflow) {
-      queue = GuardedQueue.of(Mailbox.bounded(BOUND, overflow));
+      tasksApart = overflow == Overflow.DROP_OLDEST;
+      queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow));
       for (int i = 0; i < 6; i++) places.add(new ArrayList<>());
     }
 
     @Operation
     public void offer(@Param(name = "sender") int sender) {
       int element = sender * EACH + ++sent[sender];
-      var place = Place.of(element, element);
+      Place<Integer> place = isTask(element) ? Place.unranked(element) : Place.of(element, element);
       places.get(sender).add(place);
       var answer = queue.offer(place, true);
-      for (int dropped : place.takeDropped()) outcomes[dropped]++;
+      for (int dropped : place.takeDropped()) {
+        outcomes[dropped]++;
+        if (isTask(dropped)) fault(dropped + " is a task, and was dropped");
+      }
       if (answer == Answer.FULL || answer == Answer.SHUT) outcomes[element]++;
       else if (answer == Answer.RUN) drain();
       if (answer == Answer.LINE) fault("it was to wait");
+    }
+
+    private static boolean isTask(int element) {
+      return element % 2 == 0;
     }
 
     private void drain() {
@@ -95,7 +104,8 @@ class GuardedQueueTest {
     @Operation
     public void size() {
       int size = queue.size();
-      if (size < 0 || size > BOUND) fault("it held " + size);
+      int most = tasksApart ? 2 * BOUND : BOUND; // as many tasks as messages
+      if (size < 0 || size > most) fault("it held " + size);
     }
 
     @Operation

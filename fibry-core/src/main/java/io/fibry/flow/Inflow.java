@@ -9,8 +9,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in turn with the messages: when the actor comes to it, it has handled those before, and as many more are asked for. One more
- * comes behind the last message that was asked for: a mailbox that drops the oldest may have dropped the first, and nothing more would come. So two may wait at a time; where the second is refused, the first one waits.
+ * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in turn with the messages: when the actor comes to it, it has handled those before, and as many more are asked for. So two may
+ * wait at a time; where the second is refused, the first one waits.
  *
  * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell} makes them, one thread at a time, outside the monitor.
  */
@@ -71,7 +71,7 @@ final class Inflow<M> implements Flow.Subscriber<M> {
 
   private synchronized boolean needsMark() {
     arrived++;
-    return arrived - marked > ahead / 2 || arrived == requested;
+    return arrived - marked > ahead / 2;
   }
 
   private void mark() {

@@ -39,6 +39,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
   final Chain<E> chain = new Chain<>(); // all that has no rank; taken before what is ranked
   private int count; // those that count against the capacity
+  private int tasks; // of them
   int present; // all but the pill
   private long epoch;
   private long numbers;
@@ -47,7 +48,12 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private Thread receiver; // the handler that waits inside `receive`
   private List<Place<E>> arrived; // what came since it looked
 
-  GuardedQueue(Mailbox<?> kind) {
+  /**
+   * A queue that does what the mailbox says.
+   *
+   * @param kind how messages wait
+   */
+  public GuardedQueue(Mailbox<?> kind) {
     this.kind = kind;
     this.ranked = kind.order == null ? null : new TreeSet<>(
         Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing((a, b) -> a.pill ? 0 : kind.order.compare(a.rank, b.rank)).thenComparingLong(p -> p.number));
@@ -59,15 +65,6 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public static boolean needed(Mailbox<?> mailbox) {
     return mailbox.capacity < Integer.MAX_VALUE || mailbox.order != null || mailbox.selective;
-  }
-
-  /**
-   * {@return a queue that does what the mailbox says}
-   * @param <E> what waits
-   * @param mailbox how messages wait
-   */
-  public static <E> GuardedQueue<E> of(Mailbox<?> mailbox) {
-    return new GuardedQueue<>(mailbox);
   }
 
   /** {@return the mailbox it was made of} */
@@ -91,8 +88,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     probe();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean room = line.isEmpty() && hasRoom(place.size);
-      if (!room && kind.overflow != Overflow.DROP_OLDEST && !(kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
+      boolean room = line.isEmpty() && hasRoom(place);
+      if (!room && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
       expect(place);
       if (!room && kind.overflow == Overflow.BLOCK) {
         place.sender = Thread.currentThread();
@@ -100,7 +97,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
         line.add(place);
         return Answer.LINE;
       }
-      if (!room) place.dropped = dropOldest(place.size);
+      if (!room) place.dropped = dropOldest(place);
       enter(place);
       return run();
     }
@@ -314,6 +311,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       append(place);
       place.counted = true;
       count++;
+      if (place.isTask()) tasks++;
     }
   }
 
@@ -356,32 +354,33 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     E item = place.item;
     place.where = Where.GONE;
     if (!place.pill) present--;
+    if (place.counted) count--;
+    if (place.counted && place.isTask()) tasks--;
     place.item = null;
     place.rank = null;
-    if (place.counted) {
-      count--;
-      promote();
-    }
+    if (place.counted) promote();
     return item;
   }
 
   private void promote() {
-    while (!line.isEmpty() && hasRoom(line.getFirst().size)) {
+    while (!line.isEmpty() && hasRoom(line.getFirst())) {
       var place = line.removeFirst();
       enter(place);
       LockSupport.unpark(place.sender);
     }
   }
 
-  final boolean hasRoom(int size) {
-    return count + size <= kind.capacity;
+  /** Where the oldest is dropped, tasks have room of their own: who gave one would never hear that it was dropped. */
+  final boolean hasRoom(Place<E> place) {
+    int others = kind.overflow != Overflow.DROP_OLDEST ? count : place.isTask() ? tasks : count - tasks;
+    return others + place.size <= kind.capacity;
   }
 
-  List<E> dropOldest(int room) {
+  List<E> dropOldest(Place<E> next) {
     var dropped = new ArrayList<E>();
-    for (var place = chain.head; place != null && !hasRoom(room); ) {
+    for (var place = chain.head; place != null && !hasRoom(next); ) {
       var after = place.after;
-      if (place.counted) dropped.add(take(place));
+      if (place.mayBeDropped()) dropped.add(take(place));
       place = after;
     }
     return dropped;

@@ -8,6 +8,6 @@ public enum Overflow {
   REJECT,
   /** The message is dropped: as refused, but counted as dropped. */
   DROP_NEWEST,
-  /** The message that waited longest makes room for it. */
+  /** The message that waited longest makes room for it. Tasks given to {@code execute} are not dropped, since nobody would hear of it: they have as much room for themselves, and one more is refused. */
   DROP_OLDEST
 }

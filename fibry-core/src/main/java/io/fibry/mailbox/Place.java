@@ -92,6 +92,15 @@ public sealed class Place<E> permits Share {
     return where == Where.GONE;
   }
 
+  /** Until it is gone. */
+  boolean isTask() {
+    return rank == null && !pill;
+  }
+
+  boolean mayBeDropped() {
+    return counted && rank != null;
+  }
+
   /**
    * What was dropped to make room for this; told once, or each would keep the one before it.
    *

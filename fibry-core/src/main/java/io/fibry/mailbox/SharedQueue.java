@@ -354,11 +354,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  List<E> dropOldest(int room) {
-    if (lanes == null) return super.dropOldest(room);
+  List<E> dropOldest(Place<E> next) {
+    if (lanes == null) return super.dropOldest(next);
     var dropped = new ArrayList<E>();
-    while (!hasRoom(room)) {
-      var oldest = lanes.all.stream().filter(share -> share.counted).findFirst();
+    while (!hasRoom(next)) {
+      var oldest = lanes.all.stream().filter(Place::mayBeDropped).findFirst();
       if (oldest.isEmpty()) break;
       dropped.add(take(oldest.get()));
     }

@@ -66,10 +66,10 @@ class SubscriberTest {
     for (int i = 1; i < 8; i++) subscriber.onNext(i);
     var before = List.copyOf(publisher.told);
     gate.open();
-    Patience.eventually(() -> publisher.requested() == 16);
+    Patience.eventually(() -> publisher.requested() == 13);
 
     assertEquals(List.of(8L), before);
-    assertEquals(List.of(8L, 5L, 3L), publisher.told);
+    assertEquals(List.of(8L, 5L), publisher.told);
     subscriber.onComplete();
   }
 

@@ -19,7 +19,7 @@ class GuardedQueueTest {
 
   @Test
   void theFirstOfferGivesTheRightToRunAndReleaseGivesItBack() {
-    var queue = GuardedQueue.<String>of(Mailbox.unbounded().selective());
+    var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
 
     assertEquals(Answer.RUN, queue.offer(place("a"), true));
     assertEquals(Answer.TAKEN, queue.offer(place("b"), true));
@@ -35,7 +35,7 @@ class GuardedQueueTest {
   @Test
   void aFullQueueAnswersByItsOverflow() {
     for (var overflow : Overflow.values()) {
-      var queue = GuardedQueue.<String>of(Mailbox.bounded(1, overflow));
+      var queue = new GuardedQueue<String>(Mailbox.bounded(1, overflow));
       queue.offer(place("a"), true);
 
       var answer = queue.offer(place("b"), true);
@@ -47,7 +47,7 @@ class GuardedQueueTest {
 
   @Test
   void whatIsAdmittedIsNotCounted() {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(1, Overflow.REJECT));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
     queue.admit(Place.last("pill"));
 
@@ -58,7 +58,7 @@ class GuardedQueueTest {
 
   @Test
   void aTakeLetsTheFirstOfTheLineIn() {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(1, Overflow.BLOCK));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(place("a"), true);
     var waits = place("b");
     queue.offer(waits, true);
@@ -71,7 +71,7 @@ class GuardedQueueTest {
 
   @Test
   void whoLeavesTheLineLetsSmallerOnesIn() {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(2, Overflow.BLOCK));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(place("a"), true);
     var block = Place.block(List.of(place("b"), place("c")));
     queue.offer(block, true);
@@ -87,7 +87,7 @@ class GuardedQueueTest {
 
   @Test
   void removingFreesThePlaceOnce() {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(2, Overflow.REJECT));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT));
     var middle = place("b");
     queue.offer(place("a"), true);
     queue.offer(middle, true);
@@ -99,7 +99,7 @@ class GuardedQueueTest {
 
   @Test
   void aShutDoorTakesOnlyWhatIsAdmitted() {
-    var queue = GuardedQueue.<String>of(Mailbox.bounded(1, Overflow.BLOCK));
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(place("a"), true);
     var waits = place("b");
     queue.offer(waits, true);
@@ -114,7 +114,7 @@ class GuardedQueueTest {
 
   @Test
   void whatIsPutBackComesFirst() {
-    var queue = GuardedQueue.<String>of(Mailbox.unbounded().selective());
+    var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
     queue.offer(place("c"), true);
 
     queue.putBack(List.of(Place.unranked("a"), Place.unranked("b")));
@@ -124,7 +124,7 @@ class GuardedQueueTest {
 
   @Test
   void ranksDecideWithinAnEpochAndAPillEndsIt() {
-    var queue = GuardedQueue.<String>of(Mailbox.priority(Comparator.<String>naturalOrder()));
+    var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(place("c"), true);
     queue.offer(place("b"), true);
     queue.admit(Place.last("pill"));
@@ -135,7 +135,7 @@ class GuardedQueueTest {
 
   @Test
   void aComparatorThatThrowsChangesNothing() {
-    var queue = GuardedQueue.<String>of(Mailbox.<String>priority((a, b) -> {
+    var queue = new GuardedQueue<String>(Mailbox.<String>priority((a, b) -> {
       throw new IllegalStateException("bad order");
     }));
 

@@ -110,6 +110,19 @@ class PoolAsActorTest {
     assertEquals(List.of("a1", "a2"), letters.messages(Reason.DROPPED));
   }
 
+  @Test
+  void dropOldestDropsNoTasksOfAPoolByKey() {
+    var pool = Pools.byKey(how.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass).newActor((Object message) -> pass(message));
+    Gate.occupy(pool);
+    var task = CompletableFuture.supplyAsync(() -> "ran", pool);
+
+    List.of("a1", "a2").forEach(pool::sendMessage);
+    Gate.openAll();
+
+    assertEquals("ran", Patience.value(task));
+    assertEquals(List.of("a1"), letters.messages(Reason.DROPPED));
+  }
+
   // ---- as an actor
 
   @Test
