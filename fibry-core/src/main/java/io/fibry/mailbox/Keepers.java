@@ -12,7 +12,11 @@ import java.util.List;
  * @param workers likewise, if they are more than this
  */
 public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {
-  /** Any of these, and be it one. */
+  /**
+   * Any of these, and be it one.
+   *
+   * @param seats where they sit
+   */
   public Keepers(List<Seat<E>> seats) {
     this(seats, Integer.MAX_VALUE, 0);
   }
