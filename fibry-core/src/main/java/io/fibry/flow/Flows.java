@@ -25,7 +25,7 @@ public final class Flows {
    * Feeds the actor, never more than so many messages ahead of it. When the stream ends, the actor is sent a poison pill; the failure of a stream is logged. When the actor ends first, or refuses a message, the
    * subscription is cancelled, which is logged too.
    *
-   * <p>When more than half of them are handled, a task in turn with them asks for more, so a bounded mailbox needs room for {@code ahead} messages and two. With less room, one that blocks makes the publisher wait; one
+   * <p>When more than half of them are handled, a task in turn with them asks for more, so a bounded mailbox needs room for {@code ahead} messages and one. With less room, one that blocks makes the publisher wait; one
    * that refuses messages cuts off the stream; one that drops the oldest does so, and is best fed by this stream alone: a task that others push out asks for nothing.
    *
    * @param <M> the messages

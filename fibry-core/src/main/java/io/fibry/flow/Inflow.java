@@ -9,8 +9,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in turn with the messages: when the actor comes to it, it has handled those before, and as many more are asked for. So two may
- * wait at a time; where the second is refused, the first one waits.
+ * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in turn with the messages: when the actor comes to it, it has handled those before, and as many more are asked for. Between
+ * two marks lies more than half, so never two of them wait. One that is refused is tried again behind the next message, if there may be one.
  *
  * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell} makes them, one thread at a time, outside the monitor.
  */
@@ -58,7 +58,7 @@ final class Inflow<M> implements Flow.Subscriber<M> {
     Objects.requireNonNull(message, "message");
     if (isOver()) return; // cancelled, which the publisher did not know yet
     try {
-      if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name() + "' refused a message of its stream; give its mailbox room for " + ahead + " messages and two"));
+      if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name() + "' refused a message of its stream; give its mailbox room for " + ahead + " messages and one"));
       else if (needsMark()) mark();
     } catch (RuntimeException refused) { // by who would wait for himself, say
       cutOff(refused);
@@ -76,18 +76,17 @@ final class Inflow<M> implements Flow.Subscriber<M> {
 
   private void mark() {
     long before = marked;
-    marked = arrived;
+    marked = arrived; // at once: on the sender's thread the next messages may come from inside the mark
     try {
       actor.execute(new Mark(this, arrived));
     } catch (RejectedExecutionException refused) {
-      if (!isOnItsWay(before)) throw refused;
+      if (!mayMoreCome()) throw refused;
       marked = before;
     }
   }
 
-  /** Whether this mark waits, or the actor came to it and more may come. */
-  private synchronized boolean isOnItsWay(long mark) {
-    return handled < mark || requested > arrived;
+  private synchronized boolean mayMoreCome() {
+    return requested > arrived;
   }
 
   /** A record for its text, should it become a dead letter. */
