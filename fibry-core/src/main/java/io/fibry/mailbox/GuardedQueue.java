@@ -93,7 +93,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       expect(place);
       if (!room && kind.overflow == Overflow.BLOCK) {
         place.sender = Thread.currentThread();
-        place.where = Where.LINE;
+        place.goTo(Where.LINE);
         line.add(place);
         return Answer.LINE;
       }
@@ -135,7 +135,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   public synchronized void putBack(List<Place<E>> places) {
     for (var place : places.reversed()) {
       chain.addFirst(place);
-      place.where = Where.QUEUE;
+      place.goTo(Where.QUEUE);
       present++;
     }
   }
@@ -318,7 +318,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   void expect(Place<E> place) {} // asks the user's code, before anything has changed
 
   void sendAway(Place<E> place) {
-    place.where = Where.OUTSIDE;
+    place.goTo(Where.OUTSIDE);
   }
 
   void append(Place<E> place) {
@@ -330,7 +330,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     } else {
       chain.add(place);
     }
-    place.where = Where.QUEUE;
+    place.goTo(Where.QUEUE);
     if (!place.pill) present++;
     if (receiver != null) {
       arrived.add(place);
@@ -352,7 +352,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   final E gone(Place<E> place) {
     E item = place.item;
-    place.where = Where.GONE;
+    place.goTo(Where.GONE);
     if (!place.pill) present--;
     if (place.counted) count--;
     if (place.counted && place.isTask()) tasks--;

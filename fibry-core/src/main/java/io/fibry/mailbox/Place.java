@@ -1,5 +1,7 @@
 package io.fibry.mailbox;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 
 /**
@@ -9,6 +11,17 @@ import java.util.List;
  */
 public sealed class Place<E> permits Share {
   enum Where { OUTSIDE, LINE, QUEUE, GONE }
+
+  private static final VarHandle WHERE;
+
+  static {
+    try {
+      WHERE = MethodHandles.lookup().findVarHandle(Place.class, "where", Where.class);
+      new Place<>(null, null, true).goTo(Where.OUTSIDE); // linked now, and not under a monitor at the edge of somebody's stack
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
 
   final boolean pill;
   E item; // null once it is gone; guarded by the queue
@@ -22,7 +35,7 @@ public sealed class Place<E> permits Share {
   int size = 1; // of the block that begins here; set before it is offered
   List<E> dropped = List.of(); // what made room for it; set by the one who offers
   Thread sender; // who stands in the line with it; set before `where` says LINE
-  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor
+  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor, by goTo
 
   Place(E item, Object rank, boolean pill) {
     this.item = item;
@@ -75,6 +88,11 @@ public sealed class Place<E> permits Share {
     for (int i = 1; i < places.size(); i++) places.get(i - 1).next = places.get(i);
     places.getFirst().size = places.size();
     return places.getFirst();
+  }
+
+  /** Under the monitor, so that no more than a release is needed: who looks without it, and sees the place before, looks again when he is unparked, or finds by what comes after that he has looked too early. */
+  final void goTo(Where place) {
+    WHERE.setRelease(this, place);
   }
 
   /** {@return whether it stands in the line of blocked senders} */

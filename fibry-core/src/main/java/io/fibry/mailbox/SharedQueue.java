@@ -124,7 +124,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (rests) rest(seat);
     if (over) return item;
     share.item = item;
-    share.where = Where.QUEUE;
+    share.goTo(Where.QUEUE);
     share.counted = false;
     chain.addFirst(share);
     if (lanes != null) lanes.all.addFirst(share);
@@ -319,7 +319,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes != null && place instanceof Share<E> share) {
       if (pill != null) lanes.forget(share); // nothing behind it is ever begun
       if (!lanes.enter(share)) {
-        share.where = Where.QUEUE;
+        share.goTo(Where.QUEUE);
         present++;
         return;
       }
