@@ -45,8 +45,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private long numbers;
   private boolean running;
   private boolean shut;
-  private Thread receiver; // the handler that waits inside `receive`
-  private List<Place<E>> arrived; // what came since it looked
+  private final Choosing<E> choosing; // null: no handler chooses from it
 
   /**
    * A queue that does what the mailbox says.
@@ -55,6 +54,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public GuardedQueue(Mailbox<?> kind) {
     this.kind = kind;
+    this.choosing = kind.selective ? new Choosing<>(this) : null;
     this.ranked = kind.order == null ? null : new TreeSet<>(
         Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing((a, b) -> a.pill ? 0 : kind.order.compare(a.rank, b.rank)).thenComparingLong(p -> p.number));
   }
@@ -197,28 +197,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Takes the first element that fits, waiting for one to come. For who holds the right to run.
+   * Takes the first element that fits, waiting for one to come. For who holds the right to run, and only where the mailbox is selective.
    *
    * @param fits which; runs outside the monitor
    * @param over whether the wait is over; looked at whenever the thread is woken
    * @return null if none came before it was over, the thread was interrupted, or the door was shut
    */
   public E receive(Predicate<? super E> fits, BooleanSupplier over) {
-    var look = beginReceive();
-    try {
-      while (true) {
-        for (var place : look) {
-          E item = item(place);
-          if (item != null && fits.test(item) && remove(place)) return item;
-        }
-        look = takeArrived();
-        if (!look.isEmpty()) continue;
-        if (over.getAsBoolean() || Thread.currentThread().isInterrupted() || shut()) return null;
-        LockSupport.park(this);
-      }
-    } finally {
-      endReceive();
-    }
+    return choosing.receive(fits, over);
   }
 
   /**
@@ -232,13 +218,6 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return all;
   }
 
-  private synchronized List<Place<E>> beginReceive() {
-    if (receiver != null) throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
-    receiver = Thread.currentThread();
-    arrived = new ArrayList<>();
-    return places();
-  }
-
   final List<Place<E>> places() {
     var all = new ArrayList<Place<E>>();
     for (var place = chain.head; place != null; place = place.after) all.add(place);
@@ -246,25 +225,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return all;
   }
 
-  private synchronized List<Place<E>> takeArrived() {
-    if (arrived.isEmpty()) return List.of();
-    var news = arrived;
-    arrived = new ArrayList<>();
-    if (ranked != null) news.removeIf(p -> p.where != Where.QUEUE);
-    if (ranked != null) news.sort(ranked.comparator());
-    return news;
+  /** As they would be taken, without those that are gone. */
+  final void sort(List<Place<E>> places) {
+    if (ranked == null) return;
+    places.removeIf(p -> p.where != Where.QUEUE);
+    places.sort(ranked.comparator());
   }
 
-  private synchronized void endReceive() {
-    receiver = null;
-    arrived = null;
-  }
-
-  private synchronized E item(Place<E> place) {
-    return place.where == Where.QUEUE ? place.item : null;
-  }
-
-  private synchronized boolean shut() {
+  final synchronized boolean isShut() {
     return shut;
   }
 
@@ -277,7 +245,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       refused.addAll(line);
       line.clear();
       refused.forEach(this::sendAway);
-      handler = receiver;
+      handler = choosing == null ? null : choosing.receiver();
     }
     refused.forEach(place -> LockSupport.unpark(place.sender));
     LockSupport.unpark(handler);
@@ -332,10 +300,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     }
     place.goTo(Where.QUEUE);
     if (!place.pill) present++;
-    if (receiver != null) {
-      arrived.add(place);
-      LockSupport.unpark(receiver);
-    }
+    if (choosing != null) choosing.came(place);
   }
 
   /** What comes next; null: nothing waits. */

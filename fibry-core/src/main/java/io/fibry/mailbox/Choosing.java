@@ -1,0 +1,83 @@
+package io.fibry.mailbox;
+
+import io.fibry.mailbox.Place.Where;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/** The handler that chooses from a selective {@link GuardedQueue}, waiting for what is yet to come. Guarded by the queue; the user's code runs outside its monitor. */
+final class Choosing<E> {
+  private final GuardedQueue<E> queue;
+  private Thread receiver; // the handler that waits inside `receive`; null: none
+  private List<Place<E>> arrived; // what came since it looked
+
+  Choosing(GuardedQueue<E> queue) {
+    this.queue = queue;
+  }
+
+  /** By {@link GuardedQueue#receive}. */
+  E receive(Predicate<? super E> fits, BooleanSupplier over) {
+    var look = begin();
+    try {
+      while (true) {
+        for (var place : look) {
+          E item = item(place);
+          if (item != null && fits.test(item) && queue.remove(place)) return item;
+        }
+        look = takeArrived();
+        if (!look.isEmpty()) continue;
+        if (over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut()) return null;
+        LockSupport.park(queue);
+      }
+    } finally {
+      end();
+    }
+  }
+
+  private List<Place<E>> begin() {
+    synchronized (queue) {
+      if (receiver != null) throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
+      receiver = Thread.currentThread();
+      arrived = new ArrayList<>();
+      return queue.places();
+    }
+  }
+
+  private E item(Place<E> place) {
+    synchronized (queue) {
+      return place.where == Where.QUEUE ? place.item : null;
+    }
+  }
+
+  private List<Place<E>> takeArrived() {
+    synchronized (queue) {
+      if (arrived.isEmpty()) return List.of();
+      var news = arrived;
+      arrived = new ArrayList<>();
+      queue.sort(news);
+      return news;
+    }
+  }
+
+  private void end() {
+    synchronized (queue) {
+      receiver = null;
+      arrived = null;
+    }
+  }
+
+  // ---- under the monitor
+
+  void came(Place<E> place) {
+    if (receiver == null) return;
+    arrived.add(place);
+    LockSupport.unpark(receiver);
+  }
+
+  /** Who waits; null: nobody. */
+  Thread receiver() {
+    return receiver;
+  }
+}
