@@ -92,7 +92,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     else if (refusal == Reason.EXPIRED) asked.expire();
     else {
       scope().countUnhandled(refusal);
-      asked.fail(refusal == Reason.UNDELIVERED ? stopped(message) : new MailboxFullException(name(), message, capacity()));
+      asked.fail(refusal == Reason.UNDELIVERED ? stopped(message) : full(asked, message));
     }
   }
 
@@ -297,6 +297,11 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   final void forget(Asked<?> asked) {
     rich().forget(asked);
+  }
+
+  /** Its mailbox refused this. */
+  MailboxFullException full(Asked<?> asked, Object message) {
+    return new MailboxFullException(name(), message, capacity());
   }
 
   int capacity() {

@@ -111,11 +111,12 @@ final class Events {
     write(event, cell);
   }
 
-  /** A full mailbox refused a message, or dropped one. */
-  static void pressure(ActorCell cell, Reason reason) {
+  /** A full mailbox refused a message, which would have waited so long, or dropped one. */
+  static void pressure(ActorCell cell, Reason reason, long foreseen) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new Pressure();
     event.happened = reason.name().toLowerCase(Locale.ROOT);
+    event.foreseen = foreseen;
     write(event, cell);
   }
 
@@ -215,6 +216,7 @@ final class Events {
     @Label("Actor") String actor;
     @Label("Capacity") int capacity;
     @Label("Happened") @Description("Rejected, dropped, waited, or waited in vain") String happened;
+    @Label("Foreseen") @Description("How long it would have waited, where it was refused for that; else 0") @Timespan long foreseen;
   }
 
   @Name("fibry.Failure")

@@ -55,7 +55,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
       }
       case FULL -> {
         var refusal = queue.mailbox().drops() || limit == Limit.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
-        Events.pressure(this, refusal);
+        Events.pressure(this, refusal, place.foreseen());
         yield refusal;
       }
       case SHUT -> Reason.UNDELIVERED;
@@ -90,7 +90,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   private void drop(Object node) {
-    Events.pressure(this, Reason.DROPPED);
+    Events.pressure(this, Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;
@@ -178,6 +178,13 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   void failWaiting(Object node) {
     if (node instanceof Asked<?> taken) cutOff(taken);
     for (var waiting : queue.waiting(Integer.MAX_VALUE)) if (waiting instanceof Asked<?> asked) cutOff(asked);
+  }
+
+  @Override
+  MailboxFullException full(Asked<?> asked, Object message) {
+    var place = asked.place;
+    long foreseen = place == null ? 0 : place.foreseen();
+    return foreseen == 0 ? super.full(asked, message) : new MailboxFullException(name(), message, capacity(), foreseen, queue.mailbox().target());
   }
 
   @Override

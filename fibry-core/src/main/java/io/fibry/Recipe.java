@@ -161,7 +161,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell make(Behaviour behaviour) {
     if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox)) : new ActorCell(behaviour);
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox, scheduler()::nanoTime)) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     scope.admit(cell, label, type);
     if (resident != null) Dispatch.settleIn(cell, resident, () -> {});
@@ -172,7 +172,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     var mailbox = mailbox();
     if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox + "), so none of them can choose from it; give it one that is not selective");
     if (mailbox.ordered() && sharing.byKey()) throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give it another mailbox");
-    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing));
+    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
     scope.admit(pool, label, type);
     pool.open();
     return pool;

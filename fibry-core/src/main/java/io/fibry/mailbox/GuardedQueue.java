@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
@@ -46,6 +47,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private boolean running;
   private boolean shut;
   private final Choosing<E> choosing; // null: no handler chooses from it
+  private final Pace pace; // null: it does not matter how long something waits
 
   /**
    * A queue that does what the mailbox says.
@@ -53,7 +55,18 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param kind how messages wait
    */
   public GuardedQueue(Mailbox<?> kind) {
+    this(kind, System::nanoTime);
+  }
+
+  /**
+   * The same, with a clock of one's own.
+   *
+   * @param kind how messages wait
+   * @param clock what it measures waits by; in nanoseconds
+   */
+  public GuardedQueue(Mailbox<?> kind, LongSupplier clock) {
     this.kind = kind;
+    this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
     this.ranked = kind.order == null ? null : new TreeSet<>(
         Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing((a, b) -> a.pill ? 0 : kind.order.compare(a.rank, b.rank)).thenComparingLong(p -> p.number));
@@ -86,9 +99,10 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public Answer offer(Place<E> place, boolean mayWait) {
     probe();
+    long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean room = line.isEmpty() && hasRoom(place);
+      boolean room = line.isEmpty() && hasRoom(place) && (pace == null || isInTime(place, now));
       if (!room && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
       expect(place);
       if (!room && kind.overflow == Overflow.BLOCK) {
@@ -98,7 +112,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
         return Answer.LINE;
       }
       if (!room) place.dropped = dropOldest(place);
-      enter(place);
+      enter(place, now);
       return run();
     }
   }
@@ -111,9 +125,10 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public Answer admit(Place<E> place) {
     probe();
+    long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       expect(place);
-      append(place);
+      append(place, now);
       return run();
     }
   }
@@ -274,9 +289,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return Answer.RUN;
   }
 
-  private void enter(Place<E> block) {
+  private void enter(Place<E> block, long now) {
     for (var place = block; place != null; place = place.next) {
-      append(place);
+      append(place, now);
       place.counted = true;
       count++;
       if (place.isTask()) tasks++;
@@ -289,7 +304,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     place.goTo(Where.OUTSIDE);
   }
 
-  void append(Place<E> place) {
+  void append(Place<E> place, long now) {
+    stamp(place, now);
     if (ranked != null && (place.pill || place.rank != null)) {
       place.epoch = epoch;
       place.number = numbers++;
@@ -319,6 +335,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     E item = place.item;
     place.goTo(Where.GONE);
     if (!place.pill) present--;
+    if (pace != null) pace.leaves();
     if (place.counted) count--;
     if (place.counted && place.isTask()) tasks--;
     place.item = null;
@@ -330,7 +347,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private void promote() {
     while (!line.isEmpty() && hasRoom(line.getFirst())) {
       var place = line.removeFirst();
-      enter(place);
+      enter(place, 0); // there is no line where there is a pace
       LockSupport.unpark(place.sender);
     }
   }
@@ -339,6 +356,23 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   final boolean hasRoom(Place<E> place) {
     int others = kind.overflow != Overflow.DROP_OLDEST ? count : place.isTask() ? tasks : count - tasks;
     return others + place.size <= kind.capacity;
+  }
+
+  final void stamp(Place<E> place, long now) {
+    if (pace != null) pace.enters(place, now);
+  }
+
+  /** Else it learns how long it would have waited. */
+  private boolean isInTime(Place<E> place, long now) {
+    long wait = pace.foreseen(chain.head, ahead(), now);
+    if (!pace.isTooLong(wait)) return true;
+    place.epoch = wait;
+    return false;
+  }
+
+  /** How many come before who comes now. */
+  int ahead() {
+    return present;
   }
 
   List<E> dropOldest(Place<E> next) {

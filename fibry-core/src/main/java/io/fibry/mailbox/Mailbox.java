@@ -1,5 +1,6 @@
 package io.fibry.mailbox;
 
+import java.time.Duration;
 import java.util.Comparator;
 import java.util.Objects;
 
@@ -13,16 +14,20 @@ import java.util.Objects;
  * @param <M> what can wait in it
  */
 public final class Mailbox<M> {
-  private static final Mailbox<Object> UNBOUNDED = new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, null, false);
+  private static final Mailbox<Object> UNBOUNDED = new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0, null, false);
+
+  private static final Duration AGE = Duration.ofNanos(Long.MAX_VALUE);
 
   final int capacity; // Integer.MAX_VALUE: no limit
   final Overflow overflow;
+  final long target; // nanoseconds that a message may have to wait; 0: it does not matter
   final Comparator<Object> order; // null: as they came
   final boolean selective;
 
-  private Mailbox(int capacity, Overflow overflow, Comparator<Object> order, boolean selective) {
+  private Mailbox(int capacity, Overflow overflow, long target, Comparator<Object> order, boolean selective) {
     this.capacity = capacity;
     this.overflow = overflow;
+    this.target = target;
     this.order = order;
     this.selective = selective;
   }
@@ -45,7 +50,23 @@ public final class Mailbox<M> {
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     if (capacity < 1) throw new IllegalArgumentException("a mailbox of capacity " + capacity + " could take no message; give at least 1");
-    return new Mailbox<>(capacity, Objects.requireNonNull(overflow, "overflow"), null, false);
+    return new Mailbox<>(capacity, Objects.requireNonNull(overflow, "overflow"), 0, null, false);
+  }
+
+  /**
+   * How many may wait so that who gets in is answered in time: as many as are handled in half of the time that the deadline leaves for waiting. {@link #within} needs no rate, and follows it when it changes.
+   *
+   * @param deadline after which the answer is of no use
+   * @param service how long one message takes to be handled
+   * @param perSecond how many are handled in a second, by all workers together
+   * @return a capacity, at least 1
+   */
+  public static int roomFor(Duration deadline, Duration service, double perSecond) {
+    if (service.isNegative()) throw new IllegalArgumentException("a message cannot take " + service + "; give zero or more");
+    if (deadline.compareTo(service) <= 0) throw new IllegalArgumentException("a message that takes " + service + " is never answered within " + deadline + "; give a longer deadline");
+    if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException("a mailbox of which " + perSecond + " messages are handled in a second has no size; give more than zero");
+    var left = deadline.minus(service);
+    return (int) Math.clamp((left.toSeconds() + left.getNano() / 1e9) * perSecond / 2, 1, Integer.MAX_VALUE - 1);
   }
 
   /**
@@ -58,7 +79,7 @@ public final class Mailbox<M> {
    */
   @SuppressWarnings("unchecked") // only messages that passed as M reach the comparator
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
-    return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, (Comparator<Object>) Objects.requireNonNull(order, "order"), false);
+    return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0, (Comparator<Object>) Objects.requireNonNull(order, "order"), false);
   }
 
   /**
@@ -67,7 +88,33 @@ public final class Mailbox<M> {
    * @return a mailbox
    */
   public Mailbox<M> selective() {
-    return new Mailbox<>(capacity, overflow, order, true);
+    if (target > 0) throw new IllegalArgumentException("the handler of a selective mailbox chooses what it takes, so nobody knows how long a message would wait; leave out within(" + Duration.ofNanos(target) + ")");
+    return new Mailbox<>(capacity, overflow, 0, order, true);
+  }
+
+  /**
+   * The same, and it is full too while a message would have to wait longer than this, by the pace at which those before it are taken. So the wait stays short however fast or slow they are handled; who is refused hears it at once. While
+   * nothing waits, nothing is refused. For mailboxes that refuse or drop the newest; the capacity still bounds a burst, which is there before anything has waited.
+   *
+   * <p>Give it no less than a message takes to be handled, and no more than half of the time in which an answer is of use. In a pool by key, those who wait for another of their own key do not count.
+   *
+   * @param target how long a message may have to wait
+   * @return a mailbox
+   */
+  public Mailbox<M> within(Duration target) {
+    if (!target.isPositive()) throw new IllegalArgumentException("in a mailbox where a message may wait for " + target + " none could wait; give more than zero");
+    if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
+    if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException("within(" + target + ") refuses who would wait too long, and a mailbox that is " + this + " refuses nobody; give it REJECT or DROP_NEWEST");
+    return new Mailbox<>(capacity, overflow, target.compareTo(AGE) < 0 ? target.toNanos() : AGE.toNanos(), order, false);
+  }
+
+  /**
+   * How long a message may have to wait.
+   *
+   * @return zero: it does not matter
+   */
+  public Duration target() {
+    return Duration.ofNanos(target);
   }
 
   /**
@@ -99,6 +146,6 @@ public final class Mailbox<M> {
 
   @Override
   public String toString() {
-    return (order != null ? "priority" : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")") + (selective ? ", selective" : "");
+    return (order != null ? "priority" : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")") + (target == 0 ? "" : " within " + target()) + (selective ? ", selective" : "");
   }
 }

@@ -26,8 +26,8 @@ public sealed class Place<E> permits Share {
   final boolean pill;
   E item; // null once it is gone; guarded by the queue
   Object rank; // what the comparator sees; null for a task, and once it is gone; guarded by the queue
-  long epoch; // how many pills came before; guarded by the queue
-  long number; // in which order those of equal rank came; guarded by the queue
+  long epoch; // how many pills came before; where the pace matters: when it came, or how long it would have waited; guarded by the queue
+  long number; // in which order those of equal rank came; where the pace matters: how many had left by then; guarded by the queue
   boolean counted; // against the capacity; guarded by the queue
   Place<E> before; // guarded by the queue
   Place<E> after; // guarded by the queue
@@ -117,6 +117,11 @@ public sealed class Place<E> permits Share {
 
   boolean mayBeDropped() {
     return counted && rank != null;
+  }
+
+  /** {@return how long it would have waited, in nanoseconds, where it was refused for that; else 0; for the one who offered it} */
+  public long foreseen() {
+    return where == Where.OUTSIDE ? epoch : 0;
   }
 
   /**

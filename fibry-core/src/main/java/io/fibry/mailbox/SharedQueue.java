@@ -4,6 +4,7 @@ import io.fibry.mailbox.Place.Where;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 
 /**
  * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone. Thread-safe.
@@ -36,7 +37,18 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param sharing who takes them
    */
   public SharedQueue(Mailbox<?> kind, Sharing<?> sharing) {
-    super(kind);
+    this(kind, sharing, System::nanoTime);
+  }
+
+  /**
+   * The same, with a clock of one's own.
+   *
+   * @param kind how messages wait
+   * @param sharing who takes them
+   * @param clock what it measures waits by; in nanoseconds
+   */
+  public SharedQueue(Mailbox<?> kind, Sharing<?> sharing, LongSupplier clock) {
+    super(kind, clock);
     this.sharing = sharing;
     this.free = sharing.permits;
     this.lanes = sharing.key == null ? null : new Lanes<>();
@@ -308,6 +320,12 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes != null && pill == null && place instanceof Share<E> share) lanes.expect(share);
   }
 
+  /** Those in lanes wait for others of their key, which is their own affair. */
+  @Override
+  int ahead() {
+    return lanes == null ? present : present - lanes.behind;
+  }
+
   @Override
   void sendAway(Place<E> place) {
     super.sendAway(place);
@@ -315,16 +333,17 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  void append(Place<E> place) {
+  void append(Place<E> place, long now) {
     if (lanes != null && place instanceof Share<E> share) {
       if (pill != null) lanes.forget(share); // nothing behind it is ever begun
       if (!lanes.enter(share)) {
+        stamp(share, now);
         share.goTo(Where.QUEUE);
         present++;
         return;
       }
     }
-    super.append(place);
+    super.append(place, now);
     if (place.pill && pill == null) pill = place;
   }
 

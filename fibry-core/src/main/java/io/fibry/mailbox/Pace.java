@@ -1,0 +1,45 @@
+package io.fibry.mailbox;
+
+import java.util.function.LongSupplier;
+
+/**
+ * How fast a queue moves, and so how long who comes now would wait. Guarded by the queue, but for the clock, which is the user's and is read outside its monitor.
+ *
+ * <p>Since the element that is next came, so many have left, of whatever kind, in so much time: at this pace those who wait now would leave too. Nothing is averaged over the past, so the pace of a resource that slows down
+ * is seen while the next one waits; and where nothing waits, nothing is refused, so no worker idles for it.
+ */
+final class Pace {
+  private final LongSupplier clock;
+  private final long target; // nanoseconds
+  private long left; // how many have left the queue so far
+
+  Pace(LongSupplier clock, long target) {
+    this.clock = clock;
+    this.target = target;
+  }
+
+  /** Outside the monitor. */
+  long now() {
+    return clock.getAsLong();
+  }
+
+  // ---- under the monitor
+
+  void enters(Place<?> place, long now) {
+    place.epoch = now;
+    place.number = left;
+  }
+
+  void leaves() {
+    left++;
+  }
+
+  /** How long who comes behind so many would wait; next is the first of them. Null: nobody waits. Senders may come in with the time in another order than they read it. */
+  long foreseen(Place<?> next, int waiting, long now) {
+    return next == null ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
+  }
+
+  boolean isTooLong(long wait) {
+    return wait > target;
+  }
+}
