@@ -283,6 +283,21 @@ class EventsTest {
   }
 
   @Test
+  void aMailboxThatIsTooSlowSaysHowLongOneWouldHaveWaited() throws Exception {
+    var actor = slow(scope.named("slow").mailbox(Mailbox.bounded(9, Overflow.REJECT).within(Duration.ofNanos(1))));
+    Gate.occupy(actor);
+    actor.sendMessage(1);
+    try (var recorder = Recorder.of("fibry.MailboxPressure")) {
+      dawdle();
+      actor.sendMessage(2);
+
+      var event = only(recorder.events("slow"));
+      assertEquals("rejected", event.getString("happened"));
+      takesAMoment(event.getDuration("foreseen"));
+    }
+  }
+
+  @Test
   void aSenderThatWaitedForRoomSaysHowLong() throws Exception {
     var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     var gate = Gate.occupy(actor);

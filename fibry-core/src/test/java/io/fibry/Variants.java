@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -86,6 +87,8 @@ public final class Variants {
     for (var overflow : Overflow.values()) plain.add(Mailbox.bounded(CAPACITY, overflow));
     plain.add(Mailbox.priority((a, b) -> 0)); // all equal: in the order they came
     var all = new LinkedHashMap<String, Mailbox<Object>>();
+    var timely = Mailbox.bounded(CAPACITY, Overflow.REJECT).within(Duration.ofDays(365));
+    all.put(timely.toString(), timely);
     for (var mailbox : plain) for (var one : List.of(mailbox, mailbox.selective())) all.put(one.toString(), one);
     return all;
   }

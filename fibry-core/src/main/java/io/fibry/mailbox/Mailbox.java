@@ -96,6 +96,8 @@ public final class Mailbox<M> {
    * The same, and it is full too while a message would have to wait longer than this, by the pace at which those before it are taken. So the wait stays short however fast or slow they are handled; who is refused hears it at once. While
    * nothing waits, nothing is refused. For mailboxes that refuse or drop the newest; the capacity still bounds a burst, which is there before anything has waited.
    *
+   * {@snippet class="io.fibry.OverloadSnippetsTest" region="within"}
+   *
    * <p>Give it no less than a message takes to be handled, and no more than half of the time in which an answer is of use. In a pool by key, those who wait for another of their own key do not count.
    *
    * @param target how long a message may have to wait

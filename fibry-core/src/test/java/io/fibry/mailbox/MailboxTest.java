@@ -3,13 +3,18 @@ package io.fibry.mailbox;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.Comparator;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 
 /** What a mailbox says of itself. */
 class MailboxTest {
+  private static final Duration WAIT = Duration.ofMillis(20);
+
   @Test
   void itsTextSaysWhatItIs() {
     assertEquals("unbounded", Mailbox.unbounded().toString());
@@ -32,5 +37,53 @@ class MailboxTest {
     assertTrue(GuardedQueue.needed(Mailbox.unbounded().selective()));
     assertTrue(GuardedQueue.needed(Mailbox.bounded(1, Overflow.BLOCK)));
     assertTrue(GuardedQueue.needed(Mailbox.priority(Comparator.<String>naturalOrder())));
+  }
+
+  @Test
+  void withinIsACopyThatSaysSo() {
+    var plain = Mailbox.bounded(3, Overflow.REJECT);
+
+    assertEquals("bounded(3, REJECT) within PT0.02S", plain.within(Duration.ofMillis(20)).toString());
+    assertEquals(Duration.ofMillis(20), plain.within(Duration.ofMillis(20)).target());
+    assertEquals(Duration.ZERO, plain.target());
+  }
+
+  @Test
+  void withinRefusesWhereNoWaitCanBeForetold() {
+    refused("a message may wait for PT0S none could wait", () -> Mailbox.bounded(3, Overflow.REJECT).within(Duration.ZERO));
+    refused("with a capacity", () -> Mailbox.unbounded().within(WAIT));
+    refused("this one is priority", () -> Mailbox.priority(Comparator.<String>naturalOrder()).within(WAIT));
+    refused("this one is bounded(3, REJECT), selective", () -> Mailbox.bounded(3, Overflow.REJECT).selective().within(WAIT));
+    refused("leave out within(PT0.02S)", () -> Mailbox.bounded(3, Overflow.REJECT).within(WAIT).selective());
+    refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.BLOCK).within(WAIT));
+    refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.DROP_OLDEST).within(WAIT));
+    assertThrows(NullPointerException.class, () -> Mailbox.bounded(3, Overflow.REJECT).within(null));
+  }
+
+  @Test
+  void anEndlessTargetNeverRefuses() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
+    queue.offer(Place.of("a", "a"), true);
+
+    assertEquals(GuardedQueue.Answer.TAKEN, queue.offer(Place.of("b", "b"), true));
+  }
+
+  @Test
+  void roomIsHalfOfWhatIsHandledInTheTimeThatIsLeft() {
+    assertEquals(31, Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133));
+    assertEquals(1, Mailbox.roomFor(Duration.ofMillis(31), Duration.ofMillis(30), 1));
+    assertEquals(Integer.MAX_VALUE - 1, Mailbox.roomFor(Duration.ofSeconds(Long.MAX_VALUE), Duration.ZERO, 1e9));
+  }
+
+  @Test
+  void roomIsRefusedForWhatCanNeverBeInTime() {
+    refused("takes PT0.5S is never answered within PT0.5S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
+    refused("cannot take PT-0.001S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
+    for (double rate : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) refused("of which " + rate + " messages", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
+  }
+
+  private static void refused(String words, Executable code) {
+    var refusal = assertThrows(IllegalArgumentException.class, code);
+    assertTrue(refusal.getMessage().contains(words), refusal.getMessage());
   }
 }

@@ -1,0 +1,28 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc shows of what helps against too much load, run. */
+@Timeout(20)
+class OverloadSnippetsTest {
+  @Test
+  void within() {
+    // @start region="within"
+    var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)); // whatever the rate
+    var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT); // 31 may wait
+
+    var database = Pools.fixed(ActorSystem.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());
+    int rows = database.ask("delete from old", Duration.ofMillis(500)); // an answer, or a MailboxFullException at once
+    // @end
+
+    assertEquals("15 rows, bounded(1000, REJECT) within PT0.1S, bounded(31, REJECT)", rows + " rows, " + timely + ", " + sized);
+    database.close();
+  }
+}

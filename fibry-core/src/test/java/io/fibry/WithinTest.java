@@ -1,0 +1,297 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A mailbox that is full while who comes would wait too long: within 50 ms, by a clock that the test moves. */
+@Timeout(30)
+class WithinTest {
+  private static final Mailbox<Object> TIMELY = Mailbox.bounded(100, Overflow.REJECT).within(Duration.ofMillis(50));
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+  }
+
+  private ActorWithReturn<Object, Object> actor(ActorBuilder<Object> how) {
+    return how.newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+      return m;
+    });
+  }
+
+  private ActorWithReturn<Object, Object> actor() {
+    return actor(scope.named("timely").mailbox(TIMELY));
+  }
+
+  private void pass(long millis) {
+    clock.advance(Duration.ofMillis(millis));
+  }
+
+  /** What it is at ends, and the next one, which waited, begins. */
+  private static void next(Gate now, Gate next) {
+    now.open();
+    Patience.await(next.entered);
+  }
+
+  private static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whoWouldWaitTooLongIsRefused(String strategy) {
+    var actor = actor(scope.named("timely").strategy(Variants.STRATEGIES.get(strategy)).mailbox(TIMELY));
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+
+    pass(50);
+    boolean inTime = actor.sendMessage("in time");
+    pass(1);
+    boolean late = actor.sendMessage("late");
+    Gate.openAll();
+    actor.close();
+
+    assertEquals(List.of(true, false), List.of(inTime, late));
+    assertEquals(List.of("waits", "in time"), seen);
+    assertEquals(List.of("late"), letters.messages(Reason.REJECTED));
+  }
+
+  @Test
+  void anAskerHearsHowLongItWouldHaveWaited() {
+    var actor = actor();
+    Gate.occupy(actor);
+    actor.sendMessage(1);
+    actor.sendMessage(2);
+    pass(30);
+
+    var refusal = assertThrows(MailboxFullException.class, () -> actor.ask("request"));
+
+    assertEquals("the mailbox of actor 'timely' is full: request would have waited about PT0.06S, longer than PT0.05S; ask again later, or give it more workers or a longer within(..)", refusal.getMessage());
+    assertEquals(100, refusal.capacity());
+    assertEquals(1, scope.unhandled(Reason.REJECTED));
+  }
+
+  @Test
+  void whereNothingWaitsNothingIsRefused() {
+    var actor = actor();
+    Gate.occupy(actor);
+
+    pass(3_600_000);
+
+    assertTrue(actor.sendMessage("first"));
+  }
+
+  @Test
+  void theNumberThatWaitsDoesNotMatterWhereTheyAreQuick() {
+    var actor = actor();
+    var first = Gate.occupy(actor);
+    var second = new Gate();
+    for (int i = 0; i < 40; i++) actor.sendMessage(i);
+    actor.sendMessage(second);
+    for (int i = 0; i < 40; i++) actor.sendMessage(i);
+
+    pass(50);
+    next(first, second); // 41 have left since those came who wait
+
+    assertTrue(actor.sendMessage("41st"));
+  }
+
+  @Test
+  void thePaceIsThatOfThoseWhoLeft() {
+    var actor = actor();
+    var gates = List.of(Gate.occupy(actor), new Gate(), new Gate(), new Gate());
+    for (var gate : gates.subList(1, 4)) actor.sendMessage(gate);
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+    for (int i = 0; i < 3; i++) {
+      pass(10);
+      next(gates.get(i), gates.get(i + 1));
+    }
+
+    boolean fourth = actor.sendMessage(3); // 30 ms for three that left and the one that is next: three wait, 22 ms
+    for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // at last six wait, 45 ms
+    boolean eighth = actor.sendMessage(7); // seven wait, 52 ms
+
+    assertEquals(List.of(true, false), List.of(fourth, eighth));
+  }
+
+  @Test
+  void aResourceThatSlowsDownIsSeenWhileTheNextOneWaits() {
+    var actor = actor();
+    var first = Gate.occupy(actor);
+    var second = new Gate();
+    actor.sendMessage(second);
+    actor.sendMessage("waits");
+    pass(10);
+    next(first, second);
+    assertTrue(actor.sendMessage("at the old pace"));
+
+    pass(90); // since it came, 100 ms, and one has left
+
+    assertFalse(actor.sendMessage("at the new pace"));
+  }
+
+  @Test
+  void aCancelledRequestMakesRoomForOthers() {
+    var actor = actor();
+    Gate.occupy(actor);
+    var request = actor.sendMessageReturn("cancelled");
+    pass(51);
+    assertFalse(actor.sendMessage("too late"));
+
+    request.cancel(false);
+
+    assertTrue(actor.sendMessage("in time"));
+  }
+
+  @Test
+  void anExpiredRequestMakesRoomForOthers() {
+    var actor = actor();
+    Gate.occupy(actor);
+    var asker = Patience.elsewhere(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
+    Patience.parked(asker);
+
+    pass(51);
+    Patience.joined(asker);
+
+    assertTrue(actor.sendMessage("in time"));
+  }
+
+  @Test
+  void theCapacityBoundsABurst() {
+    var actor = actor();
+    Gate.occupy(actor);
+    for (int i = 0; i < 100; i++) assertTrue(actor.sendMessage(i));
+
+    var refusal = assertInstanceOf(MailboxFullException.class, Patience.failure(actor.sendMessageReturn("one too many")));
+
+    assertTrue(refusal.getMessage().contains("is full (100 messages)"), refusal.getMessage());
+  }
+
+  @Test
+  void dropNewestDropsWhoWouldWaitTooLong() {
+    var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).within(Duration.ofMillis(50))));
+    Gate.occupy(actor);
+    actor.sendMessage(1);
+    pass(51);
+
+    assertFalse(actor.sendMessage("late"));
+
+    assertEquals(List.of("late"), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void blocksAndTasksAreRefusedLikeOthersAndAPillIsNot() {
+    var actor = actor();
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    pass(51);
+
+    boolean block = actor.sendMessages(List.of(1, 2));
+    assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> seen.add("task")));
+    actor.sendPoisonPill();
+    Gate.openAll();
+    Patience.ended(actor);
+
+    assertFalse(block);
+    assertEquals(List.of("waits"), seen);
+  }
+
+  @Test
+  void aTimersMessageThatWouldWaitTooLongIsDropped() {
+    var actor = actor();
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    actor.sendMessageLater("tick", Duration.ofMillis(51));
+
+    pass(51);
+
+    assertEquals(List.of("tick"), letters.messages(Reason.DROPPED));
+  }
+
+  @Test
+  void aPoolOfThreeIsThreeTimesAsFast() {
+    var pool = actor(Pools.fixed(scope.anonymous().mailbox(TIMELY), 3));
+    var gates = List.of(Gate.occupy(pool), Gate.occupy(pool), Gate.occupy(pool));
+    var next = List.of(new Gate(), new Gate(), new Gate());
+    next.forEach(pool::sendMessage);
+    pool.sendMessage("waits");
+    pass(40);
+    for (int i = 0; i < 3; i++) next(gates.get(i), next.get(i)); // four in 40 ms, with the one that is next
+
+    for (int i = 0; i < 5; i++) assertTrue(pool.sendMessage(i));
+
+    assertFalse(pool.sendMessage("after 60 ms"));
+  }
+
+  @Test
+  void aBusyKeyRefusesNobodyElse() {
+    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, message -> message.getClass()).newActor((Object m) -> {
+      if (m instanceof Gate gate) gate.pass();
+      else seen.add(m);
+    });
+    Gate.occupy(pool);
+    for (int i = 0; i < 9; i++) assertTrue(pool.sendMessage(new Gate()));
+
+    pass(3_600_000);
+
+    assertTrue(pool.sendMessage("of another key"));
+    Patience.eventually(() -> seen.contains("of another key"));
+  }
+
+  @Test
+  void aClockThatThrowsIsTheSendersAffair() {
+    var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY).newActor((Object message) -> seen.add(message));
+
+    assertThrows(IllegalStateException.class, () -> broken.sendMessage("lost"));
+
+    assertEquals(List.of(), seen);
+  }
+
+  private static final class BrokenClock implements Scheduler {
+    @Override
+    public long nanoTime() {
+      throw new IllegalStateException("no time");
+    }
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      return Scheduler.system().after(delay, task);
+    }
+
+    @Override
+    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
+      return Scheduler.system().atFixedRate(initial, period, task);
+    }
+
+    @Override
+    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
+      return Scheduler.system().withFixedDelay(initial, delay, task);
+    }
+  }
+}
