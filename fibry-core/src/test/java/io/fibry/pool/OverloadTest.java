@@ -1,0 +1,154 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Surge.Call;
+import io.fibry.pool.Surge.End;
+import io.fibry.pool.Surge.Side;
+import io.fibry.pool.Surge.Span;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+
+/** What becomes of three services under the same load: half of what they are good for, all of it, three times as much, and less again. One ramp for all tests; each looks at one fact of it. */
+@Tag("overload")
+@Timeout(120)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class OverloadTest {
+  private static final Duration LIMIT = Duration.ofNanos(Surge.PATIENCE);
+  private static final int ROOM = 16;
+  private static final boolean LONG = Boolean.getBoolean("fibry.soak");
+  private static final int LONGER = LONG ? 10 : 1;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final ActorScope scope = ActorSystem.openScope("overload");
+  private final ExecutorService perRequest = Executors.newVirtualThreadPerTaskExecutor();
+  private final Semaphore resources = new Semaphore(Surge.RESOURCES, true);
+
+  private final Side bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
+  private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)));
+  private final Side unbounded = new Side(this::onThreadOfItsOwn);
+
+  private Span low;
+  private Span high; // without its beginning
+  private Span after; // without its first second
+
+  /** A pool of as many workers as there are resources: what is begun has all it needs. */
+  private Side asked(Mailbox<Object> mailbox) {
+    ActorWithReturn<Call, Boolean> pool = Pools.fixed(scope.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
+      call.steps();
+      return true;
+    });
+    return new Side(call -> pool.ask(call, LIMIT));
+  }
+
+  /** Each request begins at once, and waits for a resource at each step; and goes on when its client has gone. */
+  private void onThreadOfItsOwn(Call call) throws Exception {
+    var answer = new CompletableFuture<Boolean>();
+    perRequest.submit(() -> {
+      for (int i = 0; i < 3; i++) {
+        resources.acquire();
+        try {
+          call.step();
+        } finally {
+          resources.release();
+        }
+      }
+      return answer.complete(true);
+    });
+    answer.get(Surge.PATIENCE, TimeUnit.NANOSECONDS);
+  }
+
+  @BeforeAll
+  void ramp() throws Exception {
+    System.out.println("OverloadTest: -Dfibry.seed=" + seed);
+    var surge = new Surge(seed, bounded, timely, unbounded);
+    double capacity = surge.capacity(0.5 * LONGER);
+    low = surge.load(0.5 * capacity, 0.7 * LONGER);
+    surge.load(capacity, 0.7 * LONGER);
+    high = surge.load(3 * capacity, 2 * LONGER).after(0.5);
+    after = surge.load(0.8 * capacity, 2 * LONGER).after(1);
+    surge.close();
+    perRequest.shutdownNow();
+    System.out.printf("capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n", capacity, told(bounded), told(timely), told(unbounded), bounded.goodput(after),
+        timely.goodput(after), unbounded.goodput(after));
+  }
+
+  private String told(Side side) {
+    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(high), side.percentile(99, high, End.GOOD) / 1e6, side.percentile(99, high, End.REFUSED) / 1e6, side.wasted.sum());
+  }
+
+  @AfterAll
+  void close() {
+    scope.close();
+  }
+
+  private List<Side> guarded() {
+    return List.of(bounded, timely);
+  }
+
+  private static long count(Side side, Span sent, End end) {
+    return side.sent(sent).stream().filter(o -> o.end() == end).count();
+  }
+
+  @Test
+  void belowTheirCapacityAllThreeDoWell() {
+    for (var side : List.of(bounded, timely, unbounded)) assertTrue(count(side, low, End.GOOD) >= 0.9 * side.sent(low).size());
+  }
+
+  @Test
+  void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
+    for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high), () -> side.goodput(high) + " of " + side.capacity(high));
+  }
+
+  /** In a short run on a busy machine, the slowest of a hundred says more of the other programs. */
+  @Test
+  void whoIsRefusedHearsItInLessThanAMillisecond() {
+    for (var side : guarded()) assertTrue(side.percentile(LONG ? 99 : 95, high, End.REFUSED) < 1_000_000, () -> side.percentile(95, high, End.REFUSED) + " ns");
+  }
+
+  @Test
+  void whoGetsInWaitsNoLongerThanTheRoomIsLong() {
+    double handled = bounded.capacity(high);
+
+    assertTrue(bounded.percentile(99, high, End.GOOD) / 1e9 <= ROOM / handled + 3 * Surge.RESOURCES / handled);
+  }
+
+  @Test
+  void whoGetsInWaitsNoLongerThanTheMailboxWasTold() {
+    assertTrue(timely.percentile(99, high, End.GOOD) <= Surge.PATIENCE / 2);
+  }
+
+  @Test
+  void nothingIsDoneForWhoHasGone() {
+    for (var side : guarded()) assertEquals(0, side.wasted.sum());
+  }
+
+  @Test
+  void whenTheLoadFallsAllIsWellWithinASecond() {
+    for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= 0.9 * side.sent(after).size(), () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
+  }
+
+  @Test
+  void whatQueuesWithoutABoundCollapsesAndStaysSo() {
+    assertTrue(unbounded.goodput(high) < 0.3 * bounded.goodput(high));
+    assertTrue(unbounded.goodput(after) < 0.3 * bounded.goodput(after));
+    assertTrue(unbounded.wasted.sum() > 0);
+  }
+}
