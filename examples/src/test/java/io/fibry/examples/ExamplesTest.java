@@ -95,6 +95,10 @@ class ExamplesTest {
           mail 5 after # ms
           mail 6 after # ms
           nine jobs of three workers after # ms"""),
+      Map.entry("Overload", """
+          bounded by number: in time # of 600, then # of 80: OK
+          bounded by time: in time # of 600, then # of 80: OK
+          unbounded: in time # of 600, then # of 80: COLLAPSED"""),
       Map.entry("HooksExample", """
           checking 8
           half of 8 is 4
@@ -142,7 +146,7 @@ class ExamplesTest {
   void examplePrintsWhatItIsMeantTo(String example) throws Exception {
     var printed = run(example, ARGUMENTS.get(example));
 
-    assertEquals(PRINTED.get(example), printed.replaceAll("\\d+ ms", "# ms"));
+    assertEquals(PRINTED.get(example), printed.replaceAll("\\d+ (ms|of)", "# $1"));
   }
 
   @Test
