@@ -249,19 +249,46 @@ class WithinTest {
     assertFalse(pool.sendMessage("after 60 ms"));
   }
 
+  private record Keyed(String key, Gate gate) {
+    Keyed(String key) {
+      this(key, new Gate());
+    }
+  }
+
   @Test
   void aBusyKeyRefusesNobodyElse() {
-    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, message -> message.getClass()).newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else seen.add(m);
-    });
-    Gate.occupy(pool);
-    for (int i = 0; i < 9; i++) assertTrue(pool.sendMessage(new Gate()));
+    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var busy = new Keyed("busy");
+    var other = new Keyed("other");
+    pool.sendMessage(busy);
+    pool.sendMessage(other);
+    Patience.await(busy.gate().entered);
+    Patience.await(other.gate().entered);
+    for (int i = 0; i < 9; i++) assertTrue(pool.sendMessage(new Keyed("busy")));
+    assertTrue(pool.sendMessage(new Keyed("third")));
 
+    pass(50);
+    boolean fourth = pool.sendMessage(new Keyed("fourth")); // one waits that is not of the busy key
+    boolean fifth = pool.sendMessage(new Keyed("fifth"));
+
+    assertEquals(List.of(true, false), List.of(fourth, fifth));
+  }
+
+  @Test
+  void whoStoodBehindHisKeyHasWaitedSinceHeWasSent() {
     pass(3_600_000);
+    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var first = new Keyed("busy");
+    var between = new Keyed("other");
+    for (var keyed : List.of(first, new Keyed("busy"), between)) pool.sendMessage(keyed);
+    Patience.await(first.gate().entered);
+    next(first.gate(), between.gate()); // who stood behind the first now stands in line, and is next
 
-    assertTrue(pool.sendMessage("of another key"));
-    Patience.eventually(() -> seen.contains("of another key"));
+    boolean atOnce = pool.sendMessage(new Keyed("third"));
+    pass(51); // and one has left since it was sent: two wait
+    boolean late = pool.sendMessage(new Keyed("fourth"));
+
+    assertEquals(List.of(true, false), List.of(atOnce, late));
   }
 
   @Test
