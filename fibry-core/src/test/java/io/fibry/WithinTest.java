@@ -223,6 +223,17 @@ class WithinTest {
   }
 
   @Test
+  void newsIsAdmittedWithoutAClockAndBehindItNobodyIsRefused() {
+    var actor = actor();
+    Gate.occupy(actor);
+    ((ActorCell) actor).admit("news");
+
+    pass(3_600_000);
+
+    assertTrue(actor.sendMessage("waits"));
+  }
+
+  @Test
   void aTimersMessageThatWouldWaitTooLongIsDropped() {
     var actor = actor();
     Gate.occupy(actor);
@@ -292,10 +303,11 @@ class WithinTest {
   }
 
   @Test
-  void aClockThatThrowsIsTheSendersAffair() {
+  void aClockThatThrowsIsTheSendersAffairAndStopsNoEnd() {
     var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY).newActor((Object message) -> seen.add(message));
 
     assertThrows(IllegalStateException.class, () -> broken.sendMessage("lost"));
+    broken.close();
 
     assertEquals(List.of(), seen);
   }

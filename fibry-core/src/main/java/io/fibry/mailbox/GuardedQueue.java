@@ -125,10 +125,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public Answer admit(Place<E> place) {
     probe();
-    long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       expect(place);
-      append(place, now);
+      append(place);
       return run();
     }
   }
@@ -291,7 +290,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   private void enter(Place<E> block, long now) {
     for (var place = block; place != null; place = place.next) {
-      append(place, now);
+      if (pace != null) pace.enters(place, now);
+      append(place);
       place.counted = true;
       count++;
       if (place.isTask()) tasks++;
@@ -304,8 +304,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     place.goTo(Where.OUTSIDE);
   }
 
-  void append(Place<E> place, long now) {
-    stamp(place, now);
+  void append(Place<E> place) {
     if (ranked != null && (place.pill || place.rank != null)) {
       place.epoch = epoch;
       place.number = numbers++;
@@ -356,10 +355,6 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   final boolean hasRoom(Place<E> place) {
     int others = kind.overflow != Overflow.DROP_OLDEST ? count : place.isTask() ? tasks : count - tasks;
     return others + place.size <= kind.capacity;
-  }
-
-  final void stamp(Place<E> place, long now) {
-    if (pace != null) pace.enters(place, now);
   }
 
   /** Else it learns how long it would have waited. */

@@ -26,6 +26,7 @@ final class Pace {
   // ---- under the monitor
 
   void enters(Place<?> place, long now) {
+    place.timed = true;
     place.epoch = now;
     place.number = left;
   }
@@ -34,9 +35,9 @@ final class Pace {
     left++;
   }
 
-  /** How long who comes behind so many would wait; next is the first of them. Null: nobody waits. Senders may come in with the time in another order than they read it. */
+  /** How long who comes behind so many would wait; next is the first of them. 0: nobody waits, or the next one was admitted: then no clock was asked, which might have thrown. Senders may come in another order than they read it. */
   long foreseen(Place<?> next, int waiting, long now) {
-    return next == null ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
+    return next == null || !next.timed ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
   }
 
   boolean isTooLong(long wait) {

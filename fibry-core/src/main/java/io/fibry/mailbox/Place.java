@@ -28,6 +28,7 @@ public sealed class Place<E> permits Share {
   Object rank; // what the comparator sees; null for a task, and once it is gone; guarded by the queue
   long epoch; // how many pills came before; where the pace matters: when it came, or how long it would have waited; guarded by the queue
   long number; // in which order those of equal rank came; where the pace matters: how many had left by then; guarded by the queue
+  boolean timed; // it is known when it came; guarded by the queue
   boolean counted; // against the capacity; guarded by the queue
   Place<E> before; // guarded by the queue
   Place<E> after; // guarded by the queue

@@ -333,17 +333,16 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  void append(Place<E> place, long now) {
+  void append(Place<E> place) {
     if (lanes != null && place instanceof Share<E> share) {
       if (pill != null) lanes.forget(share); // nothing behind it is ever begun
       if (!lanes.enter(share)) {
-        stamp(share, now);
         share.goTo(Where.QUEUE);
         present++;
         return;
       }
     }
-    super.append(place, now);
+    super.append(place);
     if (place.pill && pill == null) pill = place;
   }
 
