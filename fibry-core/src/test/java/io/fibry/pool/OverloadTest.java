@@ -35,8 +35,8 @@ class OverloadTest {
   private static final int ROOM = 16;
   private static final boolean LONG = Boolean.getBoolean("fibry.soak");
   private static final int LONGER = LONG ? 10 : 1;
-  private static final double MOST = LONG ? 0.9 : 0.6; // a short run on a busy machine may stand still for half a second, whoever serves
-  private static final int SLOWEST = LONG ? 99 : 50; // of a hundred, likewise
+  private static final double MOST = LONG ? 0.9 : 0.6; // a busy machine may stand still for half a second, whoever serves
+  private static final int SLOWEST = LONG ? 95 : 50; // of a hundred, likewise
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ActorScope scope = ActorSystem.openScope("overload");
@@ -127,8 +127,9 @@ class OverloadTest {
   @Test
   void whoGetsInWaitsNoLongerThanTheRoomIsLong() {
     double handled = bounded.capacity(high);
+    double waited = bounded.percentile(SLOWEST, high, End.GOOD) / 1e9;
 
-    assertTrue(bounded.percentile(SLOWEST, high, End.GOOD) / 1e9 <= ROOM / handled + 3 * Surge.RESOURCES / handled);
+    assertTrue(waited <= ROOM / handled + 3 * Surge.RESOURCES / handled, () -> waited + " s, at " + handled + "/s");
   }
 
   @Test
