@@ -13,6 +13,7 @@ module io.fibry {
   exports io.fibry.flow;
   exports io.fibry.fsm;
   exports io.fibry.mailbox;
+  exports io.fibry.net;
   exports io.fibry.pool;
   exports io.fibry.pubsub;
   exports io.fibry.stereotype;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
   /** Imports go to lower layers only, never to a sibling. */
   private static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1,
-      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.stereotype", 4);
+      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.stereotype", 4);
 
   /** What users see. Mailboxes are shown more than users need: the engine is in another package. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
@@ -36,6 +36,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
+      Map.entry("io.fibry.net", Set.of("TcpAcceptor", "TcpConnection", "TcpOptions")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Tests that sleep all the same, each with its reason. */

@@ -1,0 +1,276 @@
+package io.fibry.net;
+
+import io.fibry.Exitable;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketOption;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The socket of one client. Reading belongs to one thread, writing to any; what blocks too long is cut off by the listener's {@link Watch}, since a read with a time-out of its own would cost a timer each time.
+ *
+ * <p>{@code open -> closed}, by whoever is first. A link is <em>over</em> when its conversation is, which may be later.
+ */
+final class Link implements AutoCloseable {
+  static final int PIECE = 64 * 1024; // so much is written under one write limit
+  private static final Duration BEFORE_KEEPALIVE = Duration.ofSeconds(30);
+  private static final VarHandle CLOSED;
+  private static final VarHandle READ_BY;
+  private static final VarHandle WRITE_BY;
+
+  static {
+    try {
+      var lookup = MethodHandles.lookup();
+      CLOSED = lookup.findVarHandle(Link.class, "closed", boolean.class);
+      READ_BY = lookup.findVarHandle(Link.class, "readBy", long.class);
+      WRITE_BY = lookup.findVarHandle(Link.class, "writeBy", long.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  final Inlet in;
+  final Outlet out;
+  private final Socket socket;
+  private final InputStream rawIn;
+  private final OutputStream rawOut;
+  private final Scheduler clock;
+  private final Limits limits;
+  private final long endBy; // 0: no total limit
+  private final ReentrantLock writing = new ReentrantLock(); // so that each write is whole
+  private Duration readLimit; // the reader's thread; the watch only prints it
+  private long readNanos; // the reader's thread
+  private long deadline; // for all reads, if `absolute`; the reader's thread
+  private boolean absolute; // the reader's thread
+  private long readBy; // when a read that blocks is cut off, 0: none does. Opaque; written by the reader, read by the watch
+  private long writeBy; // the same for a write; written by who has the lock
+  private boolean keptAlive; // the watch's
+  private volatile boolean closed; // false -> true, once
+  private volatile String why; // it was cut off; written before `closed`, by whoever cuts first
+  private volatile boolean late; // by a limit
+  private volatile IOException lost; // what the reader or a writer was told last: the client is gone, or not fit to be talked to
+  private volatile List<Exitable> attached = List.of(); // end with the link; replaced under the monitor, read by who closes
+  volatile Link other; // is watched and closed with this one; null: none
+
+  Link(Socket socket, Scheduler clock, Limits limits) throws IOException {
+    this.socket = socket;
+    this.clock = clock;
+    this.limits = limits;
+    this.rawIn = socket.getInputStream();
+    this.rawOut = socket.getOutputStream();
+    this.endBy = limits.total() == Limits.NONE ? 0 : by(Limits.nanos(limits.total()));
+    readIdle(limits.idle());
+    this.in = new Inlet(this);
+    this.out = new Outlet(this);
+    withoutDelay();
+  }
+
+  private void withoutDelay() {
+    try {
+      socket.setTcpNoDelay(true);
+    } catch (IOException gone) {
+      // the client; who reads is told
+    }
+  }
+
+  private long by(long nanos) {
+    long by = clock.nanoTime() + nanos;
+    return by == 0 ? 1 : by;
+  }
+
+  InetSocketAddress remoteAddress() {
+    return (InetSocketAddress) socket.getRemoteSocketAddress();
+  }
+
+  InetSocketAddress localAddress() {
+    return (InetSocketAddress) socket.getLocalSocketAddress();
+  }
+
+  // ---- reading: the reader's thread
+
+  /** From now on each read may take so long; Limits.NONE: as long as it likes. */
+  void readIdle(Duration limit) {
+    readLimit = limit;
+    readNanos = limit == Limits.NONE ? 0 : Limits.nanos(limit);
+    absolute = false;
+  }
+
+  /** From now on all reads together may take so long, until told otherwise. */
+  void readWithin(Duration limit) {
+    readLimit = limit;
+    absolute = true;
+    deadline = by(Limits.nanos(limit));
+  }
+
+  /** One read of the socket; -1 at the end of the stream. */
+  int receive(byte[] bytes, int offset, int length) throws IOException {
+    long by = absolute ? deadline : readNanos == 0 ? 0 : by(readNanos);
+    if (absolute && clock.nanoTime() - deadline >= 0) cut(tooSlow(), true);
+    READ_BY.setOpaque(this, by);
+    try {
+      return rawIn.read(bytes, offset, length);
+    } catch (IOException failure) {
+      throw lost(failure);
+    } finally {
+      READ_BY.setOpaque(this, 0L);
+    }
+  }
+
+  int waiting() throws IOException {
+    return rawIn.available();
+  }
+
+  /** A reader that waits, or reads later, is at the end of the stream. */
+  void endInput() {
+    try {
+      if (!closed) socket.shutdownInput();
+    } catch (IOException gone) {
+      // then the reader is told that
+    }
+  }
+
+  /** The client is told that nothing more comes. */
+  void endOutput() throws IOException {
+    socket.shutdownOutput();
+  }
+
+  // ---- writing: any thread
+
+  /** Writes it whole, nothing of others between: in one call of the system, unless it is long. */
+  void send(byte[] bytes, int offset, int length) throws IOException {
+    Objects.checkFromIndexSize(offset, length, bytes.length);
+    writing.lock();
+    try {
+      long nanos = Limits.nanos(limits.write());
+      for (int done = 0; done < length; done += PIECE) {
+        WRITE_BY.setOpaque(this, by(nanos));
+        rawOut.write(bytes, offset + done, Math.min(PIECE, length - done));
+      }
+    } catch (IOException failure) {
+      throw lost(failure);
+    } finally {
+      WRITE_BY.setOpaque(this, 0L);
+      writing.unlock();
+    }
+  }
+
+  // ---- who is too slow: the watch
+
+  void check(long now) {
+    if (closed) return;
+    if (passed((long) READ_BY.getOpaque(this), now)) cut(tooSlow(), true);
+    else if (passed((long) WRITE_BY.getOpaque(this), now)) cut(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off", true);
+    else if (passed(endBy, now)) cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
+    else if (!keptAlive) keepAlive();
+    var both = other;
+    if (both != null) both.check(now);
+  }
+
+  private static boolean passed(long by, long now) {
+    return by != 0 && now - by >= 0;
+  }
+
+  private String tooSlow() {
+    return this + (absolute ? " did not send what it was to send within " + readLimit : " sent nothing for " + readLimit + " (the idle limit)") + ", so it was cut off";
+  }
+
+  /** For a connection that lasts: the system finds out when its client is gone without a word. A short one need not pay for it. */
+  private void keepAlive() {
+    keptAlive = true;
+    try {
+      socket.setKeepAlive(true);
+      for (var option : socket.supportedOptions()) {
+        switch (option.name()) {
+          case "TCP_KEEPIDLE" -> set(option, (int) BEFORE_KEEPALIVE.toSeconds());
+          case "TCP_KEEPINTERVAL" -> set(option, 10);
+          case "TCP_KEEPCOUNT" -> set(option, 3);
+          default -> {}
+        }
+      }
+    } catch (IOException | UnsupportedOperationException none) {
+      // the idle limit ends it all the same
+    }
+  }
+
+  @SuppressWarnings("unchecked") // these three are numbers
+  private void set(SocketOption<?> option, int value) throws IOException {
+    socket.setOption((SocketOption<Integer>) option, value);
+  }
+
+  // ---- the end
+
+  /** Closes it, and says why to whom reads or writes. */
+  void cut(String why, boolean late) {
+    synchronized (this) {
+      if (closed || this.why != null) return;
+      this.late = late;
+      this.why = why;
+    }
+    close();
+  }
+
+  /** What a reader or writer is told; remembered, so that its handler's failure is known for the client's. */
+  IOException lost(IOException failure) {
+    if (why == null) return lost = failure;
+    return lost = late ? new SocketTimeoutException(why) : new SocketException(why);
+  }
+
+  /** Whether the handler failed because of the client. */
+  boolean explains(Throwable failure) {
+    var known = lost;
+    if (known == null) return false;
+    int deep = 0;
+    for (var cause = failure; cause != null && deep < 16; cause = cause.getCause(), deep++) if (cause == known) return true;
+    return false;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  @Override
+  public void close() {
+    if (!CLOSED.compareAndSet(this, false, true)) return;
+    try {
+      socket.close();
+    } catch (IOException gone) {
+      // it is closed all the same
+    }
+    var both = other;
+    if (both != null) both.close();
+    endAttached();
+  }
+
+  /** Ends this actor with the link; at once, if that is closed. */
+  void attach(Exitable actor) {
+    synchronized (this) {
+      var more = new ArrayList<>(attached);
+      more.add(actor);
+      attached = List.copyOf(more);
+    }
+    if (closed) endAttached();
+  }
+
+  /** On a thread of its own: their ends may run code of users, and this may be a timer. */
+  private void endAttached() {
+    var actors = attached;
+    if (!actors.stream().allMatch(actor -> actor.onExit().isDone())) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> actors.forEach(Exitable::askExit));
+  }
+
+  @Override
+  public String toString() {
+    return "client " + remoteAddress();
+  }
+}

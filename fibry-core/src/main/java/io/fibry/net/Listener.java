@@ -1,0 +1,418 @@
+package io.fibry.net;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.RequestException;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+
+/**
+ * Listens on a port and gives each client a conversation: an actor of its own, made by the builder, whose one message is the conversation. What is spoken is said by the classes below it.
+ *
+ * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the system's backlog. A failure to accept passes, or there would be no server after a flood: it is counted, and tried again after a pause.
+ *
+ * <p>Name, end and place in the scope are those of an actor, the front. Its last act is {@link #drain}: so whoever ends the front, by the listener or with the scope, ends the listener. {@code open -> stopping}, then the
+ * conversations have until the drain limit, then they are cut: their links closed, their actors killed.
+ */
+abstract class Listener implements Exitable {
+  private static final int BACKLOG = 128;
+  private static final long FIRST_PAUSE = 5; // ms
+  private static final long LONGEST_PAUSE = 1_000; // ms
+
+  final ActorBuilder<Object> how;
+  final Scheduler clock;
+  final Limits limits;
+  private final Logger log;
+  private final ServerSocket server;
+  private final InetSocketAddress address;
+  private final Exitable front;
+  private final Semaphore permits;
+  private final Set<Conversation> open = ConcurrentHashMap.newKeySet(); // entered by the accepting fiber, left at the end of their actors
+  private final Watch watch;
+  private final Thread accepting;
+  private final Rarely failures;
+  private final Rarely lost;
+  private final CountDownLatch stop = new CountDownLatch(1); // no client more
+  private final CountDownLatch over = new CountDownLatch(1); // no conversation is waited for any more: none is open, or patience is over
+  private long pause = FIRST_PAUSE; // the accepting fiber's
+  private long number; // the accepting fiber's
+
+  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  Listener(ActorBuilder<?> how, int port, Limits limits, Logger log) {
+    this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded()); // a conversation is one message
+    this.clock = how.scheduler();
+    this.limits = limits;
+    this.log = log;
+    this.failures = new Rarely(clock);
+    this.lost = new Rarely(clock);
+    this.permits = new Semaphore(limits.connections());
+    this.watch = new Watch(clock, limits.period(), open);
+    Warmth.up();
+    this.server = bound(new InetSocketAddress(limits.address(), Limits.port(port)));
+    this.address = (InetSocketAddress) server.getLocalSocketAddress();
+    try {
+      this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).newSink();
+    } catch (Throwable refused) {
+      closeServer();
+      throw refused;
+    }
+    front.closeOnExit(this::drain);
+    this.accepting = Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
+  }
+
+  private static ServerSocket bound(InetSocketAddress address) {
+    ServerSocket server = null;
+    try {
+      server = new ServerSocket();
+      server.bind(address, BACKLOG);
+      return server;
+    } catch (IOException taken) {
+      try {
+        if (server != null) server.close();
+      } catch (IOException alsoThis) {
+        taken.addSuppressed(alsoThis);
+      }
+      throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage() + "; end what listens there already, or choose another port or address (port 0: any that is free)", taken);
+    }
+  }
+
+  /** Last act of who makes one. */
+  final void start() {
+    accepting.start();
+  }
+
+  public final int port() {
+    return address.getPort();
+  }
+
+  /** What the handler, and who sees a dead letter, knows a client by. */
+  abstract Object face(Conversation conversation);
+
+  /** Talks to a client until that is over; on the thread of its actor. */
+  abstract void converse(Object face, Link link) throws Exception;
+
+  // ---- accepting: one fiber
+
+  private void accept() {
+    try {
+      while (true) {
+        permits.acquireUninterruptibly();
+        var socket = next();
+        if (socket == null) return;
+        begin(socket);
+      }
+    } catch (Throwable broken) {
+      log.error("{} can accept nobody any more and ends", this, broken);
+    } finally {
+      if (!isStopping()) sendPoisonPill();
+    }
+  }
+
+  /** Null: there is nobody more to come. */
+  private Socket next() {
+    while (!isStopping()) {
+      try {
+        Thread.interrupted(); // on CALLER it is the conversations' thread too; an interrupt would close the port
+        return server.accept();
+      } catch (Throwable failure) {
+        if (isStopping() || server.isClosed()) return null;
+        failed("accept a client", failure);
+      }
+    }
+    return null;
+  }
+
+  private void failed(String what, Throwable failure) {
+    long told = failures.count();
+    if (told > 0) log.warn("{} could not {} ({} such failures since this was last said, at most once a minute), and tries again: {}", this, what, told, failure.toString());
+    try {
+      stop.await(pause, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException none) {
+      Thread.currentThread().interrupt();
+    }
+    pause = Math.min(LONGEST_PAUSE, 2 * pause);
+  }
+
+  private void begin(Socket socket) {
+    Conversation conversation = null;
+    try {
+      conversation = new Conversation(new Link(socket, clock, limits), how.part(Long.toString(++number)));
+      open.add(conversation);
+      watch.begin();
+      conversation.begin();
+      pause = FIRST_PAUSE;
+    } catch (IllegalStateException closed) { // the scope: it takes no actor more, and will end the front in its turn
+      abandon(socket, conversation);
+      stopAccepting();
+    } catch (Throwable failure) {
+      abandon(socket, conversation);
+      failed("begin a conversation", failure);
+    }
+  }
+
+  private void abandon(Socket socket, Conversation conversation) {
+    if (conversation != null) conversation.over();
+    else permits.release();
+    try {
+      socket.close();
+    } catch (IOException gone) {
+      // it is closed all the same
+    }
+  }
+
+  // ---- conversations
+
+  /** One client: its link and its actor. */
+  final class Conversation {
+    final Link link;
+    final ActorBuilder<Object> how; // named after it
+    final Object face;
+    private final Actor<Object> actor;
+    private Thread thread; // that talks; written and read by it, or read by others to compare it with their own
+    private boolean freed; // the permit; under the monitor
+    private Throwable failed; // a first try; the actor's thread
+
+    Conversation(Link link, ActorBuilder<Object> how) {
+      this.link = link;
+      this.how = how;
+      this.face = face(this);
+      this.actor = how.newActor(this::run);
+    }
+
+    void begin() {
+      actor.closeOnExit(this::over);
+      if (!isStopping()) actor.sendMessage(face);
+      actor.sendPoisonPill();
+    }
+
+    private void run(Object face) throws Exception {
+      if (failed instanceof Error error) throw error;
+      if (failed instanceof Exception exception) throw exception; // a policy that tries again: the client is gone
+      thread = Thread.currentThread();
+      try {
+        converse(face, link);
+      } catch (Throwable failure) {
+        if (!link.explains(failure)) {
+          failed = failure;
+          throw failure;
+        }
+        ended(failure);
+      } finally {
+        thread = null;
+        link.close();
+        link.in.drop();
+        free();
+      }
+    }
+
+    /** The actor's last act, or that of who could not make it. */
+    private void over() {
+      link.close();
+      free();
+      open.remove(this);
+      if (isStopping() && open.isEmpty()) over.countDown();
+    }
+
+    private void free() {
+      synchronized (this) {
+        if (freed) return;
+        freed = true;
+      }
+      permits.release();
+    }
+
+    private void cut(String why) {
+      link.cut(why, false);
+      actor.kill();
+    }
+  }
+
+  /** A client that goes without a word, or is cut off by a limit, is no failure of its handler: there may be thousands. */
+  private void ended(Throwable failure) {
+    long told = lost.count();
+    if (told > 0) log.info("{}: {} conversations were ended by their clients or by a limit since this was last said, at most once a minute; the last: {}", this, told, failure.getMessage());
+    else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
+  }
+
+  /** Those whose link is open. */
+  final List<Conversation> conversations() {
+    return open.stream().filter(conversation -> !conversation.link.isClosed()).toList();
+  }
+
+  // ---- the end
+
+  private boolean isStopping() {
+    return stop.getCount() == 0;
+  }
+
+  private void stopAccepting() {
+    if (isStopping()) return;
+    stop.countDown();
+    closeServer();
+    permits.release(); // it may wait for one
+  }
+
+  private void closeServer() {
+    try {
+      server.close();
+    } catch (IOException gone) {
+      log.debug("{} could not be closed", server, gone);
+    }
+  }
+
+  /** The front's last act: conversations may finish until the drain limit. */
+  private void drain() {
+    stopAccepting();
+    if (front.onExit().isDone()) over.countDown(); // it was cut off: nobody's patience is left
+    await();
+    for (var conversation : open) conversation.cut("the server has ended, and " + conversation.link + " was cut off");
+    for (var conversation : open) if (!front.onExit().isDone()) outlast(conversation.actor);
+    watch.stop();
+    join();
+  }
+
+  private void await() {
+    if (open.isEmpty()) return;
+    var limit = clock.after(limits.drain(), over::countDown);
+    try {
+      if (!open.isEmpty()) over.await();
+    } catch (InterruptedException killed) {
+      // or the scope's patience is over
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  private static void outlast(Exitable actor) {
+    while (true) {
+      try {
+        actor.waitForExit();
+        return;
+      } catch (CancellationException interrupt) {
+        Thread.interrupted(); // by a kill, which has come to this actor too
+      } catch (RequestException ring) { // its handler waits for the end of the listener, or of the scope: it goes first
+        return;
+      }
+    }
+  }
+
+  /** The accepting fiber has nothing to wait for any more; but on CALLER it may be in a conversation that ignores its end. */
+  private void join() {
+    if (accepting.getState() == Thread.State.NEW) return;
+    try {
+      accepting.join(Duration.ofMillis(LONGEST_PAUSE));
+    } catch (InterruptedException killed) {
+      // it ends all the same
+    }
+  }
+
+  @Override
+  public final void sendPoisonPill() {
+    stopAccepting();
+    front.sendPoisonPill();
+  }
+
+  @Override
+  public final void askExit() {
+    stopAccepting();
+    for (var conversation : open) conversation.link.endInput();
+    front.askExit();
+  }
+
+  @Override
+  public final void kill() {
+    stopAccepting();
+    over.countDown();
+    for (var conversation : open) conversation.cut("the server was killed, and " + conversation.link + " was cut off");
+    front.kill();
+  }
+
+  @Override
+  public final void waitForExit() {
+    refuseRing();
+    front.waitForExit();
+  }
+
+  @Override
+  public final boolean waitForExit(Duration limit) {
+    refuseRing();
+    return front.waitForExit(limit);
+  }
+
+  /** Who is in the handler of a conversation can wait neither for that nor for the listener, which waits for it. */
+  private void refuseRing() {
+    var mine = mine();
+    if (mine != null) mine.actor.waitForExit(Duration.ZERO);
+  }
+
+  private Conversation mine() {
+    var me = Thread.currentThread();
+    for (var conversation : open) if (conversation.thread == me) return conversation;
+    return null;
+  }
+
+  @Override
+  public final void close() {
+    sendPoisonPill();
+    if (mine() == null) front.waitForExit();
+  }
+
+  @Override
+  public final String name() {
+    return front.name();
+  }
+
+  @Override
+  public final CompletableFuture<ExitReason> onExit() {
+    return front.onExit();
+  }
+
+  @Override
+  public Listener closeOnExit(AutoCloseable... resources) {
+    var last = new ArrayList<AutoCloseable>();
+    for (var resource : resources) last.add(new Last(this, Objects.requireNonNull(resource, "a resource")));
+    front.closeOnExit(last.toArray(AutoCloseable[]::new));
+    return this;
+  }
+
+  /** Something that conversations may use until they have ended. */
+  @SuppressWarnings("try") // the user's resource may throw anything: the front logs it
+  private record Last(Listener listener, AutoCloseable resource) implements AutoCloseable {
+    @Override
+    public void close() throws Exception {
+      listener.drain();
+      resource.close();
+    }
+
+    @Override
+    public String toString() {
+      return resource.toString();
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "'" + name() + "' on " + address;
+  }
+}

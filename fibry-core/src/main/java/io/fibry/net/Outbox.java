@@ -1,0 +1,86 @@
+package io.fibry.net;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.FailurePolicy;
+import io.fibry.RequestException;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import java.io.IOException;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * A client as an actor to write to. Two actors: the door, which users know, counts what is unsent on the sender's own thread, and so never makes it wait; the writer, a fiber, writes. What is not written is a dead letter of the
+ * one or the other: of the writer, where its turn came or would have come.
+ *
+ * @param <M> what is sent
+ */
+final class Outbox<M> {
+
+  /**
+   * How a message becomes bytes.
+   *
+   * @param <M> the message
+   */
+  interface Form<M> {
+    /** How many bytes it will be. Throws IllegalArgumentException if it cannot be sent. */
+    int size(M message);
+
+    byte[] bytes(M message);
+  }
+
+  private final Link link;
+  private final int most;
+  private final Form<M> form;
+  private final AtomicLong unsent = new AtomicLong(); // bytes between door and socket
+  private final Actor<M> writer;
+  private final Actor<M> door;
+
+  @SuppressWarnings("unchecked") // the door takes nothing else
+  Outbox(ActorBuilder<Object> how, String part, Link link, int most, Form<M> form) {
+    this.link = link;
+    this.most = most;
+    this.form = form;
+    var quiet = how.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()); // a dead letter says it all; bounded by bytes
+    this.writer = quiet.part(part + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message)).newActor((M message) -> {}); // what the user has around is for conversations
+    this.door = quiet.part(part).strategy(Strategy.CALLER).around((message, next) -> admit((M) message)).newActor((M message) -> {});
+    door.closeOnExit(writer::sendPoisonPill);
+    link.attach(door);
+  }
+
+  Actor<M> actor() {
+    return door;
+  }
+
+  private void admit(M message) throws IOException {
+    int size = form.size(message);
+    if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most + " may be unsent; send less at once, or allow more");
+    if (unsent.addAndGet(size) > most) {
+      unsent.addAndGet(-size);
+      link.cut(link + " left more than " + most + " bytes unsent, so it was cut off", true);
+      throw new IOException("nothing is sent any more: " + link + " left more than " + most + " bytes unsent");
+    }
+    if (!writer.sendMessage(message)) unsent.addAndGet(-size);
+  }
+
+  private void write(M message) throws IOException {
+    var bytes = form.bytes(message);
+    try {
+      link.send(bytes, 0, bytes.length);
+    } finally {
+      unsent.addAndGet(-form.size(message)); // what was added; the bytes may be fewer
+    }
+  }
+
+  /** Takes nothing more, and waits until what was taken is written, or cannot be: the write limit ends that. */
+  void finish() {
+    door.sendPoisonPill();
+    try {
+      door.waitForExit();
+      writer.waitForExit();
+    } catch (CancellationException | RequestException interrupted) {
+      // the link is closed next, which ends both
+    }
+  }
+}

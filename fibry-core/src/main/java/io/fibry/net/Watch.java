@@ -1,0 +1,51 @@
+package io.fibry.net;
+
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** One timer for all links of a listener, set while there are any: looks whose time is over, which is noticed an eighth of the shortest limit late at most, or a second. */
+final class Watch implements Runnable {
+  private final Scheduler clock;
+  private final Duration period;
+  private final Collection<Listener.Conversation> open;
+  private final AtomicBoolean ticking = new AtomicBoolean(); // false -> true, by who adds a link; -> false, by a look that finds none
+  private volatile Scheduler.Timer timer; // written by who has made `ticking` true; read by `stop`
+  private volatile boolean stopped;
+
+  Watch(Scheduler clock, Duration period, Collection<Listener.Conversation> open) {
+    this.clock = clock;
+    this.period = period;
+    this.open = open;
+  }
+
+  /** After a link was added. */
+  void begin() {
+    if (!ticking.get() && ticking.compareAndSet(false, true)) again();
+  }
+
+  private void again() {
+    var next = clock.after(period, this);
+    timer = next;
+    if (stopped) next.cancel();
+  }
+
+  @Override
+  public void run() {
+    long now = clock.nanoTime();
+    for (var conversation : open) conversation.link.check(now);
+    if (open.isEmpty()) {
+      timer = null;
+      ticking.set(false);
+      if (open.isEmpty() || !ticking.compareAndSet(false, true)) return; // who adds one adds it before it looks here
+    }
+    again();
+  }
+
+  void stop() {
+    stopped = true;
+    var pending = timer;
+    if (pending != null) pending.cancel();
+  }
+}

@@ -1,0 +1,101 @@
+package io.fibry.net;
+
+import io.fibry.Patience;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+
+/** A client on the loopback address, as rude as it is told to be. */
+public final class Peer implements AutoCloseable {
+  public final Socket socket;
+  private final BufferedReader in;
+
+  public Peer(int port) {
+    try {
+      socket = new Socket(InetAddress.getLoopbackAddress(), port);
+      socket.setSoTimeout((int) Patience.LONG.toMillis());
+      socket.setTcpNoDelay(true);
+      in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+    } catch (IOException unreachable) {
+      throw new UncheckedIOException(unreachable);
+    }
+  }
+
+  public Peer send(String text) {
+    return send(text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  public Peer send(byte[] bytes) {
+    try {
+      socket.getOutputStream().write(bytes);
+      return this;
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+
+  /** Null: the end of the stream. */
+  public String line() {
+    try {
+      return in.readLine();
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+
+  /** All that comes, to the end of the stream. */
+  public String rest() {
+    try {
+      var all = new StringBuilder();
+      for (int one = in.read(); one >= 0; one = in.read()) all.append((char) one);
+      return all.toString();
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+
+  /** Waits until the other side has closed, in whatever way. */
+  public void closed() {
+    try {
+      while (in.read() >= 0);
+    } catch (SocketException reset) {
+      // closed, too
+    } catch (IOException open) {
+      throw new UncheckedIOException("it is still open", open);
+    }
+  }
+
+  /** Says that nothing more comes, and goes on reading. */
+  public Peer end() {
+    try {
+      socket.shutdownOutput();
+      return this;
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+
+  /** Goes with a reset, as a process does that was killed. */
+  public void reset() {
+    try {
+      socket.setSoLinger(true, 0);
+      socket.close();
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      socket.close();
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+  }
+}

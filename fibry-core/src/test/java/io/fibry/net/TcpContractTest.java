@@ -1,0 +1,249 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ExitReason;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a TCP acceptor does on every strategy. */
+@Timeout(60)
+class TcpContractTest {
+  private final Letters letters = new Letters();
+  private final ActorScope scope = ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
+  private TcpAcceptor acceptor;
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private TcpAcceptor open(String strategy, Handler<TcpConnection> handler) {
+    return open(strategy, handler, same -> same);
+  }
+
+  private TcpAcceptor open(String strategy, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
+    return acceptor = TcpAcceptor.open(scope.named("server").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, options);
+  }
+
+  private static void echo(TcpConnection connection) throws Exception {
+    for (var line : connection.lines()) connection.getOutputStream().write((line + "\n").getBytes());
+  }
+
+  private void nothingIsLeft() {
+    assertEquals(List.of(), List.copyOf(acceptor.connections()));
+    Assertions.assertThrows(ConnectException.class, () -> new Socket(InetAddress.getLoopbackAddress(), acceptor.port()).close());
+    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("server")));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void talksToEachClientOnAnActorOfItsOwn(String strategy) {
+    open(strategy, TcpContractTest::echo);
+
+    for (int i = 0; i < 5; i++) {
+      try (var peer = new Peer(acceptor.port())) {
+        peer.send("one\ntw").send("o\n").end();
+
+        assertEquals("one\ntwo\n", peer.rest());
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void aHandlerThatThrowsClosesItsConnectionAndHarmsNobody(String strategy) {
+    open(strategy, connection -> {
+      if (connection.getInputStream().read() == 'x') throw new AssertionError("thrown by a test");
+      connection.getOutputStream().write('k');
+    });
+    try (var bad = new Peer(acceptor.port()).send("x")) {
+      assertEquals("", bad.rest());
+    }
+
+    try (var good = new Peer(acceptor.port()).send("g")) {
+      assertEquals("k", good.rest());
+    }
+    Patience.eventually(() -> letters.all.size() == 1);
+    assertEquals("thrown by a test", letters.all.getFirst().cause().orElseThrow().getMessage());
+    assertInstanceOf(TcpConnection.class, letters.all.getFirst().message());
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void closeLetsConversationsFinish(String strategy) {
+    open(strategy, TcpContractTest::echo);
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      assertEquals("one", peer.line());
+
+      acceptor.sendPoisonPill();
+      peer.send("two\n");
+
+      assertEquals("two", peer.line());
+      assertFalse(acceptor.waitForExit(Duration.ofMillis(1)));
+      peer.end();
+      assertNull(peer.line());
+      Patience.ended(acceptor);
+    }
+    nothingIsLeft();
+    assertInstanceOf(ExitReason.Finished.class, Patience.value(acceptor.onExit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void closeCutsWhoDoesNotFinishWithinTheDrainLimit(String strategy) {
+    open(strategy, TcpContractTest::echo, o -> o.withDrainLimit(Duration.ofMillis(50)));
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      assertEquals("one", peer.line());
+
+      acceptor.close();
+
+      peer.closed();
+    }
+    nothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void askExitEndsTheInputOfThoseWhoRead(String strategy) {
+    open(strategy, connection -> {
+      echo(connection);
+      connection.getOutputStream().write("bye\n".getBytes());
+    });
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      assertEquals("one", peer.line());
+
+      acceptor.askExit();
+
+      assertEquals("bye", peer.line());
+      Patience.ended(acceptor);
+    }
+    nothingIsLeft();
+    assertInstanceOf(ExitReason.Stopped.class, Patience.value(acceptor.onExit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void killCutsAtOnce(String strategy) {
+    open(strategy, TcpContractTest::echo);
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      assertEquals("one", peer.line());
+
+      acceptor.kill();
+
+      peer.closed();
+      Patience.ended(acceptor);
+    }
+    nothingIsLeft();
+    assertInstanceOf(ExitReason.Killed.class, Patience.value(acceptor.onExit()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void itsScopeEndsIt(String strategy) {
+    open(strategy, TcpContractTest::echo);
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      assertEquals("one", peer.line());
+
+      scope.closeWithin(Duration.ofMillis(20));
+
+      peer.closed();
+      Patience.ended(acceptor);
+    }
+    nothingIsLeft();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void noMoreAreOpenThanItMay(String strategy) {
+    open(strategy, TcpContractTest::echo, o -> o.withMaxConnections(1));
+    try (var first = new Peer(acceptor.port()).send("one\n"); var second = new Peer(acceptor.port()).send("two\n")) {
+      assertEquals("one", first.line());
+      assertEquals(1, acceptor.connections().size());
+
+      first.end();
+
+      assertNull(first.line());
+      assertEquals("two", second.line());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void theConnectionsAreThoseOpenNow(String strategy) {
+    open(strategy, TcpContractTest::echo);
+    assertTrue(acceptor.connections().isEmpty());
+    try (var peer = new Peer(acceptor.port()).send("one\n")) {
+      peer.line();
+
+      var only = acceptor.connections().iterator().next();
+
+      assertEquals(peer.socket.getLocalPort(), only.remoteAddress().getPort());
+      only.close();
+      assertTrue(acceptor.connections().isEmpty());
+      peer.closed();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whatItClosesIsClosedAfterTheLastConversation(String strategy) {
+    var gate = new Gate();
+    var closed = new java.util.concurrent.atomic.AtomicBoolean();
+    open(strategy, connection -> {
+      gate.passDeaf();
+      if (closed.get()) throw new AssertionError("closed too early");
+      connection.getOutputStream().write('k');
+    });
+    acceptor.closeOnExit(() -> closed.set(true));
+    try (var peer = new Peer(acceptor.port())) {
+      Patience.await(gate.entered);
+
+      acceptor.sendPoisonPill();
+      assertFalse(acceptor.waitForExit(Duration.ofMillis(20)));
+      gate.open();
+
+      assertEquals("k", peer.rest());
+      Patience.ended(acceptor);
+      assertTrue(closed.get());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void closeFromAConversationDoesNotWaitAndTheConversationFinishes(String strategy) {
+    open(strategy, connection -> {
+      acceptor.close();
+      connection.getOutputStream().write('k');
+    });
+    try (var peer = new Peer(acceptor.port())) {
+      assertEquals("k", peer.rest());
+    }
+    Patience.ended(acceptor);
+  }
+}
