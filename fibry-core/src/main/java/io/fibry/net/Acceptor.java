@@ -1,18 +1,25 @@
 package io.fibry.net;
 
 import io.fibry.ActorBuilder;
-import io.fibry.Handler;
 import java.util.Collection;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listener whose conversations are the user's. */
+/** A listener whose conversations are the user's, or a forwarder's. */
 final class Acceptor extends Listener implements TcpAcceptor {
-  private final Handler<TcpConnection> handler;
+  static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
+
+  /** A conversation; its toString says what for. */
+  interface Talk {
+    void with(Client client, Link link) throws Exception;
+  }
+
+  private final Talk talk;
   private final TcpOptions options;
 
-  Acceptor(ActorBuilder<?> how, int port, Handler<TcpConnection> handler, TcpOptions options) {
-    super(how, port, options.limits(), LoggerFactory.getLogger(TcpAcceptor.class));
-    this.handler = handler;
+  Acceptor(ActorBuilder<?> how, int port, Talk talk, TcpOptions options) {
+    super(how, port, options.limits(), LOG);
+    this.talk = talk;
     this.options = options;
   }
 
@@ -25,7 +32,7 @@ final class Acceptor extends Listener implements TcpAcceptor {
   void converse(Object face, Link link) throws Exception {
     var client = (Client) face;
     try {
-      handler.handle(client);
+      talk.with(client, link);
     } finally {
       client.close();
     }
@@ -44,6 +51,6 @@ final class Acceptor extends Listener implements TcpAcceptor {
 
   @Override
   public String toString() {
-    return "TCP acceptor " + super.toString();
+    return talk + " " + super.toString();
   }
 }

@@ -29,6 +29,7 @@ final class Link implements AutoCloseable {
   private static final VarHandle CLOSED;
   private static final VarHandle READ_BY;
   private static final VarHandle WRITE_BY;
+  private static final VarHandle IDLE_BY;
 
   static {
     try {
@@ -36,6 +37,7 @@ final class Link implements AutoCloseable {
       CLOSED = lookup.findVarHandle(Link.class, "closed", boolean.class);
       READ_BY = lookup.findVarHandle(Link.class, "readBy", long.class);
       WRITE_BY = lookup.findVarHandle(Link.class, "writeBy", long.class);
+      IDLE_BY = lookup.findVarHandle(Link.class, "idleBy", long.class);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -56,13 +58,15 @@ final class Link implements AutoCloseable {
   private boolean absolute; // the reader's thread
   private long readBy; // when a read that blocks is cut off, 0: none does. Opaque; written by the reader, read by the watch
   private long writeBy; // the same for a write; written by who has the lock
+  private long idleBy; // when it is cut off unless something happens on it or on the one behind, 0: never. Opaque; written by both forwarding threads
   private boolean keptAlive; // the watch's
   private volatile boolean closed; // false -> true, once
   private volatile String why; // it was cut off; written before `closed`, by whoever cuts first
   private volatile boolean late; // by a limit
   private volatile IOException lost; // what the reader or a writer was told last: the client is gone, or not fit to be talked to
   private volatile List<Exitable> attached = List.of(); // end with the link; replaced under the monitor, read by who closes
-  volatile Link other; // is watched and closed with this one; null: none
+  private volatile Socket behind; // is closed with this one; null: none. Written by the conversation
+  private volatile Link other; // is watched with this one, around the socket behind it; null: none. Written by the conversation
 
   Link(Socket socket, Scheduler clock, Limits limits) throws IOException {
     this.socket = socket;
@@ -166,6 +170,27 @@ final class Link implements AutoCloseable {
     }
   }
 
+  // ---- the one behind: a forwarder's target
+
+  /** Closes this socket with the link. */
+  void behind(Socket socket) {
+    behind = socket;
+    if (closed) closeBehind();
+  }
+
+  /** The link of the socket behind it; both are watched, and only for standing still together. */
+  Link other(Socket socket) throws IOException {
+    var target = new Link(socket, clock, limits);
+    target.readIdle(Limits.NONE);
+    readIdle(Limits.NONE);
+    active();
+    return other = target;
+  }
+
+  void active() {
+    IDLE_BY.setOpaque(this, by(Limits.nanos(limits.idle())));
+  }
+
   // ---- who is too slow: the watch
 
   void check(long now) {
@@ -173,9 +198,10 @@ final class Link implements AutoCloseable {
     if (passed((long) READ_BY.getOpaque(this), now)) cut(tooSlow(), true);
     else if (passed((long) WRITE_BY.getOpaque(this), now)) cut(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off", true);
     else if (passed(endBy, now)) cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
+    else if (passed((long) IDLE_BY.getOpaque(this), now)) cut("nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) keepAlive();
-    var both = other;
-    if (both != null) both.check(now);
+    var target = other;
+    if (target != null) target.check(now);
   }
 
   private static boolean passed(long by, long now) {
@@ -230,10 +256,9 @@ final class Link implements AutoCloseable {
   /** Whether the handler failed because of the client. */
   boolean explains(Throwable failure) {
     var known = lost;
-    if (known == null) return false;
     int deep = 0;
-    for (var cause = failure; cause != null && deep < 16; cause = cause.getCause(), deep++) if (cause == known) return true;
-    return false;
+    for (var cause = failure; known != null && cause != null && deep < 16; cause = cause.getCause(), deep++) if (cause == known) return true;
+    return other != null && other.explains(failure);
   }
 
   boolean isClosed() {
@@ -248,9 +273,17 @@ final class Link implements AutoCloseable {
     } catch (IOException gone) {
       // it is closed all the same
     }
-    var both = other;
-    if (both != null) both.close();
+    closeBehind();
     endAttached();
+  }
+
+  private void closeBehind() {
+    try {
+      var target = behind;
+      if (target != null) target.close();
+    } catch (IOException gone) {
+      // it is closed all the same
+    }
   }
 
   /** Ends this actor with the link; at once, if that is closed. */

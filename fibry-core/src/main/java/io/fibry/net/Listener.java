@@ -78,6 +78,7 @@ abstract class Listener implements Exitable {
       throw refused;
     }
     front.closeOnExit(this::drain);
+    front.onExit().whenComplete((reason, none) -> over.countDown()); // it may have been cut off: nobody's patience is left
     this.accepting = Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
   }
 
@@ -250,9 +251,9 @@ abstract class Listener implements Exitable {
 
   /** A client that goes without a word, or is cut off by a limit, is no failure of its handler: there may be thousands. */
   private void ended(Throwable failure) {
-    long told = lost.count();
-    if (told > 0) log.info("{}: {} conversations were ended by their clients or by a limit since this was last said, at most once a minute; the last: {}", this, told, failure.getMessage());
-    else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
+    long told = isStopping() ? 0 : lost.count();
+    if (told > 0) log.info("{}: conversations ended by their clients, or by a limit: {} since this was last said, at most once a minute; the last: {}", this, told, failure.getMessage());
+    else log.debug("{}: a conversation was ended by its client, or by a limit", this, failure);
   }
 
   /** Those whose link is open. */
@@ -284,7 +285,6 @@ abstract class Listener implements Exitable {
   /** The front's last act: conversations may finish until the drain limit. */
   private void drain() {
     stopAccepting();
-    if (front.onExit().isDone()) over.countDown(); // it was cut off: nobody's patience is left
     await();
     for (var conversation : open) conversation.cut("the server has ended, and " + conversation.link + " was cut off");
     for (var conversation : open) if (!front.onExit().isDone()) outlast(conversation.actor);

@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
@@ -33,9 +34,30 @@ public interface TcpAcceptor extends Exitable {
    * @throws java.io.UncheckedIOException if it cannot listen there
    */
   static TcpAcceptor open(ActorBuilder<?> how, int port, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
-    Objects.requireNonNull(handler, "handler");
+    return open(how, port, new Handled(Objects.requireNonNull(handler, "handler")), options);
+  }
+
+  /**
+   * An acceptor that connects each client to a target and passes on what comes, in both directions: at the pace of who reads, and the end of one direction as that. The limits are an acceptor's: idle is a connection where nothing
+   * comes from either side. A client whose target cannot be reached within ten seconds is cut off. What was passed on is said by {@code toString}, and logged at the end.
+   *
+   * @param how makes the actors, in its scope; its mailbox is of no account
+   * @param port where to listen; 0 for any port that is free
+   * @param target where to connect to; where it is unresolved, its name is looked up for each client
+   * @param options changes the limits
+   * @return the acceptor, listening
+   * @throws IllegalArgumentException if there is no such port, or the scope has something living of this name
+   * @throws java.io.UncheckedIOException if it cannot listen there
+   */
+  static TcpAcceptor forward(ActorBuilder<?> how, int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
+    var acceptor = open(how, port, new Forward(target), options);
+    return acceptor.closeOnExit(() -> Acceptor.LOG.info("{} has ended", acceptor));
+  }
+
+  private static TcpAcceptor open(ActorBuilder<?> how, int port, Acceptor.Talk talk, UnaryOperator<TcpOptions> options) {
+    Objects.requireNonNull(how, "how");
     var changed = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(TcpOptions.DEFAULT), "the changed options");
-    var acceptor = new Acceptor(how, port, handler, changed);
+    var acceptor = new Acceptor(how, port, talk, changed);
     acceptor.start();
     return acceptor;
   }

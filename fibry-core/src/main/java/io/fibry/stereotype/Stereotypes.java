@@ -33,11 +33,9 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="stereotypes"}
  */
 @SuppressWarnings("exports") // the nullness annotations are for the compiler alone
-public final class Stereotypes {
-  private final ActorBuilder<?> how;
-
+public final class Stereotypes extends Network {
   private Stereotypes(ActorBuilder<?> how) {
-    this.how = how;
+    super(how);
   }
 
   /**

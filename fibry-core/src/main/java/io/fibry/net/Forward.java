@@ -1,0 +1,86 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.atomic.LongAdder;
+
+/** A conversation that passes on what comes, in both directions. Two threads: the actor's own takes what the client sends to the target, a fiber brings back what the target answers. Thread-safe. */
+final class Forward implements Acceptor.Talk {
+  private static final Duration CONNECT = Duration.ofSeconds(10);
+
+  private final InetSocketAddress target;
+  private final LongAdder clients = new LongAdder();
+  private final LongAdder there = new LongAdder(); // bytes
+  private final LongAdder back = new LongAdder(); // bytes
+
+  Forward(InetSocketAddress target) {
+    if (Objects.requireNonNull(target, "target").getPort() == 0) throw new IllegalArgumentException("nothing can be passed on to port 0 of " + target.getHostString() + "; give the port where the target listens");
+    this.target = target;
+  }
+
+  @Override
+  public void with(Client client, Link link) throws Exception {
+    clients.increment();
+    try (var socket = new Socket()) {
+      link.behind(socket); // who cuts the client off ends the wait for the target, too
+      connect(socket, link);
+      try (var other = link.other(socket)) {
+        pass(link, other);
+      }
+    }
+  }
+
+  private void connect(Socket socket, Link link) throws IOException {
+    var now = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target; // its name may mean another address each time
+    try {
+      if (now.isUnresolved()) throw new ConnectException("no such host");
+      socket.connect(now, (int) CONNECT.toMillis());
+    } catch (IOException refused) {
+      var told = new ConnectException(link + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
+      told.initCause(refused);
+      throw link.lost(told);
+    }
+  }
+
+  private void pass(Link client, Link other) throws Exception {
+    var failure = new Exception[1]; // of the fiber; read after its end
+    var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
+      try {
+        pump(other, client, client, back);
+      } catch (Exception broken) {
+        failure[0] = broken;
+        client.close(); // and the other with it
+      }
+    });
+    try {
+      pump(client, other, client, there);
+      answers.join(); // it ends with the links, whatever happens
+    } catch (Throwable broken) {
+      client.close();
+      throw broken;
+    }
+    if (failure[0] != null) throw failure[0];
+  }
+
+  /** To the end of the stream, which is passed on, too. Who does not read holds back who sends. */
+  private static void pump(Link from, Link to, Link watched, LongAdder count) throws IOException {
+    var in = from.in;
+    watched.active();
+    while (in.fill()) {
+      to.send(in.buffer, in.at, in.end - in.at);
+      count.add(in.end - in.at);
+      in.at = in.end;
+      watched.active();
+    }
+    to.endOutput();
+  }
+
+  @Override
+  public String toString() {
+    return "TCP forwarder to " + target + " (" + clients + " clients, " + there + " bytes there, " + back + " back)";
+  }
+}

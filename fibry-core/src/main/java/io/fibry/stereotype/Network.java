@@ -1,0 +1,73 @@
+package io.fibry.stereotype;
+
+import io.fibry.ActorBuilder;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import io.fibry.net.TcpAcceptor;
+import io.fibry.net.TcpConnection;
+import io.fibry.net.TcpOptions;
+import java.net.InetSocketAddress;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** The recipes of {@link Stereotypes} for the network. Immutable and thread-safe. */
+@SuppressWarnings("exports") // the nullness annotations are for the compiler alone
+abstract sealed class Network permits Stereotypes {
+  final ActorBuilder<?> how;
+
+  Network(ActorBuilder<?> how) {
+    this.how = how;
+  }
+
+  /**
+   * Holds a conversation with each client of a TCP port, on an actor of its own.
+   *
+   * @param port where to listen, on the loopback address; 0 for any port that is free
+   * @param handler talks to a client until that is over; the connection is closed when it returns
+   * @return the acceptor, listening
+   * @see TcpAcceptor#open
+   */
+  public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler) {
+    return tcpAcceptor(port, handler, same -> same);
+  }
+
+  /**
+   * The same, with limits of your own.
+   *
+   * @param port where to listen; 0 for any port that is free
+   * @param handler talks to a client until that is over; the connection is closed when it returns
+   * @param options changes the limits, and the address
+   * @return the acceptor, listening
+   * @see TcpAcceptor#open
+   */
+  public TcpAcceptor tcpAcceptor(int port, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.open(how, port, handler, options);
+  }
+
+  /**
+   * The same; what handlers throw is counted and not logged.
+   *
+   * @param port where to listen; 0 for any port that is free
+   * @param handler talks to a client until that is over; the connection is closed when it returns
+   * @param options changes the limits, and the address; null: as they are
+   * @return the acceptor, listening
+   * @see TcpAcceptor#open
+   */
+  public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler, @Nullable UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.open(how.onFailure(FailurePolicy.goOn().withoutLog()), port, handler, Objects.requireNonNullElse(options, same -> same));
+  }
+
+  /**
+   * Passes on what comes in at a port, and what is answered.
+   *
+   * @param port where to listen; 0 for any port that is free
+   * @param target where to connect each client to
+   * @param options changes the limits, and the address
+   * @return the acceptor, listening
+   * @see TcpAcceptor#forward
+   */
+  public TcpAcceptor tcpForwarder(int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.forward(how, port, target, options);
+  }
+}
