@@ -1,0 +1,243 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.DeadLetter;
+import io.fibry.Handler;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import io.fibry.pubsub.Topic;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A client as an actor to write to. */
+@Timeout(60)
+@SuppressWarnings("try") // a client that does nothing is one, too
+class LineActorTest {
+  private final Served served = new Served();
+  private final CompletableFuture<TcpConnection> connected = new CompletableFuture<>();
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    served.close();
+  }
+
+  private TcpAcceptor open(UnaryOperator<TcpOptions> options) {
+    return served.open(connection -> {
+      connected.complete(connection);
+      connection.getInputStream().transferTo(java.io.OutputStream.nullOutputStream());
+    }, options);
+  }
+
+  private static TcpConnection of(CompletableFuture<TcpConnection> connected) {
+    return Patience.value(connected);
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whatIsSentFromAnywhereIsALineEachInTheOrderOfEachSender(String strategy) throws Exception {
+    Handler<TcpConnection> handler = connection -> {
+      connected.complete(connection);
+      connection.getInputStream().read();
+    };
+    var acceptor = TcpAcceptor.open(served.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+      var senders = new ArrayList<Thread>();
+      for (int s = 0; s < 3; s++) {
+        int sender = s;
+        senders.add(Patience.elsewhere(() -> {
+          for (int i = 0; i < 300; i++) assertTrue(client.sendMessage(sender + " " + i));
+        }));
+      }
+      senders.forEach(Patience::joined);
+      peer.end(); // so the conversation ends, and what was sent is written first
+
+      var last = new HashMap<String, Integer>();
+      int lines = 0;
+      for (var line = peer.line(); line != null; line = peer.line(), lines++) {
+        var parts = line.split(" ");
+        int number = Integer.parseInt(parts[1]);
+        assertEquals(last.merge(parts[0], 1, Integer::sum) - 1, number);
+      }
+      assertEquals(900, lines);
+    }
+  }
+
+  @Test
+  void itIsTheSameEachTimeAndEndsWithTheConnection() {
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+      assertSame(client, of(connected).lineActor());
+
+      peer.end();
+
+      Patience.ended(client);
+      assertSame(client, of(connected).lineActor());
+      assertFalse(client.sendMessage("too late"));
+      assertEquals(List.of("too late"), served.letters.messages(DeadLetter.Reason.UNDELIVERED));
+    }
+  }
+
+  @Test
+  void oneMadeAfterTheConnectionWasClosedHasEnded() {
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      of(connected).close();
+
+      Patience.ended(of(connected).lineActor());
+    }
+  }
+
+  @Test
+  void aTopicForgetsAClientThatHasGone() {
+    Topic<String> room = Topic.of(served.scope.anonymous());
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+      room.subscribe(client);
+      room.publish("welcome");
+      assertEquals("welcome", peer.line());
+
+      peer.reset();
+
+      Patience.ended(client);
+      Patience.eventually(() -> {
+        int before = served.letters.all.size();
+        room.publish("nobody");
+        return served.letters.all.size() == before;
+      });
+    }
+  }
+
+  @Test
+  void aClientTooSlowIsCutOffAndItsMessagesAreDeadLettersAndNoSenderWaits() {
+    var acceptor = open(o -> o.withMaxUnsent(200_000));
+    try (var peer = new Peer(acceptor.port())) {
+      Actor<String> client = of(connected).lineActor();
+      var line = "x".repeat(9_999);
+
+      int sent = 0;
+      while (client.sendMessage(line)) if (++sent == 100_000) break; // the client reads nothing, and the system's buffers are not that large
+
+      assertTrue(sent < 100_000);
+      Patience.ended(client);
+      Patience.eventually(() -> served.letters.all.size() >= 3);
+      var causes = served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
+      assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 200000 bytes unsent")), causes.toString());
+      assertTrue(served.letters.all.stream().allMatch(letter -> letter.message().equals(line)));
+      peer.closed();
+    }
+  }
+
+  @Test
+  void aLineWithALineEndInsideIsADeadLetterAndNothingOfItIsWritten() {
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+
+      client.sendMessage("a\nb");
+      client.sendMessage("a\rb");
+      client.sendMessage("ab");
+
+      assertEquals("ab", peer.line());
+      assertEquals(List.of("a\nb", "a\rb"), served.letters.messages(DeadLetter.Reason.FAILED));
+      assertInstanceOf(IllegalArgumentException.class, served.letters.all.getFirst().cause().orElseThrow());
+    }
+  }
+
+  @Test
+  void whatCouldNeverBeSentIsADeadLetterAndHarmsNobody() {
+    var acceptor = open(o -> o.withMaxUnsent(10));
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+
+      client.sendMessage("ten and more");
+      client.sendMessage("nine");
+
+      assertEquals("nine", peer.line());
+      var cause = served.letters.all.getFirst().cause().orElseThrow();
+      assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"), cause.getMessage());
+    }
+  }
+
+  @Test
+  void whatIsUnsentIsCountedExactly() {
+    var acceptor = open(o -> o.withMaxUnsent(100));
+    try (var peer = new Peer(acceptor.port())) {
+      var client = of(connected).lineActor();
+      for (int i = 0; i < 500; i++) {
+        client.sendMessage("äö€😀" + '\ud800'); // one alone has no bytes of its own
+        assertEquals("äö€😀?", peer.line());
+      }
+    }
+  }
+
+  @Test
+  void whatIsWrittenDirectlyAndSentAreMixedWhole() throws Exception {
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var connection = of(connected);
+      var writer = Patience.elsewhere(() -> {
+        for (int i = 0; i < 500; i++) connection.lineActor().sendMessage("sent");
+      });
+      for (int i = 0; i < 500; i++) connection.getOutputStream().write("written\n".getBytes());
+      Patience.joined(writer);
+      peer.end();
+
+      int sent = 0;
+      int written = 0;
+      for (var line = peer.line(); line != null; line = peer.line()) {
+        if (line.equals("sent")) sent++;
+        else if (line.equals("written")) written++;
+      }
+
+      assertEquals(List.of(500, 500), List.of(sent, written));
+    }
+  }
+
+  @Test
+  void aFrameIsALengthAndItsBytes() throws Exception {
+    var acceptor = open(o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      var connection = of(connected);
+      connection.frameActor().sendMessage(new byte[] {7, 8});
+      connection.frameActor().sendMessage(new byte[0]);
+
+      assertArrayEquals(new byte[] {0, 0, 0, 2, 7, 8, 0, 0, 0, 0}, peer.socket.getInputStream().readNBytes(10));
+      assertSame(connection.frameActor(), connection.frameActor());
+      assertNotEquals((Object) connection.frameActor(), connection.lineActor());
+    }
+  }
+
+  @Test
+  void whereItIsNamedItIsNamedAfterItsConnection() {
+    var acceptor = TcpAcceptor.open(served.scope.named("chat"), 0, connection -> {
+      connected.complete(connection);
+      connection.getInputStream().read();
+    }, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      assertEquals("chat/1/lines", of(connected).lineActor().name());
+    }
+  }
+}

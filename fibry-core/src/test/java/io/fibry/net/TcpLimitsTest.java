@@ -1,0 +1,221 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Clock;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Patience;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The limits of a connection, by a clock that is moved by hand. */
+@Timeout(60)
+class TcpLimitsTest {
+  /** Knows which timers are due. */
+  private static final class Watched extends Clock {
+    private final Set<Object> due = ConcurrentHashMap.newKeySet();
+
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      var mine = new Object();
+      due.add(mine);
+      var timer = super.after(delay, () -> {
+        due.remove(mine);
+        task.run();
+      });
+      return () -> {
+        due.remove(mine);
+        return timer.cancel();
+      };
+    }
+  }
+
+  private final Watched clock = new Watched();
+  private final Served served = new Served(o -> o.withScheduler(clock));
+  private final CompletableFuture<Thread> talking = new CompletableFuture<>();
+  private final CompletableFuture<IOException> cut = new CompletableFuture<>();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    Patience.elsewhere(served::close); // its grace is by this clock
+    Patience.eventually(() -> {
+      clock.manual.advance(Duration.ofSeconds(1));
+      return clock.due.isEmpty();
+    });
+  }
+
+  private TcpAcceptor open(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
+    return served.open(connection -> {
+      talking.complete(Thread.currentThread());
+      try {
+        handler.handle(connection);
+      } catch (IOException failure) {
+        cut.complete(failure);
+        throw failure;
+      }
+    }, options);
+  }
+
+  private static void readAll(TcpConnection connection) throws IOException {
+    for (int one = connection.getInputStream().read(); one >= 0; one = connection.getInputStream().read()) connection.getOutputStream().write(one);
+  }
+
+  private void pass(int seconds) {
+    Patience.parked(Patience.value(talking));
+    clock.manual.advance(Duration.ofSeconds(seconds));
+  }
+
+  private void cutWith(String text) {
+    var told = Patience.value(cut);
+    assertInstanceOf(SocketTimeoutException.class, told);
+    assertTrue(told.getMessage().contains(text), told.getMessage());
+  }
+
+  @Test
+  void whoSendsNothingForTooLongIsCutOff() {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
+    try (var peer = new Peer(acceptor.port())) {
+      pass(59);
+      assertEquals(1, acceptor.connections().size());
+
+      pass(2);
+
+      cutWith("client /127.0.0.1:" + peer.socket.getLocalPort() + " sent nothing for PT1M (the idle limit), so it was cut off");
+      peer.closed();
+    }
+  }
+
+  @Test
+  void eachByteBeginsTheIdleLimitAnew() throws Exception {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
+    try (var peer = new Peer(acceptor.port())) {
+      for (int i = 0; i < 5; i++) {
+        pass(50);
+        assertEquals('x', peer.send("x").socket.getInputStream().read());
+      }
+
+      assertEquals(1, acceptor.connections().size());
+    }
+  }
+
+  @Test
+  void whoSendsAByteNowAndThenIsCutOffByTheTotalLimit() throws Exception {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
+    try (var peer = new Peer(acceptor.port())) {
+      pass(50);
+      assertEquals('x', peer.send("x").socket.getInputStream().read());
+
+      pass(52);
+
+      cutWith("lasted longer than PT1M40S (the total limit)");
+      peer.closed();
+    }
+  }
+
+  @Test
+  void aHandlerThatIsAtWorkHasTimeUnlessThereIsATotalLimit() {
+    var gate = new Gate();
+    var acceptor = open(connection -> gate.passDeaf(), o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      pass(1_000);
+
+      assertEquals(1, acceptor.connections().size());
+      gate.open();
+      assertEquals("", peer.rest());
+    }
+  }
+
+  @Test
+  void whoNeverReadsIsCutOffByTheWriteLimit() {
+    var acceptor = open(connection -> {
+      while (true) connection.getOutputStream().write(new byte[1 << 20]);
+    }, o -> o.withWriteLimit(Duration.ofSeconds(30)));
+    try (var peer = new Peer(acceptor.port())) {
+      pass(29);
+      assertFalse(cut.isDone());
+
+      Patience.eventually(() -> {
+        clock.manual.advance(Duration.ofSeconds(1)); // the last write that was taken began later than the first
+        return cut.isDone();
+      });
+
+      cutWith("did not take what was written to it within PT30S (the write limit)");
+      peer.closed();
+    }
+  }
+
+  @Test
+  void whoIsCutOffIsNoFailureOfItsHandler() {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      pass(62);
+
+      peer.closed();
+      Patience.eventually(() -> served.scope.report().handled() == 1);
+      assertEquals(0, served.letters.all.size());
+    }
+  }
+
+  @Test
+  void thereIsOneTimerWhileThereAreConnectionsAndNoneAfterwards() {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    assertEquals(0, clock.due.size());
+    try (var one = new Peer(acceptor.port()).send("x"); var other = new Peer(acceptor.port()).send("y")) {
+      Patience.eventually(() -> acceptor.connections().size() == 2);
+      assertEquals(1, clock.due.size());
+      one.end();
+      other.end();
+      assertEquals("x", one.rest());
+      assertEquals("y", other.rest());
+    }
+
+    Patience.eventually(() -> {
+      clock.manual.advance(Duration.ofSeconds(1));
+      return clock.due.isEmpty();
+    });
+  }
+
+  @Test
+  void theDrainLimitIsByTheClockOfTheScope() {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withDrainLimit(Duration.ofSeconds(10)));
+    try (var peer = new Peer(acceptor.port()).send("x")) {
+      Patience.parked(Patience.value(talking));
+      acceptor.sendPoisonPill();
+      Patience.eventually(() -> clock.due.size() == 2);
+      clock.manual.advance(Duration.ofSeconds(9));
+      assertFalse(acceptor.waitForExit(Duration.ofMillis(1)));
+
+      clock.manual.advance(Duration.ofSeconds(1));
+
+      peer.closed();
+      Patience.ended(acceptor);
+    }
+    assertEquals(Set.of(), clock.due);
+  }
+
+  @Test
+  void aLimitOfAllTimeIsNone() {
+    var ever = Duration.ofSeconds(Long.MAX_VALUE);
+    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(ever).withTotalLimit(ever).withWriteLimit(ever).withDrainLimit(ever));
+    try (var peer = new Peer(acceptor.port())) {
+      pass(10_000);
+
+      assertEquals(1, acceptor.connections().size());
+      peer.send("x").end();
+      assertEquals("x", peer.rest());
+    }
+  }
+}
