@@ -77,6 +77,10 @@ final class Client implements TcpConnection {
     link.close();
   }
 
+  boolean isOpen() {
+    return !link.isClosed();
+  }
+
   @Override
   public String toString() {
     return link.toString();

@@ -14,6 +14,7 @@ import java.net.SocketOption;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,6 +27,7 @@ import java.util.concurrent.locks.ReentrantLock;
 final class Link implements AutoCloseable {
   static final int PIECE = 64 * 1024; // so much is written under one write limit
   private static final Duration BEFORE_KEEPALIVE = Duration.ofSeconds(30);
+  private static final int REMEMBERED = 4;
   private static final VarHandle CLOSED;
   private static final VarHandle READ_BY;
   private static final VarHandle WRITE_BY;
@@ -63,7 +65,7 @@ final class Link implements AutoCloseable {
   private volatile boolean closed; // false -> true, once
   private volatile String why; // it was cut off; written before `closed`, by whoever cuts first
   private volatile boolean late; // by a limit
-  private volatile IOException lost; // what the reader or a writer was told last: the client is gone, or not fit to be talked to
+  private IOException[] lost; // what the conversation was told last: the client is gone, or not fit to be talked to. Null: nothing. Under the monitor
   private volatile List<Exitable> attached = List.of(); // end with the link; replaced under the monitor, read by who closes
   private volatile Socket behind; // is closed with this one; null: none. Written by the conversation
   private volatile Link other; // is watched with this one, around the socket behind it; null: none. Written by the conversation
@@ -155,6 +157,23 @@ final class Link implements AutoCloseable {
   /** Writes it whole, nothing of others between: in one call of the system, unless it is long. */
   void send(byte[] bytes, int offset, int length) throws IOException {
     Objects.checkFromIndexSize(offset, length, bytes.length);
+    try {
+      write(bytes, offset, length);
+    } catch (IOException failure) {
+      throw lost(failure);
+    }
+  }
+
+  /** The same for who is not the conversation: it is told of its own failures alone. */
+  void sendAside(byte[] bytes) throws IOException {
+    try {
+      write(bytes, 0, bytes.length);
+    } catch (IOException failure) {
+      throw told(failure);
+    }
+  }
+
+  private void write(byte[] bytes, int offset, int length) throws IOException {
     writing.lock();
     try {
       long nanos = Limits.nanos(limits.write());
@@ -162,8 +181,6 @@ final class Link implements AutoCloseable {
         WRITE_BY.setOpaque(this, by(nanos));
         rawOut.write(bytes, offset + done, Math.min(PIECE, length - done));
       }
-    } catch (IOException failure) {
-      throw lost(failure);
     } finally {
       WRITE_BY.setOpaque(this, 0L);
       writing.unlock();
@@ -248,17 +265,27 @@ final class Link implements AutoCloseable {
   }
 
   /** What a reader or writer is told; remembered, so that its handler's failure is known for the client's. */
-  IOException lost(IOException failure) {
-    if (why == null) return lost = failure;
-    return lost = late ? new SocketTimeoutException(why) : new SocketException(why);
+  synchronized IOException lost(IOException failure) {
+    var told = told(failure);
+    if (lost == null) lost = new IOException[REMEMBERED];
+    System.arraycopy(lost, 0, lost, 1, REMEMBERED - 1);
+    return lost[0] = told;
+  }
+
+  private IOException told(IOException failure) {
+    if (why == null) return failure;
+    return late ? new SocketTimeoutException(why) : new SocketException(why);
   }
 
   /** Whether the handler failed because of the client. */
   boolean explains(Throwable failure) {
-    var known = lost;
     int deep = 0;
-    for (var cause = failure; known != null && cause != null && deep < 16; cause = cause.getCause(), deep++) if (cause == known) return true;
+    for (var cause = failure; cause != null && deep < 16; cause = cause.getCause(), deep++) if (wasTold(cause)) return true;
     return other != null && other.explains(failure);
+  }
+
+  private synchronized boolean wasTold(Throwable cause) {
+    return lost != null && Arrays.asList(lost).contains(cause); // exceptions are equal to themselves alone
   }
 
   boolean isClosed() {

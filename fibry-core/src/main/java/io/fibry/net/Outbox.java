@@ -67,7 +67,7 @@ final class Outbox<M> {
   private void write(M message) throws IOException {
     var bytes = form.bytes(message);
     try {
-      link.send(bytes, 0, bytes.length);
+      link.sendAside(bytes);
     } finally {
       unsent.addAndGet(-form.size(message)); // what was added; the bytes may be fewer
     }

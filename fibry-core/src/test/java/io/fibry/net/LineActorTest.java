@@ -132,19 +132,19 @@ class LineActorTest {
 
   @Test
   void aClientTooSlowIsCutOffAndItsMessagesAreDeadLettersAndNoSenderWaits() {
-    var acceptor = open(o -> o.withMaxUnsent(200_000));
+    var acceptor = open(o -> o.withMaxUnsent(30_000_000));
     try (var peer = new Peer(acceptor.port())) {
       Actor<String> client = of(connected).lineActor();
-      var line = "x".repeat(9_999);
+      var line = "x".repeat(99_999);
 
       int sent = 0;
-      while (client.sendMessage(line)) if (++sent == 100_000) break; // the client reads nothing, and the system's buffers are not that large
+      while (client.sendMessage(line)) if (++sent == 10_000) break; // the client reads nothing, and the system's buffers are not that large
 
-      assertTrue(sent < 100_000);
+      assertTrue(sent < 10_000);
       Patience.ended(client);
-      Patience.eventually(() -> served.letters.all.size() >= 3);
+      Patience.eventually(() -> served.letters.all.size() >= 100); // more than any system's buffer had waited
       var causes = served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
-      assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 200000 bytes unsent")), causes.toString());
+      assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 30000000 bytes unsent")), causes.toString());
       assertTrue(served.letters.all.stream().allMatch(letter -> letter.message().equals(line)));
       peer.closed();
     }

@@ -1,0 +1,209 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Clock;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A port that passes on. */
+@Timeout(60)
+@SuppressWarnings("try") // a client that does nothing is one, too
+class ForwarderTest {
+  private final Served served = new Served();
+  private final CompletableFuture<TcpConnection> reached = new CompletableFuture<>();
+
+  static List<String> strategies() {
+    return List.copyOf(Variants.STRATEGIES.keySet());
+  }
+
+  @AfterEach
+  void close() {
+    served.close();
+  }
+
+  private static InetSocketAddress at(int port) {
+    return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+  }
+
+  private TcpAcceptor echo() {
+    return served.open(connection -> {
+      reached.complete(connection);
+      connection.getInputStream().transferTo(connection.getOutputStream());
+      connection.getOutputStream().write("end".getBytes());
+    });
+  }
+
+  private TcpAcceptor forward(int target, UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.forward(served.scope.anonymous(), 0, at(target), options);
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whatComesIsPassedOnInBothDirectionsWithItsEnd(String strategy) throws Exception {
+    var forwarder = TcpAcceptor.forward(served.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0, at(echo().port()), o -> o);
+    var sent = new byte[500_000];
+    new Random(1).nextBytes(sent);
+    try (var peer = new Peer(forwarder.port())) {
+      var sender = Patience.elsewhere(() -> peer.send(sent).end());
+
+      var back = peer.socket.getInputStream().readAllBytes();
+
+      Patience.joined(sender);
+      assertEquals(500_003, back.length); // the answer to the half-close came, too
+      assertTrue(Arrays.equals(sent, 0, 500_000, back, 0, 500_000));
+    }
+    Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
+  }
+
+  @Test
+  void whoDoesNotReadHoldsBackWhoSends() {
+    var forwarder = forward(echo().port(), o -> o);
+    try (var peer = new Peer(forwarder.port())) {
+      var sender = Patience.elsewhere(() -> {
+        try {
+          peer.send(new byte[200_000_000]);
+        } catch (java.io.UncheckedIOException closed) {
+          // as it should
+        }
+      });
+      Patience.parked(sender);
+
+      assertTrue(sender.isAlive());
+      served.close();
+      Patience.joined(sender);
+    }
+  }
+
+  @Test
+  void aTargetThatRefusesClosesTheClientAndIsSaidOnceAMinute() throws Exception {
+    int nobody;
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      nobody = free.getLocalPort();
+    }
+    try (var log = new Logged()) {
+      var forwarder = forward(nobody, o -> o.withMaxConnections(1));
+
+      for (int i = 0; i < 20; i++) {
+        try (var peer = new Peer(forwarder.port())) {
+          assertEquals("", peer.rest());
+        }
+      }
+
+      assertEquals(1, log.text().lines().count(), log.text());
+      assertTrue(log.text().contains("cannot be reached: Connection refused"), log.text());
+    }
+  }
+
+  @Test
+  void aClientThatIsKilledEndsTheOtherSide() {
+    var forwarder = forward(echo().port(), o -> o);
+    var peer = new Peer(forwarder.port()).send("x");
+    Patience.value(reached);
+
+    peer.reset();
+
+    Patience.eventually(() -> forwarder.connections().isEmpty());
+    Patience.eventually(() -> !((Client) Patience.value(reached)).isOpen());
+  }
+
+  @Test
+  void aTargetThatIsKilledEndsTheClient() {
+    var target = echo();
+    var forwarder = forward(target.port(), o -> o);
+    try (var peer = new Peer(forwarder.port()).send("x")) {
+      Patience.value(reached);
+
+      target.kill();
+
+      peer.closed();
+      peer.end(); // it could still have had something to say
+      Patience.eventually(() -> forwarder.connections().isEmpty());
+    }
+  }
+
+  @Test
+  void killEndsBothSides() {
+    var forwarder = forward(echo().port(), o -> o);
+    try (var peer = new Peer(forwarder.port()).send("x")) {
+      Patience.value(reached);
+
+      forwarder.kill();
+
+      Patience.ended(forwarder);
+      peer.closed();
+      Patience.eventually(() -> !((Client) Patience.value(reached)).isOpen());
+    }
+  }
+
+  @Test
+  void idleIsAConnectionWhereNothingComesFromEitherSide() throws Exception {
+    var clock = new Clock();
+    try (var mine = new Served(o -> o.withScheduler(clock))) {
+      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()), o -> o.withIdleLimit(Duration.ofSeconds(60)));
+      try (var peer = new Peer(forwarder.port())) {
+        assertEquals('x', peer.send("x").socket.getInputStream().read());
+        for (int i = 0; i < 4; i++) {
+          clock.manual.advance(Duration.ofSeconds(40));
+          Patience.value(reached).getOutputStream().write('y'); // from the other side alone
+          assertEquals('y', peer.socket.getInputStream().read());
+        }
+        assertEquals(1, forwarder.connections().size());
+
+        Patience.eventually(() -> {
+          clock.manual.advance(Duration.ofSeconds(1));
+          return forwarder.connections().isEmpty();
+        });
+
+        peer.closed();
+      }
+    }
+  }
+
+  @Test
+  void badInputIsRefusedWithWhatToDo() throws IOException {
+    var refused = Assertions.assertThrows(IllegalArgumentException.class, () -> forward(0, o -> o));
+
+    assertTrue(refused.getMessage().contains("nothing can be passed on to port 0"), refused.getMessage());
+    assertEquals("target", Assertions.assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(served.scope.anonymous(), 0, null, o -> o)).getMessage());
+  }
+
+  @Test
+  void aTargetWithoutAnAddressIsLookedUpForEachClient() throws Exception {
+    var forwarder = TcpAcceptor.forward(served.scope.anonymous(), 0, InetSocketAddress.createUnresolved("localhost", echo().port()), o -> o);
+    try (var peer = new Peer(forwarder.port())) {
+      assertEquals("end", peer.end().rest());
+    }
+  }
+
+  @Test
+  void itIsDrainedAsAnAcceptorIs() {
+    var forwarder = forward(echo().port(), o -> o);
+    try (var peer = new Peer(forwarder.port())) {
+      Patience.value(reached);
+
+      forwarder.askExit();
+
+      assertEquals("end", peer.rest()); // the target was told the end, and had the last word
+      Patience.ended(forwarder);
+    }
+  }
+}
