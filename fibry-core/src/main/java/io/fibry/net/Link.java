@@ -69,6 +69,9 @@ final class Link implements AutoCloseable {
   private volatile List<Exitable> attached = List.of(); // end with the link; replaced under the monitor, read by who closes
   private volatile Socket behind; // is closed with this one; null: none. Written by the conversation
   private volatile Link other; // is watched with this one, around the socket behind it; null: none. Written by the conversation
+  private volatile boolean resting; // written by the reader before it looks at `ending`; read by who has set that
+  private volatile Exitable endless; // null: nothing; written before `ending` is looked at, read after it was set
+  private volatile boolean ending; // false -> true, once the listener stops
 
   Link(Socket socket, Scheduler clock, Limits limits) throws IOException {
     this.socket = socket;
@@ -206,6 +209,40 @@ final class Link implements AutoCloseable {
 
   void active() {
     IDLE_BY.setOpaque(this, by(Limits.nanos(limits.idle())));
+  }
+
+  // ---- between two requests, for conversations that have such rests
+
+  /** Nothing is lost if it ends now; false: it has to. */
+  boolean rest() {
+    resting = true;
+    return !ending;
+  }
+
+  void wake() {
+    resting = false;
+  }
+
+  boolean isEnding() {
+    return ending;
+  }
+
+  /** This one without an end of its own is to end as soon as the listener stops. */
+  void endFirst(Exitable endless) {
+    this.endless = endless;
+    if (ending) endFirst();
+  }
+
+  private void endFirst() {
+    var first = endless;
+    if (first != null) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(first::sendPoisonPill); // its end may run code of a user
+  }
+
+  /** The listener stops: a conversation that rests has ended, others see it when they will. */
+  void end() {
+    ending = true;
+    if (resting) endInput();
+    endFirst();
   }
 
   // ---- who is too slow: the watch

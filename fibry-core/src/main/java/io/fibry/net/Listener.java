@@ -272,6 +272,7 @@ abstract class Listener implements Exitable {
     stop.countDown();
     closeServer();
     permits.release(); // it may wait for one
+    for (var conversation : open) conversation.link.end(); // who is entered later sees that it stops
   }
 
   private void closeServer() {
@@ -336,8 +337,13 @@ abstract class Listener implements Exitable {
   @Override
   public final void askExit() {
     stopAccepting();
-    for (var conversation : open) conversation.link.endInput();
+    for (var conversation : open) hurry(conversation.link);
     front.askExit();
+  }
+
+  /** It is to end after what it is doing now. */
+  void hurry(Link link) {
+    link.endInput();
   }
 
   @Override
