@@ -10,9 +10,7 @@ import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,78 +22,52 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
  * Listens on a port and gives each client a conversation: an actor of its own, made by the builder, whose one message is the conversation. What is spoken is said by the classes below it.
  *
- * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the system's backlog. A failure to accept passes, or there would be no server after a flood: it is counted, and tried again after a pause.
+ * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the system's backlog.
  *
  * <p>Name, end and place in the scope are those of an actor, the front. Its last act is {@link #drain}: so whoever ends the front, by the listener or with the scope, ends the listener. {@code open -> stopping}, then the
  * conversations have until the drain limit, then they are cut: their links closed, their actors killed.
  */
 abstract class Listener implements Exitable {
-  private static final int BACKLOG = 128;
-  private static final long FIRST_PAUSE = 5; // ms
-  private static final long LONGEST_PAUSE = 1_000; // ms
+  private static final Duration ACCEPTED = Duration.ofSeconds(1); // to end what no longer has a reason to go on
 
   final ActorBuilder<Object> how;
   final Scheduler clock;
   final Limits limits;
   private final Logger log;
-  private final ServerSocket server;
-  private final InetSocketAddress address;
+  private final Port port;
   private final Exitable front;
   private final Semaphore permits;
   private final Set<Conversation> open = ConcurrentHashMap.newKeySet(); // entered by the accepting fiber, left at the end of their actors
   private final Watch watch;
   private final Thread accepting;
-  private final Rarely failures;
   private final Rarely lost;
-  private final CountDownLatch stop = new CountDownLatch(1); // no client more
   private final CountDownLatch over = new CountDownLatch(1); // no conversation is waited for any more: none is open, or patience is over
-  private long pause = FIRST_PAUSE; // the accepting fiber's
   private long number; // the accepting fiber's
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  Listener(ActorBuilder<?> how, int port, Limits limits, Logger log) {
+  Listener(ActorBuilder<?> how, int number, Limits limits, Logger log) {
     this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded()); // a conversation is one message
     this.clock = how.scheduler();
     this.limits = limits;
     this.log = log;
-    this.failures = new Rarely(clock);
     this.lost = new Rarely(clock);
     this.permits = new Semaphore(limits.connections());
     this.watch = new Watch(clock, limits.period(), open);
-    Warmth.up();
-    this.server = bound(new InetSocketAddress(limits.address(), Limits.port(port)));
-    this.address = (InetSocketAddress) server.getLocalSocketAddress();
+    this.port = new Port(new InetSocketAddress(limits.address(), Limits.port(number)), clock, log);
     try {
       this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).newSink();
     } catch (Throwable refused) {
-      closeServer();
+      port.shut();
       throw refused;
     }
     front.closeOnExit(this::drain);
     front.onExit().whenComplete((reason, none) -> over.countDown()); // it may have been cut off: nobody's patience is left
     this.accepting = Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
-  }
-
-  private static ServerSocket bound(InetSocketAddress address) {
-    ServerSocket server = null;
-    try {
-      server = new ServerSocket();
-      server.bind(address, BACKLOG);
-      return server;
-    } catch (IOException taken) {
-      try {
-        if (server != null) server.close();
-      } catch (IOException alsoThis) {
-        taken.addSuppressed(alsoThis);
-      }
-      throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage() + "; end what listens there already, or choose another port or address (port 0: any that is free)", taken);
-    }
   }
 
   /** Last act of who makes one. */
@@ -104,7 +76,7 @@ abstract class Listener implements Exitable {
   }
 
   public final int port() {
-    return address.getPort();
+    return port.address().getPort();
   }
 
   /** What the handler, and who sees a dead letter, knows a client by. */
@@ -119,7 +91,7 @@ abstract class Listener implements Exitable {
     try {
       while (true) {
         permits.acquireUninterruptibly();
-        var socket = next();
+        var socket = port.next(this);
         if (socket == null) return;
         begin(socket);
       }
@@ -130,31 +102,6 @@ abstract class Listener implements Exitable {
     }
   }
 
-  /** Null: there is nobody more to come. */
-  private Socket next() {
-    while (!isStopping()) {
-      try {
-        Thread.interrupted(); // on CALLER it is the conversations' thread too; an interrupt would close the port
-        return server.accept();
-      } catch (Throwable failure) {
-        if (isStopping() || server.isClosed()) return null;
-        failed("accept a client", failure);
-      }
-    }
-    return null;
-  }
-
-  private void failed(String what, Throwable failure) {
-    long told = failures.count();
-    if (told > 0) log.warn("{} could not {} ({} such failures since this was last said, at most once a minute), and tries again: {}", this, what, told, failure.toString());
-    try {
-      stop.await(pause, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException none) {
-      Thread.currentThread().interrupt();
-    }
-    pause = Math.min(LONGEST_PAUSE, 2 * pause);
-  }
-
   private void begin(Socket socket) {
     Conversation conversation = null;
     try {
@@ -162,13 +109,13 @@ abstract class Listener implements Exitable {
       open.add(conversation);
       watch.begin();
       conversation.begin();
-      pause = FIRST_PAUSE;
+      port.succeeded();
     } catch (IllegalStateException closed) { // the scope: it takes no actor more, and will end the front in its turn
       abandon(socket, conversation);
       stopAccepting();
     } catch (Throwable failure) {
       abandon(socket, conversation);
-      failed("begin a conversation", failure);
+      port.failed(this, "begin a conversation", failure);
     }
   }
 
@@ -264,23 +211,14 @@ abstract class Listener implements Exitable {
   // ---- the end
 
   private boolean isStopping() {
-    return stop.getCount() == 0;
+    return port.isShut();
   }
 
   private void stopAccepting() {
     if (isStopping()) return;
-    stop.countDown();
-    closeServer();
+    port.shut();
     permits.release(); // it may wait for one
     for (var conversation : open) conversation.link.end(); // who is entered later sees that it stops
-  }
-
-  private void closeServer() {
-    try {
-      server.close();
-    } catch (IOException gone) {
-      log.debug("{} could not be closed", server, gone);
-    }
   }
 
   /** The front's last act: conversations may finish until the drain limit. */
@@ -322,7 +260,7 @@ abstract class Listener implements Exitable {
   private void join() {
     if (accepting.getState() == Thread.State.NEW) return;
     try {
-      accepting.join(Duration.ofMillis(LONGEST_PAUSE));
+      accepting.join(ACCEPTED);
     } catch (InterruptedException killed) {
       // it ends all the same
     }
@@ -419,6 +357,6 @@ abstract class Listener implements Exitable {
 
   @Override
   public String toString() {
-    return "'" + name() + "' on " + address;
+    return "'" + name() + "' on " + port.address();
   }
 }
