@@ -78,6 +78,17 @@ class ExamplesTest {
           orders/1 could not do 'nonsense': 2 fields needed, not 1
           199 orders, 20497 cents, 4 priced at once"""),
       Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
+      Map.entry("TcpHello", "Hello!\nHello!\nHello!"),
+      Map.entry("ChatServer", """
+          ann sees: ann has come
+          bob sees: bob has come
+          ann sees: bob has come
+          bob sees: ann: hello, bob
+          ann sees: ann: hello, bob
+          ann sees: bob has left
+          ann sees: we close"""),
+      Map.entry("Forwarder", "WHO IS THERE?\nAND NOW?\n2 clients, 21 bytes there, 21 back"),
+      Map.entry("IotGateway", "500 devices are connected\nround 1: 125250\nround 2: 125250\nround 3: 125250\n0 devices are connected"),
       Map.entry("PubSub", "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, 4]\nlevel: 1000"),
       Map.entry("EntitiesExample", "account 0: 1 saved, 2 in all\n100000 accounts are alive\n100000 were idle and have been saved"),
       Map.entry("Batches", """
@@ -132,7 +143,7 @@ class ExamplesTest {
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
   /** Arguments that make it short. */
-  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000", "HooksExample", "2000");
+  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000", "HooksExample", "2000", "IotGateway", "500");
 
   @TempDir
   Path folder;

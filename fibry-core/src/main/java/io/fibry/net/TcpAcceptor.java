@@ -10,6 +10,7 @@ import java.util.function.UnaryOperator;
 
 /**
  * Accepts TCP connections and holds a conversation with each: the handler is called once for a client, on an actor of its own, and the connection is closed when it returns or throws. Thread-safe.
+ * {@snippet class="io.fibry.TcpSnippetsTest" region="acceptor"}
  *
  * <p>What a handler throws is for the builder's failure policy; but not what it was told by the connection itself: that the client is gone, too slow, or sends what is too long. That is counted, logged in one line a minute, and
  * ends nothing but the conversation. On {@code Strategy.CALLER} there is one conversation at a time.
@@ -39,7 +40,7 @@ public interface TcpAcceptor extends Exitable {
 
   /**
    * An acceptor that connects each client to a target and passes on what comes, in both directions: at the pace of who reads, and the end of one direction as that. The limits are an acceptor's: idle is a connection where nothing
-   * comes from either side. A client whose target cannot be reached within ten seconds is cut off. What was passed on is said by {@code toString}, and logged at the end.
+   * comes from either side. A client whose target cannot be reached within ten seconds is cut off. How many clients there were, and how many bytes were passed on each way, is said by {@code toString}.
    *
    * @param how makes the actors, in its scope; its mailbox is of no account
    * @param port where to listen; 0 for any port that is free
@@ -51,7 +52,7 @@ public interface TcpAcceptor extends Exitable {
    */
   static TcpAcceptor forward(ActorBuilder<?> how, int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
     var acceptor = open(how, port, new Forward(target), options);
-    return acceptor.closeOnExit(() -> Acceptor.LOG.info("{} has ended", acceptor));
+    return acceptor.closeOnExit(() -> Acceptor.LOG.debug("{} has ended", acceptor));
   }
 
   private static TcpAcceptor open(ActorBuilder<?> how, int port, Acceptor.Talk talk, UnaryOperator<TcpOptions> options) {

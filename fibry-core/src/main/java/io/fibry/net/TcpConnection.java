@@ -7,6 +7,7 @@ import java.net.InetSocketAddress;
 
 /**
  * A client of an acceptor. Reading belongs to the thread of its handler; the rest is thread-safe. It is closed when the handler returns or throws.
+ * {@snippet class="io.fibry.TcpSnippetsTest" region="connection"}
  *
  * <p>Reading ends at the end of the stream only when the client has closed its side. A client that goes in any other way, or is cut off by a limit, is an {@code IOException}; from {@link #lines} and {@link #frames} an
  * {@link java.io.UncheckedIOException} around it.

@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 /**
  * The limits of a TCP acceptor: at most 10,000 connections, idle for a minute, a write of 30 seconds, an end that waits for 10 seconds, lines and frames of 1 MB, 1 MB unsent. Immutable and thread-safe. What is over a limit is
  * noticed an eighth of the shortest limit late at most, or a second. {@code ChronoUnit.FOREVER.getDuration()} is no limit.
+ * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
   static final TcpOptions DEFAULT = new TcpOptions();

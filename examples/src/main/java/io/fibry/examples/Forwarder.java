@@ -1,0 +1,33 @@
+package io.fibry.examples;
+
+import io.fibry.stereotype.Stereotypes;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** Passes on what comes in at a port, and what is answered: with limits, at the pace of who reads, and each end of a stream as that. */
+class Forwarder {
+  public static void main(String[] args) throws IOException {
+    var loopback = InetAddress.getLoopbackAddress();
+    var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
+      var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // to the end, which the forwarder passes on
+      connection.getOutputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
+    });
+    var forwarder = Stereotypes.fibers().tcpForwarder(0, new InetSocketAddress(loopback, target.port()), o -> o.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));
+
+    for (var question : new String[] {"who is there?", "and now?"}) {
+      try (var socket = new Socket(loopback, forwarder.port())) {
+        socket.getOutputStream().write(question.getBytes(StandardCharsets.UTF_8));
+        socket.shutdownOutput();
+        System.out.println(new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+      }
+    }
+
+    forwarder.close();
+    target.close();
+    System.out.println(forwarder.toString().replaceAll(".*\\((.*)\\).*", "$1"));
+  }
+}

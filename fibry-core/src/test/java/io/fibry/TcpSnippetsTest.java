@@ -1,0 +1,66 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.net.Peer;
+import io.fibry.net.TcpAcceptor;
+import io.fibry.pubsub.Topic;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The regions that the Javadoc of the TCP part of io.fibry.net shows, run. */
+@Timeout(20)
+class TcpSnippetsTest {
+  @Test
+  void acceptor() {
+    // @start region="acceptor"
+    try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0, connection -> connection.getInputStream().transferTo(connection.getOutputStream()), o -> o.withMaxConnections(100))) {
+      // connect to echo.port()
+      // @end
+      try (var peer = new Peer(echo.port()).send("hello").end()) {
+        assertEquals("hello", peer.rest());
+      }
+      // @start region="acceptor"
+    } // stops listening, waits until the clients have gone, ten seconds at most
+    // @end
+  }
+
+  @Test
+  void connection() {
+    // @start region="connection"
+    Topic<String> room = Topic.of(ActorSystem.anonymous());
+    var chat = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> {
+      room.subscribe(connection.lineActor()); // forgotten when the connection ends
+      try {
+        for (var line : connection.lines()) room.publish(connection.remoteAddress().getPort() + ": " + line);
+      } catch (UncheckedIOException cutOff) {
+        room.publish(connection.remoteAddress().getPort() + " was lost");
+      }
+    }, o -> o);
+    // @end
+    try (var peer = new Peer(chat.port()).send("hello\n")) {
+      assertEquals(peer.socket.getLocalPort() + ": hello", peer.line());
+    }
+    chat.close();
+  }
+
+  @Test
+  void options() {
+    // @start region="options"
+    var everywhere = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> connection.getOutputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
+        .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
+        .withIdleLimit(Duration.ofMinutes(10))
+        .withWriteLimit(Duration.ofSeconds(5))
+        .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // none
+    // @end
+    try (var peer = new Peer(everywhere.port())) {
+      assertEquals("bye", peer.line());
+    }
+    everywhere.close();
+  }
+}
