@@ -1,0 +1,129 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Patience;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** UDP servers that belong to a group; on the loopback interface, where the machine lets one. */
+@Timeout(60)
+class UdpGroupTest {
+  private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+  private final ActorScope scope = ActorSystem.openScope("test");
+  private final List<String> seen = new CopyOnWriteArrayList<>();
+
+  @BeforeAll
+  static void groupsWorkHere() throws Exception {
+    var on = NetworkInterface.getByInetAddress(LOOPBACK);
+    try (var socket = new DatagramSocket(null)) {
+      socket.setReuseAddress(true);
+      socket.bind(new InetSocketAddress(group(), 0));
+      socket.joinGroup(new InetSocketAddress(group(), 0), on);
+      socket.setSoTimeout(1_000);
+      try (var sender = new DatagramSocket(new InetSocketAddress(LOOPBACK, 0))) {
+        sender.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
+        sender.send(new DatagramPacket(new byte[1], 1, new InetSocketAddress(group(), socket.getLocalPort())));
+        socket.receive(new DatagramPacket(new byte[1], 1));
+      }
+    } catch (IOException none) {
+      Assumptions.abort("the loopback interface of this machine takes no multicast: " + none);
+    }
+  }
+
+  private static InetAddress group() {
+    try {
+      return InetAddress.getByName("239.255.42.42");
+    } catch (IOException impossible) {
+      throw new UncheckedIOException(impossible);
+    }
+  }
+
+  private UdpServer member(int port, String name) {
+    return UdpServer.open(scope.anonymous(), port, (self, packet) -> {
+      seen.add(name + ": " + UdpPeer.text(packet));
+      self.reply(packet, packet.data());
+    }, o -> o.withGroup(group()));
+  }
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Patience.LONG);
+  }
+
+  @Test
+  void allMembersReceiveWhatOneSends() throws Exception {
+    var one = member(0, "one");
+    var two = member(one.port(), "two");
+
+    two.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
+    Patience.eventually(() -> seen.size() == 2);
+
+    assertEquals(List.of("one: hello", "two: hello"), seen.stream().sorted().toList());
+  }
+
+  @Test
+  void whoAsksAGroupIsAnsweredByItsMembers() throws Exception {
+    var one = member(0, "one");
+
+    try (var peer = new UdpPeer()) {
+      peer.socket.setOption(StandardSocketOptions.IP_MULTICAST_IF, NetworkInterface.getByInetAddress(LOOPBACK));
+      peer.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
+
+      assertEquals("hello", peer.receive());
+    }
+  }
+
+  @Test
+  void whatIsNotForTheGroupIsNotReceived() throws Exception {
+    var one = member(0, "one");
+
+    try (var peer = new UdpPeer()) {
+      peer.send(one.port(), "to the machine");
+    }
+    one.send(new InetSocketAddress(group(), one.port()), "to the group".getBytes());
+    Patience.eventually(() -> !seen.isEmpty());
+
+    assertEquals("one: to the group", seen.getFirst());
+  }
+
+  @Test
+  void whoLeftReceivesNothing() throws Exception {
+    var one = member(0, "one");
+    var two = member(one.port(), "two");
+
+    two.close();
+    one.send(new InetSocketAddress(group(), one.port()), "hello".getBytes());
+    Patience.eventually(() -> !seen.isEmpty());
+
+    assertEquals(List.of("one: hello"), seen);
+  }
+
+  @Test
+  void whatItSendsToAGroupPassesNoRouter() throws Exception {
+    try (var sockets = Sockets.open(new UdpServer.Options().withGroup(group()), 0)) {
+      assertEquals(1, sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_TTL));
+      assertEquals(NetworkInterface.getByInetAddress(LOOPBACK), sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_IF));
+      sockets.in().setSoTimeout(1);
+      assertThrows(SocketTimeoutException.class, () -> sockets.in().receive(new DatagramPacket(new byte[1], 1)));
+    }
+  }
+}

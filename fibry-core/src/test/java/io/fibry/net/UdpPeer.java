@@ -1,0 +1,72 @@
+package io.fibry.net;
+
+import io.fibry.Patience;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** Somebody on the loopback interface who sends datagrams and waits for them. */
+final class UdpPeer implements AutoCloseable {
+  final DatagramSocket socket;
+
+  UdpPeer() {
+    try {
+      socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+      socket.setSoTimeout((int) Patience.LONG.toMillis());
+    } catch (IOException none) {
+      throw new UncheckedIOException(none);
+    }
+  }
+
+  void send(int port, byte[] data) {
+    send(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), data);
+  }
+
+  void send(int port, String text) {
+    send(port, text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  void send(InetSocketAddress to, byte[] data) {
+    try {
+      socket.send(new DatagramPacket(data, data.length, to));
+    } catch (IOException none) {
+      throw new UncheckedIOException(none);
+    }
+  }
+
+  String receive() {
+    return text(receiveBytes());
+  }
+
+  byte[] receiveBytes() {
+    try {
+      var packet = new DatagramPacket(new byte[65_536], 65_536);
+      socket.receive(packet);
+      return Arrays.copyOf(packet.getData(), packet.getLength());
+    } catch (IOException none) {
+      throw new UncheckedIOException(none);
+    }
+  }
+
+  InetSocketAddress address() {
+    return (InetSocketAddress) socket.getLocalSocketAddress();
+  }
+
+  static String text(byte[] data) {
+    return new String(data, StandardCharsets.UTF_8);
+  }
+
+  static String text(UdpPacket packet) {
+    return text(packet.data());
+  }
+
+  @Override
+  public void close() {
+    socket.close();
+  }
+}

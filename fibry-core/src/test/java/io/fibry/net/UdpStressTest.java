@@ -1,0 +1,70 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Servers of random kinds, ended in random ways while packets of random bytes come: each ends, and its accounts add up. */
+@Timeout(120)
+class UdpStressTest {
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+
+  @Test
+  void anyServerEndsAndItsAccountsAddUpWhateverComesIn() {
+    System.out.println("UdpStressTest -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
+    for (int round = 0; round < 40; round++) round(random, strategies.get(random.nextInt(strategies.size())));
+  }
+
+  private void round(Random random, String strategy) {
+    String told = "seed " + seed + ", " + strategy;
+    var handled = new AtomicLong();
+    try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(50)))) {
+      int most = 1 + random.nextInt(2_000);
+      var server = UdpServer.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0, (self, packet) -> {
+        handled.incrementAndGet();
+        assertTrue(packet.data().length <= most && (!packet.truncated() || packet.data().length == most), told);
+        if (packet.data().length > 0 && packet.data()[0] == 0) throw new IllegalStateException("a bad packet");
+        self.reply(packet, packet.data());
+      }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
+
+      var seeds = random.nextLong();
+      var sender = Patience.elsewhere(() -> {
+        var bytes = new Random(seeds);
+        try (var peer = new UdpPeer()) {
+          for (int i = 0; i < 100; i++) {
+            var data = new byte[bytes.nextInt(3_000)];
+            bytes.nextBytes(data);
+            peer.send(server.port(), data);
+          }
+        }
+      });
+      if (random.nextBoolean()) Patience.joined(sender);
+      switch (random.nextInt(4)) {
+        case 0 -> server.close();
+        case 1 -> server.askExit();
+        case 2 -> server.kill();
+        default -> scope.closeWithin(Duration.ZERO);
+      }
+      Patience.ended(server);
+      Patience.joined(sender);
+      var report = scope.closeWithin(Patience.LONG);
+
+      long unhandled = report.unhandled().values().stream().mapToLong(Long::longValue).sum();
+      assertEquals(report.sent(), report.handled() + unhandled + report.waiting(), told);
+      assertTrue(handled.get() <= report.sent() && report.sent() <= 100, () -> told + ": " + report);
+    }
+  }
+}
