@@ -5,6 +5,7 @@ import org.jspecify.annotations.NullMarked;
  */
 @NullMarked
 module io.fibry {
+  requires java.net.http;
   requires jdk.jfr;
   requires org.slf4j;
   requires static org.jspecify;
@@ -12,6 +13,7 @@ module io.fibry {
   exports io.fibry;
   exports io.fibry.flow;
   exports io.fibry.fsm;
+  exports io.fibry.io;
   exports io.fibry.mailbox;
   exports io.fibry.net;
   exports io.fibry.pool;

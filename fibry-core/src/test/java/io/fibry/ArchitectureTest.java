@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
   /** Imports go to lower layers only, never to a sibling. */
   private static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1,
-      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.stereotype", 4);
+      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.io", 3, "io.fibry.stereotype", 4);
 
   /** What users see. Mailboxes are shown more than users need: the engine is in another package. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
@@ -36,6 +36,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
+      Map.entry("io.fibry.io", Set.of("Downloader")),
       Map.entry("io.fibry.net", Set.of("TcpAcceptor", "TcpConnection", "TcpOptions", "UdpPacket", "UdpServer")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
@@ -78,7 +79,7 @@ class ArchitectureTest {
 
   private static boolean allowed(JavaClass type) {
     String name = type.getPackageName();
-    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr") || name.equals("org.jspecify.annotations")) return true;
+    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr") || name.equals("java.net.http") || name.equals("org.jspecify.annotations")) return true;
     return Object.class.getModule().isExported(name);
   }
 

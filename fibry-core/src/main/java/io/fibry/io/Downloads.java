@@ -1,0 +1,147 @@
+package io.fibry.io;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ExitReason;
+import io.fibry.pool.Pools;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+
+/** The one downloader: a pool whose messages are downloads. It tells a download when its asker goes, since a handler has no way to hear of that. */
+final class Downloads implements Downloader {
+  private static final Duration CONNECTING = Duration.ofSeconds(10);
+  private static final Duration CLOSING = Duration.ofSeconds(1);
+
+  private final Options options;
+  private final Actor<Fetch> pool;
+
+  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  Downloads(ActorBuilder<?> how, Options options, RandomGenerator random) {
+    this.options = options;
+    var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING).executor(fibers()).build();
+    var budget = new Budget();
+    var clock = how.scheduler();
+    try {
+      pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel).newActor((Fetch fetch, ActorContext<Fetch> context) -> {
+        try {
+          context.reply(fetch, fetch.run(client, clock, budget, random));
+        } catch (IOException | CancellationException failure) { // of the download's: the actor has not failed
+          context.replyFailure(fetch, failure);
+        }
+      });
+    } catch (Throwable unmade) {
+      client.shutdownNow();
+      throw unmade;
+    }
+    pool.closeOnExit(() -> close(client));
+  }
+
+  static Downloads open(ActorBuilder<?> how, UnaryOperator<Options> options) {
+    Objects.requireNonNull(how, "how");
+    var chosen = Objects.requireNonNull(options, "options").apply(new Options());
+    return new Downloads(how, Objects.requireNonNull(chosen, "the options that were answered"), () -> ThreadLocalRandom.current().nextLong());
+  }
+
+  private static Executor fibers() {
+    var factory = Thread.ofVirtual().name("download").inheritInheritableThreadLocals(false).factory();
+    return task -> factory.newThread(task).start();
+  }
+
+  private static void close(HttpClient client) throws InterruptedException {
+    client.shutdownNow();
+    client.awaitTermination(CLOSING);
+  }
+
+  // ---- asking
+
+  @Override
+  public Download ask(URI uri) {
+    var fetch = new Fetch(uri, options);
+    try {
+      return pool.ask(fetch);
+    } finally {
+      fetch.forget();
+    }
+  }
+
+  @Override
+  public Download ask(URI uri, Duration limit) {
+    var fetch = new Fetch(uri, options);
+    try {
+      return pool.ask(fetch, limit);
+    } finally {
+      fetch.forget();
+    }
+  }
+
+  @Override
+  public CompletableFuture<Download> sendMessageReturn(URI uri) {
+    var fetch = new Fetch(uri, options);
+    var future = pool.sendMessageReturn(fetch);
+    future.whenComplete((download, failure) -> fetch.forget());
+    return future;
+  }
+
+  // ---- the end
+
+  @Override
+  public String name() {
+    return pool.name();
+  }
+
+  @Override
+  public void askExit() {
+    pool.askExit();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    pool.sendPoisonPill();
+  }
+
+  @Override
+  public void kill() {
+    pool.kill();
+  }
+
+  @Override
+  public void waitForExit() {
+    pool.waitForExit();
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    return pool.waitForExit(limit);
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    return pool.onExit();
+  }
+
+  @Override
+  public Downloader closeOnExit(AutoCloseable... resources) {
+    pool.closeOnExit(resources);
+    return this;
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+
+  @Override
+  public String toString() {
+    return "downloader '" + name() + "'";
+  }
+}

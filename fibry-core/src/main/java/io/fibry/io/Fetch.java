@@ -1,0 +1,151 @@
+package io.fibry.io;
+
+import io.fibry.Request;
+import io.fibry.io.Downloader.Download;
+import io.fibry.io.Downloader.Options;
+import io.fibry.io.Downloader.Refused;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpTimeoutException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.random.RandomGenerator;
+
+/** One download, as the message that asks for it. */
+final class Fetch implements Request<Fetch, Download> {
+  private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
+
+  private static final Duration LONGEST = Duration.ofDays(365); // so that nothing overflows
+
+  private final URI uri;
+  private final Options options;
+  private final HttpRequest request;
+  private final CompletableFuture<Object> over = new CompletableFuture<>(); // only ever fails: by its limit, or when nobody waits any more
+
+  Fetch(URI uri, Options options) {
+    var scheme = Objects.requireNonNull(uri, "uri").getScheme();
+    if (!"http".equalsIgnoreCase(scheme) && !"https".equalsIgnoreCase(scheme) || uri.getHost() == null) throw new IllegalArgumentException(uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host");
+    this.uri = uri;
+    this.options = options;
+    this.request = HttpRequest.newBuilder(uri).header("User-Agent", options.userAgent).version("https".equalsIgnoreCase(scheme) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1).build();
+  }
+
+  /** Nobody waits any more. */
+  void forget() {
+    over.completeExceptionally(new CancellationException(this + " was broken off: nobody waits for it any more"));
+  }
+
+  // ---- on the actor's thread
+
+  Download run(HttpClient client, Scheduler clock, Budget budget, RandomGenerator random) throws IOException, InterruptedException {
+    long begun = clock.nanoTime();
+    var limit = clock.after(options.limit, () -> over.completeExceptionally(new HttpTimeoutException(uri + " was not downloaded within " + options.limit)));
+    budget.pay();
+    try {
+      for (int tries = 1; true; tries++) {
+        var answer = answer(client);
+        if (answer.download != null) return answer.download;
+        var rest = max(backOff(tries, random), answer.patience);
+        var left = options.limit.minusNanos(clock.nanoTime() - begun);
+        if (!answer.mayChange || tries == options.tries || rest.compareTo(left) >= 0 || !budget.spend()) throw answer.failure;
+        rest(clock, rest);
+      }
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  /** What came of a try: one of the first two. */
+  private record Answer(Download download, IOException failure, boolean mayChange, Duration patience) {}
+
+  private Answer answer(HttpClient client) throws IOException, InterruptedException {
+    HttpResponse<byte[]> response;
+    try {
+      var exchange = client.sendAsync(request, Capped.handler(options.maxBytes));
+      try {
+        await(exchange);
+        response = exchange.join();
+      } finally {
+        exchange.cancel(true); // which breaks it off if it is not over
+      }
+    } catch (ConnectException | HttpConnectTimeoutException unreached) {
+      var failure = new ConnectException(uri + " could not be reached: " + unreached); // whose own text is often none
+      failure.initCause(unreached);
+      return new Answer(null, failure, true, Duration.ZERO);
+    }
+    int status = response.statusCode();
+    if (Capped.fine(status)) return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()), null, false, Duration.ZERO);
+    return new Answer(null, new Refused(response.uri(), status), TRANSIENT.contains(status), response.headers().firstValue("Retry-After").map(Fetch::patience).orElse(Duration.ZERO));
+  }
+
+  private void rest(Scheduler clock, Duration rest) throws IOException, InterruptedException {
+    var rested = new CompletableFuture<Object>();
+    var timer = clock.after(rest, () -> rested.complete(rest));
+    try {
+      await(rested);
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Waits for it, or until the download is over. */
+  private void await(CompletableFuture<?> step) throws IOException, InterruptedException {
+    try {
+      CompletableFuture.anyOf(step, over).get();
+    } catch (ExecutionException failed) {
+      Throwable failure = failed.getCause();
+      while (failure instanceof CompletionException wrapped && wrapped.getCause() != null) failure = wrapped.getCause();
+      switch (failure) {
+        case CancellationException gone -> throw gone;
+        case ConnectException unreached -> throw unreached;
+        case HttpTimeoutException late -> throw late;
+        default -> throw new IOException(uri + " could not be downloaded: " + failure.getMessage(), failure);
+      }
+    }
+  }
+
+  private Duration backOff(int tries, RandomGenerator random) {
+    var full = options.first;
+    for (int i = 1; i < tries && full.compareTo(LONGEST) < 0; i++) full = full.multipliedBy(2);
+    return Duration.ofNanos((long) (min(min(full, options.most), LONGEST).toNanos() * (1 - random.nextDouble() / 2)));
+  }
+
+  /** How long a server wants to be left alone: so many seconds, or until a date; none if it cannot be read. */
+  static Duration patience(String retryAfter) {
+    try {
+      var text = retryAfter.strip();
+      if (text.matches("[0-9]{1,9}")) return Duration.ofSeconds(Long.parseLong(text));
+      return max(Duration.ZERO, Duration.between(Instant.now(), ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME)));
+    } catch (DateTimeException | ArithmeticException unreadable) {
+      return Duration.ZERO;
+    }
+  }
+
+  private static Duration min(Duration one, Duration other) {
+    return one.compareTo(other) < 0 ? one : other;
+  }
+
+  private static Duration max(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
+  }
+
+  @Override
+  public String toString() {
+    return "download of " + uri;
+  }
+}

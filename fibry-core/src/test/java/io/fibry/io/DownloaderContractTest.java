@@ -1,0 +1,191 @@
+package io.fibry.io;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.ExitReason;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import io.fibry.io.Downloader.Options;
+import io.fibry.io.Downloader.Refused;
+import io.fibry.pool.Pools;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ref.WeakReference;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What a downloader promises, whatever strategy its actors have; what it refuses; what it leaves. */
+@Timeout(60)
+class DownloaderContractTest {
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
+
+  static Stream<String> strategies() {
+    return Variants.STRATEGIES.keySet().stream();
+  }
+
+  private Downloader downloader(String strategy, UnaryOperator<Options> options) {
+    return Downloader.open(scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), options);
+  }
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private static Web web() {
+    return new Web((head, out) -> out.write((head.startsWith("GET /none") ? "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void downloadsAndRefuses(String strategy) {
+    try (var web = web()) {
+      var downloader = downloader(strategy, o -> o);
+
+      assertEquals("hi", downloader.ask(web.uri("/")).text());
+      assertEquals("hi", downloader.ask(web.uri("/"), Patience.LONG).text());
+      assertEquals("hi", Patience.value(downloader.sendMessageReturn(web.uri("/"))).text());
+      assertThrows(Refused.class, () -> downloader.ask(web.uri("/none")));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void closeLetsWhatWaitsComeAndTakesNothingMore(String strategy) {
+    try (var web = web()) {
+      var downloader = downloader(strategy, o -> o.withParallel(1));
+      var futures = IntStream.range(0, 5).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList();
+
+      downloader.close();
+
+      futures.forEach(future -> assertEquals("hi", Patience.value(future).text()));
+      assertEquals(new ExitReason.Finished(), downloader.onExit().resultNow());
+      assertThrows(ActorStoppedException.class, () -> downloader.ask(web.uri("/")));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void killBreaksOffWhatIsAtWork(String strategy) {
+    var asked = new CountDownLatch(1);
+    try (var web = new Web((head, out) -> {
+      asked.countDown();
+      while (true) {
+        out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes()); // so that the server sees when the client is gone
+        java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
+      }
+    })) {
+      var downloader = downloader(strategy, o -> o);
+      var asking = Patience.elsewhere(() -> assertThrows(Exception.class, () -> downloader.ask(web.uri("/"))));
+      Patience.await(asked);
+
+      downloader.kill();
+      Patience.ended(downloader);
+      Patience.joined(asking);
+
+      Patience.eventually(web.open::isEmpty);
+    }
+  }
+
+  @Test
+  void soManyAreAtWorkAtOnce() {
+    var now = new AtomicInteger();
+    var most = new AtomicInteger();
+    try (var web = new Web((head, out) -> {
+      most.accumulateAndGet(now.incrementAndGet(), Math::max);
+      java.util.concurrent.locks.LockSupport.parkNanos(10_000_000);
+      now.decrementAndGet();
+      out.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
+    })) {
+      var downloader = downloader("FIBER", o -> o.withParallel(3));
+
+      IntStream.range(0, 12).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList().forEach(Patience::value);
+
+      assertEquals(3, most.get());
+    }
+  }
+
+  @Test
+  void badInputIsRefusedAtOnce() {
+    var options = new Options();
+
+    refused("0 downloads at once are none; give at least 1", () -> options.withParallel(0));
+    refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
+    refused("0 tries are none; give at least 1", () -> options.withTries(0));
+    refused("a limit of PT0S leaves no time for a download; give more than zero", () -> options.withLimit(Duration.ZERO));
+    refused("a back-off of PT0S is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));
+    refused("a back-off of PT2S that grows to PT1S; let the second be at least the first", () -> options.withBackOff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
+    assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
+    assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
+    assertEquals("how", assertThrows(NullPointerException.class, () -> Downloader.open(null, o -> o)).getMessage());
+    assertEquals("options", assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), null)).getMessage());
+    assertEquals("uri", assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), o -> o).ask(null)).getMessage());
+  }
+
+  private static void refused(String text, Executable code) {
+    assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
+  }
+
+  @Test
+  void limitsWithoutEndAreNoOverflow() {
+    try (var web = web()) {
+      var longest = Duration.ofSeconds(Long.MAX_VALUE);
+
+      assertEquals("hi", downloader("FIBER", o -> o.withLimit(longest).withBackOff(longest, longest)).ask(web.uri("/")).text());
+    }
+  }
+
+  @Test
+  void manyDownloadersLeaveNothing() {
+    var descriptors = Path.of("/proc/self/fd");
+    Assumptions.assumeTrue(Files.isDirectory(descriptors), "this system does not show its descriptors");
+    try (var web = web()) {
+      round(web.uri("/")); // what is made once
+      Patience.eventually(() -> web.open.isEmpty());
+      long before = count(descriptors);
+
+      WeakReference<?> last = null;
+      for (int i = 0; i < 20; i++) last = round(web.uri("/"));
+
+      Patience.eventually(() -> web.open.isEmpty());
+      Patience.eventually(() -> count(descriptors) <= before);
+      Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("HttpClient-")));
+      assertTrue(LeakProbe.collected(last), "an ended downloader is kept by somebody");
+    }
+  }
+
+  private static WeakReference<?> round(URI uri) {
+    var downloader = Downloader.open(ActorSystem.anonymous(), o -> o);
+    assertEquals("hi", downloader.ask(uri).text());
+    downloader.close();
+    return new WeakReference<>(downloader);
+  }
+
+  private static long count(Path folder) {
+    try (var all = Files.list(folder)) {
+      return all.count();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+}

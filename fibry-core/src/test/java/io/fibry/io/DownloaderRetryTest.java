@@ -1,0 +1,242 @@
+package io.fibry.io;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.Patience;
+import io.fibry.io.Downloader.Options;
+import io.fibry.io.Downloader.Refused;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.time.Duration;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** When a downloader tries again, how long it waits before, and when it gives up; on a clock moved by hand. */
+@Timeout(60)
+class DownloaderRetryTest {
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final RandomGenerator NEVER_LESS = () -> 0; // the whole back-off
+
+  private final List<Duration> rests = new CopyOnWriteArrayList<>();
+  private int passed; // of the rests
+  private final Clock clock = new Clock() {
+    @Override
+    public Timer after(Duration delay, Runnable task) {
+      var timer = super.after(delay, task);
+      if (!delay.equals(LIMIT)) rests.add(delay);
+      return timer;
+    }
+  };
+  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withScheduler(clock).withAskLimit(Duration.ofDays(1)).withGrace(Duration.ZERO));
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Downloader downloader(RandomGenerator random, UnaryOperator<Options> options) {
+    return new Downloads(scope.anonymous(), options.apply(new Options()), random);
+  }
+
+  /** Answers with these statuses, one after the other, and with the last one for ever. */
+  private static Web statuses(String header, int... statuses) {
+    var next = new AtomicInteger();
+    return new Web((head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(next.getAndIncrement(), statuses.length - 1)] + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
+  }
+
+  /** Each rest passes once it has begun. */
+  private void passTime(CompletableFuture<?> future) {
+    while (true) {
+      Patience.eventually(() -> future.isDone() || rests.size() > passed);
+      if (rests.size() == passed) return;
+      clock.manual.advance(rests.get(passed++));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 502, 503, 504})
+  void whatMayChangeIsTriedAgain(int status) {
+    try (var web = statuses("", status, status, 200)) {
+      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      assertEquals("hi", Patience.value(future).text());
+      assertEquals(List.of(Duration.ofMillis(200), Duration.ofMillis(400)), rests);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {400, 403, 404, 408, 500, 501, 505})
+  void whatWillNotChangeIsNot(int status) {
+    try (var web = statuses("", status, 200)) {
+      var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
+
+      assertEquals(status, assertInstanceOf(Refused.class, failure).status());
+      assertEquals(1, web.heads.size());
+    }
+  }
+
+  @Test
+  void whoCannotBeReachedIsTriedAgain() {
+    var gone = statuses("", 200);
+    var uri = gone.uri("/");
+    gone.close();
+
+    var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(uri);
+    passTime(future);
+
+    var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
+    assertTrue(failure.getMessage().startsWith(uri + " could not be reached: "), failure.getMessage());
+    assertEquals(2, rests.size());
+  }
+
+  /** W-26: the count of the earlier library's retries did not go down. */
+  @Test
+  void itGivesUpAfterSoManyTriesWithWhatTheLastOneSaid() {
+    try (var web = statuses("", 503, 502, 504, 429)) {
+      var future = downloader(NEVER_LESS, o -> o.withTries(3)).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      assertEquals(504, assertInstanceOf(Refused.class, Patience.failure(future)).status());
+      assertEquals(3, web.heads.size());
+    }
+  }
+
+  @Test
+  void theBackOffDoublesUpToItsMost() {
+    try (var web = statuses("", 503)) {
+      var future = downloader(NEVER_LESS, o -> o.withTries(6).withBackOff(Duration.ofMillis(100), Duration.ofMillis(350))).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      Patience.failure(future);
+      assertEquals(List.of(100L, 200L, 350L, 350L, 350L), rests.stream().map(Duration::toMillis).toList());
+    }
+  }
+
+  @Test
+  void theBackOffIsByTheHalfLessAtRandom() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("DownloaderRetryTest -Dfibry.seed=" + seed);
+    try (var web = statuses("", 503)) {
+      var future = downloader(new Random(seed), o -> o.withTries(8).withBackOff(Duration.ofMillis(100), Duration.ofMillis(100))).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      Patience.failure(future);
+      assertEquals(7, rests.stream().distinct().count());
+      assertTrue(rests.stream().allMatch(rest -> rest.toNanos() > 50_000_000 && rest.toNanos() <= 100_000_000), () -> rests.toString());
+    }
+  }
+
+  @Test
+  void aServerThatAsksForPatienceIsGivenIt() {
+    try (var web = statuses("Retry-After: 7\r\n", 503, 200)) {
+      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      assertEquals("hi", Patience.value(future).text());
+      assertEquals(List.of(Duration.ofSeconds(7)), rests);
+    }
+  }
+
+  @Test
+  void moreThanWhatIsLeftIsNotWaitedFor() {
+    try (var web = statuses("Retry-After: 3600\r\n", 429)) {
+      var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
+
+      assertEquals(429, assertInstanceOf(Refused.class, failure).status());
+      assertEquals(List.of(), rests);
+    }
+  }
+
+  @Test
+  void patienceIsReadWhereItCanBe() {
+    var soon = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
+    var past = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
+
+    assertEquals(Duration.ofSeconds(120), Fetch.patience(" 120 "));
+    assertTrue(Fetch.patience(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
+    assertEquals(Duration.ZERO, Fetch.patience(past));
+    for (var nonsense : List.of("", "-5", "soon", "99999999999999999999", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663")) assertEquals(Duration.ZERO, Fetch.patience(nonsense), nonsense);
+  }
+
+  @Test
+  void retriesAreATenthOfTheDownloadsAndTenMore() {
+    try (var web = statuses("", 503)) {
+      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1).withBackOff(Duration.ofMillis(1), Duration.ofMillis(1)));
+
+      for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
+
+      assertEquals(100 + 10 + 9, web.heads.size()); // the first finds the savings full
+    }
+  }
+
+  @Test
+  void whoWaitsNoMoreEndsTheRest() {
+    try (var web = statuses("", 503)) {
+      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
+      var future = downloader.sendMessageReturn(web.uri("/"));
+      Patience.eventually(() -> rests.size() == 1); // whose time never comes
+
+      future.cancel(true);
+
+      try (var good = statuses("", 200)) {
+        assertEquals("hi", Patience.value(downloader.sendMessageReturn(good.uri("/"))).text());
+      }
+      assertEquals(1, web.heads.size());
+    }
+  }
+
+  @Test
+  void whoIsAtRestKeepsItsPlace() {
+    try (var web = statuses("", 503, 200)) {
+      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
+      var first = downloader.sendMessageReturn(web.uri("/first"));
+      Patience.eventually(() -> rests.size() == 1);
+
+      var second = downloader.sendMessageReturn(web.uri("/second"));
+      passTime(first);
+      Patience.value(second);
+
+      assertEquals(List.of("/first", "/first", "/second"), web.heads.stream().map(head -> head.split(" ")[1]).toList());
+    }
+  }
+
+  @Test
+  void noTimerIsLeft() {
+    try (var web = statuses("", 503, 200)) {
+      var future = downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/"));
+      passTime(future);
+
+      Patience.value(future);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+    }
+  }
+
+  @Test
+  void whatFailsOtherwiseIsNotTriedAgain() {
+    try (var web = Web.saying("nonsense", "", "")) {
+      assertThrows(IOException.class, () -> downloader(NEVER_LESS, o -> o).ask(web.uri("/")));
+
+      assertEquals(1, web.heads.size());
+    }
+  }
+}

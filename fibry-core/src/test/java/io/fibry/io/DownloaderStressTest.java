@@ -1,0 +1,100 @@
+package io.fibry.io;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Hush;
+import io.fibry.Patience;
+import io.fibry.Variants;
+import io.fibry.io.Downloader.Download;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Servers that answer nonsense, and downloaders that are ended meanwhile. */
+@ExtendWith(Hush.class) // where threads are not ours, a kill cuts handlers off
+@Timeout(120)
+class DownloaderStressTest {
+  private static final String[] ANSWERS = {
+    "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Type: text/plain; charset=utf-8\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    "HTTP/1.1 302 Found\r\nLocation: /%41\r\nContent-Length: 0\r\n\r\n",
+    "HTTP/1.1 503 Busy\r\nRetry-After: 100\r\nContent-Length: 4\r\n\r\nbusy",
+    "HTTP/1.0 200 OK\r\n\r\n" + "x".repeat(300),
+  };
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+
+  /** One of the answers, with some bytes changed, left out, or cut off. */
+  private static byte[] nonsense(Random random) {
+    var bytes = ANSWERS[random.nextInt(ANSWERS.length)].getBytes(StandardCharsets.ISO_8859_1);
+    for (int i = random.nextInt(4); i > 0; i--) bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
+    return random.nextInt(4) == 0 ? java.util.Arrays.copyOf(bytes, random.nextInt(bytes.length)) : bytes;
+  }
+
+  @Test
+  void whateverAServerSaysIsADownloadWithinItsLimitOrAnIOException() {
+    System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    try (var web = new Web((head, out) -> {
+      byte[] answer;
+      synchronized (random) {
+        answer = nonsense(random);
+      }
+      out.write(answer);
+    }); var downloader = Downloader.open(ActorSystem.anonymous(), o -> o.withMaxBytes(200).withTries(1))) {
+      for (int i = 0; i < 300; i++) {
+        var future = downloader.sendMessageReturn(web.uri("/" + i));
+        try {
+          var download = future.get(Patience.LONG.toSeconds(), TimeUnit.SECONDS);
+          assertTrue(download.data().length <= 200 && download.text() != null, () -> "seed " + seed + ": " + download);
+        } catch (ExecutionException failed) {
+          assertTrue(failed.getCause() instanceof IOException, () -> "seed " + seed + ": " + failed);
+        } catch (Exception hanging) {
+          throw new AssertionError("seed " + seed, hanging);
+        }
+      }
+    }
+  }
+
+  @Test
+  void everyDownloadEndsHoweverTheDownloaderDoes() {
+    System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
+    strategies.remove("CALLER"); // there who asks does it himself
+    for (int round = 0; round < 14; round++) round(random, strategies.get(random.nextInt(strategies.size())));
+  }
+
+  private void round(Random random, String strategy) {
+    var asked = new AtomicInteger();
+    int silentFrom = random.nextInt(20);
+    try (var web = new Web((head, out) -> {
+      if (asked.incrementAndGet() <= silentFrom) out.write(ANSWERS[0].getBytes());
+      else new java.util.concurrent.CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
+    }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(20)))) {
+      var downloader = Downloader.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), o -> o.withParallel(1 + random.nextInt(4)));
+      var futures = new ArrayList<CompletableFuture<Download>>();
+      for (int i = 0; i < 20; i++) futures.add(downloader.sendMessageReturn(web.uri("/" + i)));
+      futures.get(random.nextInt(20)).cancel(true);
+      switch (random.nextInt(3)) {
+        case 0 -> downloader.askExit();
+        case 1 -> downloader.kill();
+        default -> scope.closeWithin(Duration.ZERO);
+      }
+      Patience.ended(downloader);
+
+      Patience.eventually(() -> futures.stream().allMatch(CompletableFuture::isDone));
+    }
+  }
+}

@@ -1,0 +1,88 @@
+package io.fibry.io;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** A web server on the loopback interface that answers what a test says, one request for each connection. */
+final class Web implements AutoCloseable {
+  /** Writes the answer to one request. */
+  interface Page {
+    void answer(String head, OutputStream out) throws Exception;
+  }
+
+  final List<String> heads = new CopyOnWriteArrayList<>(); // of the requests
+  final Set<Socket> open = ConcurrentHashMap.newKeySet();
+  private final ServerSocket listening;
+  private final Page page;
+
+  Web(Page page) {
+    this.page = page;
+    try {
+      listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+    } catch (IOException none) {
+      throw new UncheckedIOException(none);
+    }
+    Thread.ofVirtual().start(this::accept);
+  }
+
+  /** One that answers the same every time. */
+  static Web saying(String... lines) {
+    return new Web((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
+  }
+
+  URI uri(String path) {
+    return URI.create("http://" + listening.getInetAddress().getHostAddress() + ":" + listening.getLocalPort() + path);
+  }
+
+  private void accept() {
+    while (!listening.isClosed()) {
+      try {
+        var socket = listening.accept();
+        open.add(socket);
+        Thread.ofVirtual().start(() -> serve(socket));
+      } catch (IOException closed) {
+        return;
+      }
+    }
+  }
+
+  private void serve(Socket socket) {
+    try (socket) {
+      var in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+      var head = new ArrayList<String>();
+      for (var line = in.readLine(); line != null && !line.isEmpty(); line = in.readLine()) head.add(line);
+      if (head.isEmpty()) return;
+      heads.add(String.join("\n", head));
+      page.answer(heads.getLast(), socket.getOutputStream());
+      socket.shutdownOutput();
+      while (in.read() >= 0) {} // until the client is gone
+    } catch (Exception gone) {
+      // the client, or the test
+    } finally {
+      open.remove(socket);
+    }
+  }
+
+  @Override
+  public void close() {
+    try {
+      listening.close();
+      for (var socket : open) socket.close();
+    } catch (IOException none) {
+      throw new UncheckedIOException(none);
+    }
+  }
+}
