@@ -36,7 +36,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
-      Map.entry("io.fibry.io", Set.of("Downloader")),
+      Map.entry("io.fibry.io", Set.of("Downloader", "Program")),
       Map.entry("io.fibry.net", Set.of("TcpAcceptor", "TcpConnection", "TcpOptions", "UdpPacket", "UdpServer")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 

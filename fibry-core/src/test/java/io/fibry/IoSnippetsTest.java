@@ -1,13 +1,18 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fibry.io.Downloader;
 import io.fibry.io.Downloader.Download;
+import io.fibry.io.Program;
+import io.fibry.pool.Pools;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -50,5 +55,19 @@ class IoSnippetsTest {
 
       assertEquals("hi hi", page + " " + another.resultNow().text());
     }
+  }
+
+  @Test
+  void program() {
+    assumeTrue(Files.isExecutable(Path.of("/bin/echo")), "this system has no /bin/echo");
+
+    // @start region="program"
+    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofSeconds(5)).withMaxOutput(10_000);
+    var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text)); // four at once
+    Program.Result result = echoes.ask("two  words");
+    // @end
+
+    assertEquals("two  words 0", result.text() + " " + result.exit());
+    echoes.close();
   }
 }

@@ -1,0 +1,251 @@
+package io.fibry.io;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.Patience;
+import io.fibry.pool.Pools;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs within limits. Scripts stand for programs: the shell is the program, and its text an argument. */
+@Timeout(60)
+class ProgramTest {
+  private static final Path SHELL = Path.of("/bin/sh");
+
+  private final Program shell = Program.at(SHELL).withEnvironment("PATH", "/usr/bin:/bin");
+
+  @TempDir
+  Path folder;
+
+  @BeforeAll
+  static void thereIsAShell() {
+    Assumptions.assumeTrue(Files.isExecutable(SHELL), "this system has no /bin/sh");
+  }
+
+  // ---- what it does
+
+  @Test
+  void tellsWhatAProgramWroteAndHowItEnded() throws Exception {
+    var result = shell.run("-c", "echo out; echo err >&2; exit 3");
+
+    assertEquals("out\n", result.text());
+    assertArrayEquals("err\n".getBytes(), result.err());
+    assertEquals(3, result.exit());
+    assertFalse(result.truncated() || result.timedOut());
+  }
+
+  @Test
+  void argumentsArriveAsTheyAre() throws Exception {
+    var result = shell.run("-c", "printf '%s\n' \"$@\"", "name", "two words", "$HOME; rm -rf *", "\"quoted\"", "");
+
+    assertEquals("two words\n$HOME; rm -rf *\n\"quoted\"\n\n", result.text());
+  }
+
+  @Test
+  void itsEnvironmentIsWhatItIsGiven() throws Exception {
+    var result = Program.at(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
+
+    assertEquals(List.of("COLOUR=blue", "SIZE=9"), result.text().lines().sorted().toList());
+  }
+
+  @Test
+  void itFindsNothingToRead() throws Exception {
+    assertEquals("", shell.run("-c", "cat").text());
+  }
+
+  @Test
+  void itReadsWhatItIsGiven() throws Exception {
+    var input = "x".repeat(300_000); // more than a pipe holds
+
+    assertEquals(input, shell.run(input.getBytes(), List.of("-c", "cat")).text());
+  }
+
+  @Test
+  void whatItDoesNotReadHoldsNobodyUp() throws Exception {
+    assertEquals("done\n", shell.run(new byte[300_000], List.of("-c", "echo done")).text());
+  }
+
+  @Test
+  void runsWhereItIsTold() throws Exception {
+    assertEquals(folder.toRealPath() + "\n", shell.withDirectory(folder.toRealPath()).run("-c", "pwd").text());
+  }
+
+  @Test
+  void aPoolRunsSoManyAtOnce() {
+    try (var pool = Pools.fixed(ActorSystem.anonymous(), 2).newActorWithReturn((String text) -> shell.run("-c", text).text())) {
+      assertEquals("1\n", pool.ask("echo 1"));
+    }
+  }
+
+  // ---- limits
+
+  @Test
+  void whatIsTooMuchIsForgotten() throws Exception {
+    var result = shell.withMaxOutput(10).run("-c", "yes | head -c 1000000; echo short >&2");
+
+    assertEquals("y\ny\ny\ny\ny\n", result.text());
+    assertEquals("short\n", new String(result.err()));
+    assertTrue(result.truncated());
+    assertEquals(0, result.exit());
+  }
+
+  @Test
+  void whatIsAsMuchAsItMayBeIsWhole() throws Exception {
+    var result = shell.withMaxOutput(4).run("-c", "printf 1234");
+
+    assertEquals("1234", result.text());
+    assertFalse(result.truncated());
+  }
+
+  @Test
+  void whatRunsTooLongIsToldToEndAndKeepsWhatItWrote() throws Exception {
+    var result = shell.withLimit(Duration.ofMillis(200)).run("-c", "trap 'echo bye; exit 7' TERM; echo begun; while true; do sleep 0.01; done");
+
+    assertEquals("begun\nbye\n", result.text());
+    assertEquals(7, result.exit());
+    assertTrue(result.timedOut());
+  }
+
+  @Test
+  void whatDoesNotListenIsKilled() throws Exception {
+    var result = shell.withLimit(Duration.ofMillis(100)).run("-c", "trap '' TERM; while true; do sleep 0.01; done");
+
+    assertTrue(result.timedOut());
+    assertTrue(result.exit() != 0, "it ended well");
+  }
+
+  @Test
+  void itsChildrenEndWithIt() throws Exception {
+    var file = folder.resolve("child");
+
+    shell.withLimit(Duration.ofMillis(300)).run("-c", "sleep 600 & echo $! > " + file + "; wait");
+
+    var child = child(file);
+    Patience.eventually(() -> !lives(child));
+  }
+
+  @Test
+  void aChildThatOutlivesItHoldsNobodyUp() throws Exception {
+    var file = folder.resolve("child");
+
+    var result = shell.run("-c", "sleep 600 & echo $! > " + file + "; echo done; sleep 0.1");
+
+    assertEquals("done\n", result.text());
+    assertEquals(0, result.exit());
+    ProcessHandle.of(child(file)).ifPresent(ProcessHandle::destroyForcibly);
+    Patience.eventually(() -> threads().isEmpty());
+  }
+
+  @Test
+  void anInterruptKillsItAndItsChildren() throws Exception {
+    var file = folder.resolve("child");
+    var thrown = new AtomicReference<Throwable>();
+    var running = Thread.ofVirtual().start(() -> {
+      thrown.set(assertThrows(CancellationException.class, () -> shell.run("-c", "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait")));
+      if (!Thread.currentThread().isInterrupted()) thrown.set(new AssertionError("the flag was not kept"));
+    });
+    Patience.eventually(() -> Files.exists(file));
+
+    running.interrupt();
+    Patience.joined(running);
+
+    assertEquals("program /bin/sh was killed: the thread that waited for it was interrupted", thrown.get().getMessage());
+    var child = child(file);
+    Patience.eventually(() -> !lives(child));
+  }
+
+  @Test
+  void whoIsInterruptedAlreadyStartsNothing() throws Exception {
+    var file = folder.resolve("made");
+    Thread.currentThread().interrupt();
+    try {
+      assertThrows(CancellationException.class, () -> shell.run("-c", "echo > " + file));
+    } finally {
+      assertTrue(Thread.interrupted());
+    }
+
+    assertFalse(Files.exists(file));
+  }
+
+  private static long child(Path file) throws IOException {
+    return Long.parseLong(Files.readString(file).strip());
+  }
+
+  /** Not one that has ended and that nobody has asked how. */
+  private static boolean lives(long pid) {
+    try {
+      return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent() && !Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") Z ");
+    } catch (IOException gone) {
+      return false;
+    }
+  }
+
+  private static List<Thread> threads() {
+    return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("program-")).toList();
+  }
+
+  @Test
+  void manyRunsLeaveNothing() throws Exception {
+    var descriptors = Path.of("/proc/self/fd");
+    Assumptions.assumeTrue(Files.isDirectory(descriptors), "this system does not show its descriptors");
+    shell.run("-c", "echo");
+    long before = count(descriptors);
+
+    var runs = new ArrayList<Thread>();
+    for (int i = 0; i < 20; i++) runs.add(Thread.ofVirtual().start(() -> {
+      try {
+        shell.run(new byte[100_000], List.of("-c", "echo; echo >&2"));
+      } catch (IOException failure) {
+        throw new UncheckedIOException(failure);
+      }
+    }));
+    runs.forEach(Patience::joined);
+
+    Patience.eventually(() -> threads().isEmpty());
+    Patience.eventually(() -> count(descriptors) <= before);
+  }
+
+  private static long count(Path folder) {
+    try (var all = Files.list(folder)) {
+      return all.count();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  // ---- bad input
+
+  @Test
+  void whatCannotBeRunIsRefused() {
+    refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.at(Path.of("sh")));
+    refused("the program '/a.BAT' is run by a shell, which reads its arguments as it likes; give a program that is none", () -> Program.at(Path.of("/a.BAT")));
+    refused("a limit of PT0S leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
+    refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
+    refused("'A=B' is no name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
+    assertThrows(IOException.class, () -> Program.at(Path.of("/there/is/none")).run());
+    assertThrows(IOException.class, () -> shell.run("-c", "echo \0"));
+    assertEquals("input", assertThrows(NullPointerException.class, () -> shell.run(null, List.of())).getMessage());
+  }
+
+  private static void refused(String text, Executable code) {
+    assertEquals(text, assertThrows(IllegalArgumentException.class, code).getMessage());
+  }
+}
