@@ -139,6 +139,7 @@ class ExamplesTest {
           {be=2, dream=1, is=1, not=1, or=1, question=1, sleep=1, that=1, the=1, to=4}
           For input string: "three\""""),
       Map.entry("FlowBridge", "hello\nworld\n1\n4\n9"),
+      Map.entry("UdpEcho", "hello -> hello\na long greeting -> a long gre\nall! -> no"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
