@@ -3,9 +3,12 @@ package io.fibry.stereotype;
 import io.fibry.ActorBuilder;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.io.Downloader;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.net.TcpConnection;
 import io.fibry.net.TcpOptions;
+import io.fibry.net.UdpPacket;
+import io.fibry.net.UdpServer;
 import java.net.InetSocketAddress;
 import java.util.Objects;
 import java.util.function.UnaryOperator;
@@ -69,5 +72,52 @@ abstract sealed class Network permits Stereotypes {
    */
   public TcpAcceptor tcpForwarder(int port, InetSocketAddress target, UnaryOperator<TcpOptions> options) {
     return TcpAcceptor.forward(how, port, target, options);
+  }
+
+  /**
+   * Handles the datagrams that come in at a UDP port, in an actor.
+   *
+   * @param port where to listen, on the loopback address; 0 for any port that is free
+   * @param handler is given each packet
+   * @return the server, receiving
+   * @see UdpServer#open
+   */
+  public UdpServer udpServer(int port, Handler<UdpPacket> handler) {
+    Objects.requireNonNull(handler, "handler");
+    return UdpServer.open(how, port, (server, packet) -> handler.handle(packet), same -> same);
+  }
+
+  /**
+   * The same, with the server in hand to answer, and with limits, an address or a group of your own.
+   *
+   * @param port where to listen; 0 for any port that is free
+   * @param handler is given the server and each packet
+   * @param options changes the limits, and the address
+   * @return the server, receiving
+   * @see UdpServer#open
+   */
+  public UdpServer udpServer(int port, Handler.Stateful<UdpServer, UdpPacket> handler, UnaryOperator<UdpServer.Options> options) {
+    return UdpServer.open(how, port, handler, options);
+  }
+
+  /**
+   * Downloads what URIs name, several at once, with retries and limits.
+   *
+   * @return the downloader
+   * @see Downloader#open
+   */
+  public Downloader downloader() {
+    return downloader(same -> same);
+  }
+
+  /**
+   * The same, with limits of your own.
+   *
+   * @param options changes the limits
+   * @return the downloader
+   * @see Downloader#open
+   */
+  public Downloader downloader(UnaryOperator<Downloader.Options> options) {
+    return Downloader.open(how, options);
   }
 }
