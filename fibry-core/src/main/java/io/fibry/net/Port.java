@@ -14,7 +14,7 @@ import org.slf4j.Logger;
  * A port where clients come in. Whoever takes them is one fiber; anybody may shut it. A failure to accept passes, or there would be no server after a flood: it is counted, and tried again after a pause, which grows.
  */
 final class Port {
-  private static final int BACKLOG = 128;
+  private static final int BACKLOG = 1024;
   private static final long FIRST_PAUSE = 5; // ms
   private static final long LONGEST_PAUSE = 1_000; // ms
 

@@ -47,7 +47,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How many connections are open at once; more wait in the system's backlog, about 128.
+   * How many connections are open at once; more wait in the system's backlog, 1,024 at most.
    *
    * @param connections at least 1
    * @return a changed copy
