@@ -363,7 +363,8 @@ final class Link implements AutoCloseable {
   /** On a thread of its own: their ends may run code of users, and this may be a timer. */
   private void endAttached() {
     var actors = attached;
-    if (!actors.stream().allMatch(actor -> actor.onExit().isDone())) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> actors.forEach(Exitable::askExit));
+    if (actors.isEmpty() || actors.stream().allMatch(actor -> actor.onExit().isDone())) return;
+    Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> actors.forEach(Exitable::askExit));
   }
 
   @Override

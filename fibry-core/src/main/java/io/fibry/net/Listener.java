@@ -105,7 +105,7 @@ abstract class Listener implements Exitable {
   private void begin(Socket socket) {
     Conversation conversation = null;
     try {
-      conversation = new Conversation(new Link(socket, clock, limits), how.part(Long.toString(++number)));
+      conversation = new Conversation(new Link(socket, clock, limits), how.name().isEmpty() ? how : how.part(Long.toString(++number)));
       open.add(conversation);
       watch.begin();
       conversation.begin();

@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
@@ -163,6 +164,36 @@ class TcpAcceptorTest {
 
     Patience.eventually(() -> served.letters.all.size() == 3);
     assertTrue(served.letters.all.stream().allMatch(letter -> letter.message() instanceof TcpConnection));
+  }
+
+  @Test
+  void aConversationThatNeverGetsAThreadEndsWithTheAcceptor() {
+    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      Patience.eventually(() -> acceptor.connections().size() == 1);
+
+      acceptor.kill();
+
+      peer.closed();
+      Patience.ended(acceptor);
+    }
+  }
+
+  @Test
+  void whatIsAroundIsAroundConversationsAndNotAroundWhatIsSentToClients() {
+    var around = new CopyOnWriteArrayList<Object>();
+    var how = served.scope.anonymous().around((message, next) -> {
+      around.add(message);
+      next.run();
+    });
+    var acceptor = TcpAcceptor.open(how, 0, connection -> connection.lineActor().sendMessage("hello"), o -> o);
+
+    try (var peer = new Peer(acceptor.port())) {
+      assertEquals("hello\n", peer.rest());
+    }
+
+    assertEquals(1, around.size());
+    assertInstanceOf(TcpConnection.class, around.getFirst());
   }
 
   @Test
