@@ -37,7 +37,7 @@ class ArchitectureTest {
       Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       Map.entry("io.fibry.io", Set.of("Downloader", "Program")),
-      Map.entry("io.fibry.net", Set.of("TcpAcceptor", "TcpConnection", "TcpOptions", "UdpPacket", "UdpServer")),
+      Map.entry("io.fibry.net", Set.of("Exchange", "HttpOptions", "HttpRoutes", "HttpServer", "TcpAcceptor", "TcpConnection", "TcpOptions", "UdpPacket", "UdpServer")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Tests that sleep all the same, each with its reason. */

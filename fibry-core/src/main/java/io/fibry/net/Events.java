@@ -1,0 +1,45 @@
+package io.fibry.net;
+
+import io.fibry.Actor;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
+/** A client of server-sent events, as an actor to write to. The answer has no length and ends with the connection; a comment now and then finds out whether the client is still there. */
+final class Events {
+  private static final int MOST_UNSENT = 1 << 20;
+  private static final Duration BETWEEN_PINGS = Duration.ofSeconds(15);
+
+  @SuppressWarnings("StringOperationCanBeSimplified") // told from what users send by its identity
+  private static final String PING = new String(":");
+
+  private static final Outbox.Form<String> FORM = new Outbox.Form<>() {
+    @Override
+    public int size(String event) {
+      return bytes(event).length;
+    }
+
+    @Override
+    public byte[] bytes(String event) {
+      return (event == PING ? ":\n\n" : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n").getBytes(StandardCharsets.UTF_8);
+    }
+  };
+
+  private final Outbox<String> outbox;
+
+  Events(Listener.Conversation conversation, Answer answer) throws IOException {
+    answer.stream("text/event-stream");
+    outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM);
+    outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
+    conversation.link.endFirst(outbox.actor());
+  }
+
+  Actor<String> actor() {
+    return outbox.actor();
+  }
+
+  /** Its handler has returned: what was sent is written. */
+  void finish() {
+    outbox.finish();
+  }
+}

@@ -1,0 +1,113 @@
+package io.fibry.net;
+
+import io.fibry.net.Status.Refused;
+import java.io.IOException;
+import java.nio.channels.Channels;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.DateTimeException;
+import java.time.temporal.ChronoUnit;
+import java.util.Locale;
+import java.util.Map;
+
+/** Files that are served. What a request can reach is decided by where a file really is, after all links: below the real root, or not at all. Whoever can write below the root is trusted not to swap links meanwhile. */
+record FileRoot(Path root) {
+  private static final Map<String, String> TYPES = Map.ofEntries(
+      Map.entry("html", "text/html; charset=utf-8"), Map.entry("htm", "text/html; charset=utf-8"), Map.entry("css", "text/css; charset=utf-8"), Map.entry("js", "text/javascript; charset=utf-8"),
+      Map.entry("mjs", "text/javascript; charset=utf-8"), Map.entry("json", "application/json"), Map.entry("map", "application/json"), Map.entry("txt", "text/plain; charset=utf-8"), Map.entry("md", "text/markdown; charset=utf-8"),
+      Map.entry("csv", "text/csv; charset=utf-8"), Map.entry("xml", "application/xml"), Map.entry("pdf", "application/pdf"), Map.entry("svg", "image/svg+xml"), Map.entry("png", "image/png"), Map.entry("jpg", "image/jpeg"),
+      Map.entry("jpeg", "image/jpeg"), Map.entry("gif", "image/gif"), Map.entry("webp", "image/webp"), Map.entry("ico", "image/x-icon"), Map.entry("woff2", "font/woff2"), Map.entry("wasm", "application/wasm"),
+      Map.entry("mp3", "audio/mpeg"), Map.entry("mp4", "video/mp4"), Map.entry("webm", "video/webm"), Map.entry("zip", "application/zip"));
+
+  static FileRoot of(Path root) {
+    try {
+      var real = root.toRealPath();
+      if (Files.isDirectory(real)) return new FileRoot(real);
+    } catch (IOException absent) {
+      // said below
+    }
+    throw new IllegalArgumentException(root.toAbsolutePath() + " is no folder, so no files can be served from it; give one that is there");
+  }
+
+  /** Of the path below the route: empty, or beginning with a slash. */
+  void answer(OpenExchange exchange, String below) throws IOException {
+    if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
+      exchange.answer().refuse(405, "Files can be read only.\n", "Allow", "GET, HEAD");
+      return;
+    }
+    var file = find(below);
+    var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    if (seen.isDirectory()) {
+      if (!below.endsWith("/")) { // or what the page links to would be looked for beside the folder
+        redirect(exchange);
+        return;
+      }
+      file = real(file.resolve("index.html"));
+      seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+    }
+    if (!seen.isRegularFile()) throw new Refused(404, "neither a file nor a folder: " + file);
+    send(exchange, file, seen);
+  }
+
+  private Path find(String below) throws IOException {
+    if (below.contains("/.") || below.contains("\\") || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below)))) throw new Refused(404, "hidden");
+    return real(resolve(below));
+  }
+
+  private Path resolve(String below) throws Refused {
+    try {
+      var file = root.resolve(below.substring(below.startsWith("/") ? 1 : 0)).normalize();
+      if (file.startsWith(root)) return file;
+    } catch (InvalidPathException unheard) {
+      // no file of this system has such a name
+    }
+    throw new Refused(404, "no file can be called so");
+  }
+
+  private Path real(Path file) throws Refused {
+    try {
+      var real = file.toRealPath();
+      if (real.startsWith(root)) return real;
+    } catch (IOException absent) {
+      // as if it led out
+    }
+    throw new Refused(404, "not there, or a link out of the root");
+  }
+
+  private static void redirect(OpenExchange exchange) throws IOException {
+    var to = new StringBuilder();
+    for (byte b : exchange.path().getBytes(java.nio.charset.StandardCharsets.UTF_8)) {
+      if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) to.append((char) b);
+      else to.append(String.format("%%%02X", b));
+    }
+    exchange.answer().refuse(301, "", "Location", to.append('/').toString());
+  }
+
+  private static void send(OpenExchange exchange, Path file, BasicFileAttributes seen) throws IOException {
+    var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
+    exchange.header("Last-Modified", Answer.date(changed)).header("X-Content-Type-Options", "nosniff");
+    var known = exchange.header("If-Modified-Since");
+    try {
+      if (known.isPresent() && !changed.isAfter(Answer.date(known.get()))) {
+        exchange.status(304);
+        return;
+      }
+    } catch (DateTimeException unreadable) {
+      // so he knows nothing
+    }
+    var name = file.getFileName().toString();
+    var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT), "application/octet-stream");
+    exchange.header("Content-Type", type).header("Content-Length", Long.toString(seen.size()));
+    if (exchange.method().equals("HEAD")) return;
+    try (var in = Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+      var out = exchange.answer().out();
+      var some = new byte[8_192];
+      long left = seen.size(); // should it grow meanwhile, no more is sent; should it shrink, the connection is closed
+      for (int n; left > 0 && (n = in.read(some, 0, (int) Math.min(some.length, left))) > 0; left -= n) out.write(some, 0, n);
+    }
+  }
+}

@@ -1,0 +1,158 @@
+package io.fibry.net;
+
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * The limits of an HTTP server. Immutable and thread-safe. Nobody can be served past them, and none is shared with another server.
+ * {@snippet class="io.fibry.HttpSnippetsTest" region="options"}
+ */
+public final class HttpOptions implements Cloneable {
+  static final HttpOptions DEFAULT = new HttpOptions();
+
+  /** Connections beyond those with an exchange: they rest between two requests, or are told that the server is busy. */
+  static final int RESTING = 10_000;
+
+  // written by `with..` alone, before anybody else has the copy
+  InetAddress address = InetAddress.getLoopbackAddress();
+  Duration headerLimit = Duration.ofSeconds(10);
+  Duration bodyLimit = Duration.ofSeconds(30);
+  Duration writeLimit = Duration.ofSeconds(30);
+  Duration idleLimit = Duration.ofSeconds(30);
+  Duration drainLimit = Duration.ofSeconds(10);
+  long maxBody = 1 << 20;
+  int maxHeaders = 32 << 10;
+  int maxUri = 8 << 10;
+  int maxExchanges = 1_024;
+
+  private HttpOptions() {}
+
+  private HttpOptions with(Consumer<HttpOptions> change) {
+    try {
+      var copy = (HttpOptions) clone();
+      change.accept(copy);
+      return copy;
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  /**
+   * How long the head of a request may take, from its first byte to the empty line. Whoever is slower is cut off.
+   *
+   * @param limit 10 seconds unless changed; more than zero
+   * @return a changed copy
+   */
+  public HttpOptions withHeaderLimit(Duration limit) {
+    var positive = positive(limit, "a header limit");
+    return with(copy -> copy.headerLimit = positive);
+  }
+
+  /**
+   * How long a body may take, from when the handler begins to read it. Whoever is slower is cut off.
+   *
+   * @param limit 30 seconds unless changed; more than zero
+   * @return a changed copy
+   */
+  public HttpOptions withBodyLimit(Duration limit) {
+    var positive = positive(limit, "a body limit");
+    return with(copy -> copy.bodyLimit = positive);
+  }
+
+  /**
+   * How long one write may wait for a client that does not read. Then he is cut off.
+   *
+   * @param limit 30 seconds unless changed; more than zero
+   * @return a changed copy
+   */
+  public HttpOptions withWriteLimit(Duration limit) {
+    var positive = positive(limit, "a write limit");
+    return with(copy -> copy.writeLimit = positive);
+  }
+
+  /**
+   * How long a connection may rest before its first request, and between two.
+   *
+   * @param limit 30 seconds unless changed; more than zero
+   * @return a changed copy
+   */
+  public HttpOptions withIdleLimit(Duration limit) {
+    var positive = positive(limit, "an idle limit");
+    return with(copy -> copy.idleLimit = positive);
+  }
+
+  /**
+   * How long the exchanges under way may take to finish once the server ends; then they are cut off.
+   *
+   * @param limit 10 seconds unless changed; zero cuts at once
+   * @return a changed copy
+   */
+  public HttpOptions withDrainLimit(Duration limit) {
+    Objects.requireNonNull(limit, "limit");
+    if (limit.isNegative()) throw new IllegalArgumentException("a drain limit of " + limit + " of an HTTP server; give zero or more");
+    return with(copy -> copy.drainLimit = limit);
+  }
+
+  /**
+   * The longest body. A longer one is answered 413: before anything of it is read, where its length is told.
+   *
+   * @param bytes 1 MB unless changed; zero or more
+   * @return a changed copy
+   */
+  public HttpOptions withMaxBody(long bytes) {
+    if (bytes < 0) throw new IllegalArgumentException("a longest body of " + bytes + " bytes of an HTTP server; give zero or more");
+    return with(copy -> copy.maxBody = bytes);
+  }
+
+  /**
+   * How long all headers of a request may be together; more, or more than 100 of them, is answered 431.
+   *
+   * @param bytes 32 kB unless changed; at least 256
+   * @return a changed copy
+   */
+  public HttpOptions withMaxHeaders(int bytes) {
+    if (bytes < 256) throw new IllegalArgumentException("headers of at most " + bytes + " bytes shut out what ordinary clients send to an HTTP server; give at least 256");
+    return with(copy -> copy.maxHeaders = bytes);
+  }
+
+  /**
+   * The longest path with its query; a longer one is answered 414.
+   *
+   * @param bytes 8 kB unless changed; at least 16
+   * @return a changed copy
+   */
+  public HttpOptions withMaxUri(int bytes) {
+    if (bytes < 16) throw new IllegalArgumentException("a longest path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
+    return with(copy -> copy.maxUri = bytes);
+  }
+
+  /**
+   * Where it listens.
+   *
+   * @param address loopback unless changed
+   * @return a changed copy
+   */
+  public HttpOptions withAddress(InetAddress address) {
+    Objects.requireNonNull(address, "address");
+    return with(copy -> copy.address = address);
+  }
+
+  /**
+   * How many handlers may run at once. A request more is answered 503 at once; beside them 10,000 connections may rest.
+   *
+   * @param exchanges 1,024 unless changed; at least 1
+   * @return a changed copy
+   */
+  public HttpOptions withMaxExchanges(int exchanges) {
+    if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException("at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
+    return with(copy -> copy.maxExchanges = exchanges);
+  }
+
+  private static Duration positive(Duration limit, String what) {
+    Objects.requireNonNull(limit, "limit");
+    if (!limit.isPositive()) throw new IllegalArgumentException(what + " of " + limit + " leaves a client no time; give more than zero");
+    return limit;
+  }
+}

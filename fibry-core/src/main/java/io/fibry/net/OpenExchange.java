@@ -1,0 +1,124 @@
+package io.fibry.net;
+
+import io.fibry.Actor;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+
+/** The one exchange. */
+final class OpenExchange implements Exchange {
+  private final Talk talk;
+  private final RequestHead head;
+  private final RequestBody body;
+  private final Answer answer;
+  private String text; // of the body; null: not read yet
+  private boolean textOnly; // the route answers with a text
+  private Events events; // null: none were asked for
+
+  OpenExchange(Talk talk, RequestHead head, RequestBody body, Answer answer) {
+    this.talk = talk;
+    this.head = head;
+    this.body = body;
+    this.answer = answer;
+  }
+
+  // ---- the request
+
+  @Override
+  public String method() {
+    return head.method;
+  }
+
+  @Override
+  public String path() {
+    return head.target.path();
+  }
+
+  @Override
+  public Optional<String> query(String name) {
+    return Optional.ofNullable(head.target.parameter(Objects.requireNonNull(name, "name")));
+  }
+
+  @Override
+  public Optional<String> header(String name) {
+    return Optional.ofNullable(head.header(Objects.requireNonNull(name, "name").toLowerCase(Locale.ROOT)));
+  }
+
+  @Override
+  public InputStream body() {
+    return body;
+  }
+
+  @Override
+  public String text() {
+    if (text != null) return text;
+    try {
+      return text = new String(body.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException bad) {
+      throw new UncheckedIOException(bad);
+    }
+  }
+
+  // ---- the answer
+
+  @Override
+  public Exchange status(int code) {
+    answer.status(code);
+    return this;
+  }
+
+  @Override
+  public Exchange header(String name, String value) {
+    answer.header(Objects.requireNonNull(name, "name"), Objects.requireNonNull(value, "value"));
+    return this;
+  }
+
+  @Override
+  public OutputStream out() {
+    refuseOnText("out()");
+    return answer.out();
+  }
+
+  @Override
+  public Actor<String> eventActor() {
+    refuseOnText("eventActor()");
+    try {
+      if (events == null) events = talk.events(answer);
+    } catch (IOException gone) {
+      throw new UncheckedIOException(gone);
+    }
+    return events.actor();
+  }
+
+  private void refuseOnText(String what) {
+    if (textOnly) throw new IllegalStateException(what + " on a route that answers with the text its handler returns; make " + path() + " a stream(..) route");
+  }
+
+  // ---- for the engine
+
+  void textOnly() {
+    textOnly = true;
+  }
+
+  Answer answer() {
+    return answer;
+  }
+
+  /** The handler has returned: what it sent goes out, and nothing more. */
+  void finish() throws IOException {
+    if (events != null) events.finish();
+    answer.finish();
+  }
+
+  /** Over: whoever kept it can do nothing more with it. */
+  void end() {
+    if (events != null) events.finish();
+    answer.end();
+    body.forbid();
+  }
+}

@@ -1,0 +1,245 @@
+package io.fibry.net;
+
+import io.fibry.net.Status.Refused;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * What a request says before its body. Read in one pass, and strictly: what RFC 9112 does not clearly allow is refused, since two readers who repair it differently can be played off against each other. Lines end with CR LF and nothing
+ * else, no header goes on in the next line, a length is digits only and told once.
+ */
+final class RequestHead {
+  static final long CHUNKED = -1;
+  private static final int MOST_FIELDS = 100;
+  private static final int LONGEST_METHOD = 32;
+  private static final boolean[] TOKEN = new boolean[128];
+
+  static {
+    for (char c : "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".toCharArray()) TOKEN[c] = true;
+  }
+
+  private final InputStream in;
+  private byte[] raw = new byte[512];
+  private int length; // of raw
+  private int left; // bytes of headers that may still come
+  private int[] fields = new int[32]; // four for each: where its name begins and ends, where its value begins and ends
+  private int count; // of fields, times four
+  private int methodEnd;
+  private int targetEnd;
+
+  String method;
+  Target target;
+  boolean http11;
+  long bodyLength; // CHUNKED, or how many bytes
+  boolean expectsContinue;
+  boolean keepsAlive;
+
+  private RequestHead(InputStream in, int maxHeaders) {
+    this.in = in;
+    this.left = maxHeaders;
+  }
+
+  /** The head that begins with this byte. */
+  static RequestHead read(int first, InputStream in, HttpOptions options) throws IOException {
+    var head = new RequestHead(in, options.maxHeaders);
+    head.readRequestLine(first, options.maxUri);
+    while (head.readField()) {}
+    head.understand(options.maxBody);
+    return head;
+  }
+
+  // ---- bytes
+
+  private int next() throws IOException {
+    int c = in.read();
+    if (c < 0) throw new EOFException("the client went in the middle of a head");
+    return c;
+  }
+
+  private void keep(int c) {
+    if (length == raw.length) raw = Arrays.copyOf(raw, 2 * length);
+    raw[length++] = (byte) c;
+  }
+
+  private void lineFeed() throws IOException {
+    if (next() != '\n') throw new Refused(400, "a carriage return without a line feed");
+  }
+
+  static boolean isToken(int c) {
+    return c < 128 && TOKEN[c];
+  }
+
+  /** The first line. */
+  private void readRequestLine(int first, int maxUri) throws IOException {
+    int c = first;
+    if (c == '\r') { // one empty line before it is allowed
+      lineFeed();
+      c = next();
+    }
+    for (; c != ' '; c = next()) {
+      if (!isToken(c)) throw new Refused(400, "a character that a method cannot have");
+      if (length == LONGEST_METHOD) throw new Refused(501, "a method longer than any");
+      keep(c);
+    }
+    methodEnd = length;
+    for (c = next(); c != ' '; c = next()) {
+      if (c <= 0x20 || c >= 0x7f) throw new Refused(400, "a character that a target cannot have");
+      if (length - methodEnd == maxUri) throw new Refused(414, "a target of more than " + maxUri + " bytes");
+      keep(c);
+    }
+    targetEnd = length;
+    for (c = next(); c != '\r'; c = next()) {
+      if (length - targetEnd == 8) throw new Refused(400, "a first line that does not end with the version");
+      keep(c);
+    }
+    lineFeed();
+    if (methodEnd == 0 || targetEnd == methodEnd || !isVersion()) throw new Refused(400, "a first line that is not method, target and version");
+  }
+
+  private boolean isVersion() {
+    return length - targetEnd == 8 && new String(raw, targetEnd, 5, StandardCharsets.ISO_8859_1).equals("HTTP/") && isDigit(raw[targetEnd + 5]) && raw[targetEnd + 6] == '.' && isDigit(raw[targetEnd + 7]);
+  }
+
+  private static boolean isDigit(int c) {
+    return c >= '0' && c <= '9';
+  }
+
+  /** One header; false at the empty line. */
+  private boolean readField() throws IOException {
+    int c = next();
+    if (c == '\r') {
+      lineFeed();
+      return false;
+    }
+    if (count == 4 * MOST_FIELDS) throw new Refused(431, "more than " + MOST_FIELDS + " headers");
+    int name = length;
+    for (; c != ':'; c = next()) {
+      if (!isToken(c)) throw new Refused(400, "a character that the name of a header cannot have");
+      spend();
+      keep(c);
+    }
+    if (length == name) throw new Refused(400, "a header without a name");
+    int nameEnd = length;
+    int end = length; // of the value, without the spaces after it
+    for (c = next(); c != '\r'; c = next()) {
+      if (c < 0x20 && c != '\t' || c == 0x7f) throw new Refused(400, "a control character in a header");
+      spend();
+      boolean space = c == ' ' || c == '\t';
+      if (space && length == nameEnd) continue;
+      keep(c);
+      if (!space) end = length;
+    }
+    lineFeed();
+    spend();
+    if (count + 4 > fields.length) fields = Arrays.copyOf(fields, 2 * fields.length);
+    fields[count] = name;
+    fields[count + 1] = nameEnd;
+    fields[count + 2] = nameEnd;
+    fields[count + 3] = end;
+    count += 4;
+    return true;
+  }
+
+  private void spend() throws Refused {
+    if (--left < 0) throw new Refused(431, "headers of more bytes than the server reads");
+  }
+
+  // ---- meaning
+
+  private void understand(long maxBody) throws Refused {
+    http11 = raw[targetEnd + 7] == '1';
+    if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0') throw new Refused(505, "a version other than 1.0 and 1.1");
+    method = method();
+    String host = null;
+    String length = null;
+    String coding = null;
+    keepsAlive = http11;
+    for (int i = 0; i < count; i += 4) {
+      switch (fields[i + 1] - fields[i]) { // most headers are none of these by their length alone
+        case 4 -> {
+          if (!isNamed(i, "host")) continue;
+          if (host != null) throw new Refused(400, "two Host headers");
+          host = value(i);
+        }
+        case 14 -> {
+          if (!isNamed(i, "content-length")) continue;
+          if (length != null) throw new Refused(400, "two lengths of one body");
+          length = value(i);
+        }
+        case 17 -> {
+          if (!isNamed(i, "transfer-encoding")) continue;
+          if (coding != null) throw new Refused(400, "two Transfer-Encoding headers");
+          coding = value(i);
+        }
+        case 10 -> {
+          if (isNamed(i, "connection")) connection(value(i));
+        }
+        case 6 -> {
+          if (!isNamed(i, "expect") || !http11) continue;
+          if (!value(i).equalsIgnoreCase("100-continue")) throw new Refused(417, "an expectation other than 100-continue");
+          expectsContinue = true;
+        }
+        default -> {}
+      }
+    }
+    if (host == null ? http11 : !Target.isHost(host)) throw new Refused(400, "no Host header, or one that names no host");
+    frame(length, coding, maxBody);
+    if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1) throw new Refused(404, "a question to the server as a whole"); // OPTIONS *
+    target = Target.of(raw, methodEnd, targetEnd, host);
+  }
+
+  private String method() throws Refused {
+    var method = new String(raw, 0, methodEnd, StandardCharsets.ISO_8859_1);
+    return switch (method) {
+      case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS" -> method;
+      case "CONNECT", "TRACE" -> throw new Refused(405, "a method that is not served");
+      default -> throw new Refused(501, "an unknown method");
+    };
+  }
+
+  private void frame(String length, String coding, long maxBody) throws Refused {
+    if (coding != null) {
+      if (length != null || !http11) throw new Refused(400, "a coding of the body beside its length, or in HTTP/1.0");
+      if (!coding.equalsIgnoreCase("chunked")) throw new Refused(501, "a coding of the body other than chunked");
+      bodyLength = CHUNKED;
+    } else if (length != null) {
+      if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit)) throw new Refused(400, "a length of the body that is no number");
+      bodyLength = Long.parseLong(length);
+      if (bodyLength > maxBody) throw new Refused(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
+    }
+    if (bodyLength == 0) expectsContinue = false;
+  }
+
+  private void connection(String options) {
+    for (var option : options.split(",")) {
+      if (option.strip().equalsIgnoreCase("close")) keepsAlive = false;
+      else if (!http11 && option.strip().equalsIgnoreCase("keep-alive")) keepsAlive = true;
+    }
+  }
+
+  private boolean isNamed(int field, String lower) {
+    int from = fields[field];
+    if (fields[field + 1] - from != lower.length()) return false;
+    for (int i = 0; i < lower.length(); i++) {
+      int c = raw[from + i];
+      if (c >= 'A' && c <= 'Z') c += 'a' - 'A';
+      if (c != lower.charAt(i)) return false;
+    }
+    return true;
+  }
+
+  private String value(int field) {
+    return new String(raw, fields[field + 2], fields[field + 3] - fields[field + 2], StandardCharsets.ISO_8859_1);
+  }
+
+  /** The value of a header; of several with one name, all of them, as RFC 9110 joins them. Null: there is none. */
+  String header(String lower) {
+    String found = null;
+    for (int i = 0; i < count; i += 4)
+      if (isNamed(i, lower)) found = found == null ? value(i) : found + (lower.equals("cookie") ? "; " : ", ") + value(i);
+    return found;
+  }
+}

@@ -1,0 +1,164 @@
+package io.fibry.net;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.MailboxFullException;
+import io.fibry.net.Status.Refused;
+import java.io.EOFException;
+import java.io.IOException;
+import java.time.Duration;
+
+/** What is said on one connection: requests and answers in turn, until one side has enough. Belongs to the connection's actor. */
+final class Talk {
+  private static final Duration LINGER = Duration.ofSeconds(1); // so long a refused client may go on sending, and see why
+  private static final int MOST_LINGERED = 1 << 20;
+
+  private final HttpEngine engine;
+  private final HttpOptions options;
+  private final Listener.Conversation conversation;
+  private final Link link;
+
+  Talk(HttpEngine engine, Listener.Conversation conversation) {
+    this.engine = engine;
+    this.options = engine.options;
+    this.conversation = conversation;
+    this.link = conversation.link;
+  }
+
+  /** Until the client or the server ends it. */
+  void run() throws IOException {
+    try {
+      while (exchange()) {}
+    } catch (EOFException gone) {
+      // in the middle of a head: there is nobody to be told
+    }
+  }
+
+  /** One request, one answer; whether another may follow. */
+  private boolean exchange() throws IOException {
+    link.readIdle(options.idleLimit);
+    int first = first();
+    if (first < 0) return false;
+    link.readWithin(options.headerLimit);
+    RequestHead head;
+    try {
+      head = RequestHead.read(first, link.in, options);
+    } catch (Refused refused) {
+      var answer = new Answer(link.out, true, false, false, false);
+      refuse(answer, refused.code);
+      linger();
+      return false;
+    }
+    var answer = new Answer(link.out, head.http11, head.method.equals("HEAD"), head.keepsAlive && !link.isEnding(), head.expectsContinue);
+    var body = new RequestBody(link, head, options, answer);
+    var route = engine.routes.find(head.target.path());
+    if (route == null) refuse(answer, body, 404);
+    else if (!engine.enter()) {
+      answer.closes();
+      refuse(answer, body, 503);
+    } else {
+      var exchange = new OpenExchange(this, head, body, answer);
+      try {
+        handle(route, exchange, answer, body);
+      } finally {
+        engine.leave();
+        exchange.end();
+      }
+    }
+    if (answer.keeps() && body.end()) return true;
+    body.forbid();
+    if (!answer.isBroken() && (!body.isRead() || link.in.available() > 0)) linger();
+    return false;
+  }
+
+  /** The first byte of the next request; -1: none comes. To end here is no fault of anybody. */
+  private int first() throws IOException {
+    try {
+      return link.rest() ? link.in.read() : -1;
+    } catch (IOException ended) {
+      if (link.explains(ended)) return -1;
+      throw ended;
+    } finally {
+      link.wake();
+    }
+  }
+
+  private void handle(HttpRoutes.Route route, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
+    try {
+      route.answer(exchange);
+      if (!body.canEnd() || link.isEnding()) answer.closes();
+      exchange.finish();
+    } catch (Throwable failure) {
+      fail(failure, exchange, answer, body);
+    }
+  }
+
+  /** The handler, or what it called, threw. */
+  private void fail(Throwable failure, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
+    if (answer.isBroken() || link.isClosed()) { // by the client, by a limit, or by the end of the server: nobody is there to be told
+      answer.closes();
+      if (!link.explains(failure)) engine.log(failure, exchange, "nobody, for the client was gone");
+    } else if (body.failure() != null) { // a body that was not fit to be read: the client is told, and the handler has only passed it on
+      answer.closes();
+      if (answer.isSent() || !(body.failure() instanceof Refused refused)) link.close();
+      else refuse(answer, body, refused.code);
+    } else if (answer.isSent()) {
+      engine.log(failure, exchange, "by closing: the answer had begun");
+      answer.closes();
+      link.close();
+    } else refuse(answer, body, failure, exchange);
+    if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
+      link.close();
+      throw error;
+    }
+  }
+
+  private void refuse(Answer answer, RequestBody body, Throwable failure, OpenExchange exchange) throws IOException {
+    switch (failure) {
+      case MailboxFullException full -> refuse(answer, body, 503);
+      case ActorStoppedException stopped -> refuse(answer, body, 503);
+      case AskTimeoutException late -> refuse(answer, body, 504);
+      case Refused refused -> refuse(answer, body, refused.code); // by a file route
+      default -> {
+        if (!body.canEnd()) answer.closes();
+        answer.refuse(500, "Internal server error " + engine.log(failure, exchange, "500") + "\n");
+      }
+    }
+  }
+
+  private void refuse(Answer answer, RequestBody body, int code) throws IOException {
+    if (!body.canEnd() || link.isEnding()) answer.closes();
+    refuse(answer, code);
+  }
+
+  private static void refuse(Answer answer, int code) throws IOException {
+    var text = code + " " + Status.reason(code) + "\n";
+    switch (code) {
+      case 503 -> answer.refuse(code, text, "Retry-After", "1");
+      case 405 -> answer.refuse(code, text, "Allow", "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS");
+      default -> answer.refuse(code, text);
+    }
+  }
+
+  /** The client may still be sending: to close now could tear the answer from its hands. */
+  private void linger() {
+    try {
+      link.endOutput();
+      link.readWithin(LINGER);
+      var away = new byte[Inlet.LARGE];
+      for (int some, all = 0; all < MOST_LINGERED && (some = link.in.read(away, 0, away.length)) >= 0;) all += some;
+    } catch (IOException gone) {
+      // it has had its chance
+    }
+  }
+
+  /** The client as an actor. */
+  Events events(Answer answer) throws IOException {
+    return new Events(conversation, answer);
+  }
+
+  @Override
+  public String toString() {
+    return link.toString();
+  }
+}

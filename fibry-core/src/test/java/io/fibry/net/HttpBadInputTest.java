@@ -1,0 +1,208 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import io.fibry.ActorSystem;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What comes over the wire and should not: each with the answer it gets, and never with a handler that sees something else than was sent. */
+@Timeout(60)
+class HttpBadInputTest {
+  private static final String END = "Connection: close\r\n\r\n";
+  private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+  private final List<String> handled = new CopyOnWriteArrayList<>();
+  private HttpServer server;
+
+  @BeforeEach
+  void open() {
+    var routes = HttpRoutes.none().text("/", exchange -> {
+      var seen = exchange.method() + " " + exchange.path() + " " + exchange.text();
+      handled.add(seen);
+      return exchange.path().equals("/inject") ? exchange.header("X-Mine", "v\r\nSet-Cookie: a=b").path() : seen;
+    });
+    server = HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o.withHeaderLimit(Duration.ofMillis(150)).withIdleLimit(Duration.ofMillis(150)).withBodyLimit(Duration.ofMillis(150)).withMaxBody(1_000));
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
+  }
+
+  static Stream<Arguments> unheard() {
+    var many = new StringBuilder("GET / HTTP/1.1\r\nHost: a\r\n");
+    for (int i = 0; i < 250; i++) many.append("X-").append(i).append(": b\r\n");
+    return Stream.of(
+        // the table of what the JDK's server lets through
+        arguments("no Host", "GET / HTTP/1.1\r\n\r\n", "400"),
+        arguments("version 9.9", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", "505"),
+        arguments("version 1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", "505"),
+        arguments("empty version", "GET / \r\nHost: a\r\n\r\n", "400"),
+        arguments("no version", "GET /\r\n\r\n", "400"),
+        arguments("unknown method", "fooBAR / HTTP/1.1\r\nHost: a\r\n\r\n", "501"),
+        arguments("binary garbage", "\u0000\u0001\u0002\u0003\u00ff\r\n\r\n", "400"),
+        arguments("GET alone", "GET\r\n\r\n", "400"),
+        arguments("bad percent", "GET /%zz HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("percent cut off", "GET /a%2 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("bad percent in the query", "GET /?a=%g1 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("TLS hello", "\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003", "400"),
+        arguments("line feeds alone", "GET / HTTP/1.1\nHost: a\n\n", "400"),
+        arguments("half a head", "GET / HTTP/1.1\r\nHost", "closed"),
+        arguments("truncated body", POST + "Content-Length: 5\r\n\r\nabc", "closed"),
+        arguments("silence", "", "closed"),
+        arguments("length and coding", POST + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"),
+        arguments("coding and length", POST + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", "400"),
+        arguments("two lengths", POST + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", "400"),
+        arguments("one length twice", POST + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", "400"),
+        arguments("length -1", POST + "Content-Length: -1\r\n\r\n", "400"),
+        arguments("length 3, 3", POST + "Content-Length: 3, 3\r\n\r\nabc", "400"),
+        arguments("length 10^19", POST + "Content-Length: 10000000000000000000\r\n\r\n", "400"),
+        arguments("length +3", POST + "Content-Length: +3\r\n\r\nabc", "400"),
+        arguments("length 0x3", POST + "Content-Length: 0x3\r\n\r\nabc", "400"),
+        arguments("empty length", POST + "Content-Length:\r\n\r\n", "400"),
+        arguments("length too long", POST + "Content-Length: 1001\r\n\r\n", "413"),
+        arguments("gzip, chunked", POST + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"),
+        arguments("xchunked", POST + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"),
+        arguments("two codings", POST + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n", "400"),
+        arguments("coding in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"),
+        arguments("chunk size -1", chunked("-1\r\n"), "400"),
+        arguments("chunk size 2^64-1", chunked("FFFFFFFFFFFFFFFF\r\n"), "400"),
+        arguments("chunk size 17 zeros", chunked("000000000000000003\r\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("chunk size zz", chunked("zz\r\n"), "400"),
+        arguments("chunk size 0x3", chunked("0x3\r\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("chunk size with a space", chunked("3 \r\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("no chunk size", chunked("\r\n\r\n"), "400"),
+        arguments("chunk line with a line feed alone", chunked("3\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("chunk longer than its size", chunked("3\r\nabcd\r\n0\r\n\r\n"), "400"),
+        arguments("chunks too long together", chunked("1f4\r\n" + "a".repeat(500) + "\r\n1f5\r\n"), "413"),
+        arguments("chunk extension without end", chunked("3;" + "a".repeat(9_000)), "400"),
+        arguments("line feed in a chunk extension", chunked("3;a\nb\r\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("bad trailer", chunked("0\r\nX Y: b\r\n\r\n"), "400"),
+        arguments("trailers without end", chunked("0\r\n" + "X: b\r\n".repeat(3_000)), "400"),
+        arguments("space before the colon", "GET / HTTP/1.1\r\nHost: a\r\nX-A : b\r\n\r\n", "400"),
+        arguments("no colon", "GET / HTTP/1.1\r\nHost: a\r\nX-A\r\n\r\n", "400"),
+        arguments("no name", "GET / HTTP/1.1\r\nHost: a\r\n: b\r\n\r\n", "400"),
+        arguments("NUL in a name", "GET / HTTP/1.1\r\nHost: a\r\nX\u0000A: b\r\n\r\n", "400"),
+        arguments("NUL in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\u0000c\r\n\r\n", "400"),
+        arguments("a header that goes on", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\r\n c\r\n\r\n", "400"),
+        arguments("the first header goes on", "GET / HTTP/1.1\r\n Host: a\r\n\r\n", "400"),
+        arguments("bare CR in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\rX-B: c\r\n\r\n", "400"),
+        arguments("bare LF in a value", "GET / HTTP/1.1\r\nHost: a\r\nX-A: b\nX-B: c\r\n\r\n", "400"),
+        arguments("250 headers", many + "\r\n", "431"),
+        arguments("300 equal headers", "GET / HTTP/1.1\r\nHost: a\r\n" + "X-A: b\r\n".repeat(300) + "\r\n", "431"),
+        arguments("header of 500 kB", "GET / HTTP/1.1\r\nHost: a\r\nX-A: " + "b".repeat(500_000) + "\r\n\r\n", "431"),
+        arguments("first line of 500 kB", "GET /" + "b".repeat(500_000) + " HTTP/1.1\r\nHost: a\r\n\r\n", "414"),
+        arguments("method of 500 kB", "G".repeat(500_000) + " / HTTP/1.1\r\nHost: a\r\n\r\n", "501"),
+        arguments("above the root", "GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("above the root, encoded", "GET /%2e%2E/etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("encoded slash", "GET /%2e%2e%2fetc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("encoded NUL", "GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("encoded line end", "GET /a%0d%0ab HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("backslash", "GET /..\\etc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("encoded backslash", "GET /..%5cetc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("path not UTF-8", "GET /%ff HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("overlong UTF-8 dot", "GET /%c0%ae%c0%ae/etc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("raw byte in the path", "GET /\u00e4 HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("fragment", "GET /a#b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("two spaces", "GET  / HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("space at the end of the first line", "GET / HTTP/1.1 \r\nHost: a\r\n\r\n", "400"),
+        arguments("lower case version", "GET / http/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("another host in the target", "GET http://evil/x HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("user in the target", "GET http://u@a/x HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("another scheme", "GET https://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("no path", "GET a HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+        arguments("no host in Host", "GET / HTTP/1.1\r\nHost: \r\n\r\n", "400"),
+        arguments("a path in Host", "GET / HTTP/1.1\r\nHost: a/b\r\n\r\n", "400"),
+        arguments("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "404"),
+        arguments("GET *", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "505"),
+        arguments("CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", "405"),
+        arguments("TRACE", "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", "405"),
+        arguments("another expectation", POST + "Expect: tea\r\n\r\n", "417"),
+        arguments("two empty lines before", "\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "400"));
+  }
+
+  private static String chunked(String body) {
+    return POST + "Transfer-Encoding: chunked\r\n\r\n" + body;
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("unheard")
+  void badInputIsRefusedAndNoHandlerSeesIt(String what, String sent, String expected) throws IOException {
+    var answer = RawClient.talk(server.port(), sent);
+
+    assertEquals(expected, RawClient.codes(answer), answer);
+    assertEquals(List.of(), handled);
+    if (!answer.isEmpty()) assertTrue(answer.contains("\r\nConnection: close\r\n"), answer);
+  }
+
+  static Stream<Arguments> heard() {
+    return Stream.of(
+        arguments("plain", RawClient.get("/"), "GET / "),
+        arguments("an empty line before", "\r\n" + RawClient.get("/"), "GET / "),
+        arguments("spaces round a value", "GET / HTTP/1.1\r\nHost: \t a \t\r\n" + END, "GET / "),
+        arguments("dots", RawClient.get("/a/./b/../c"), "GET /a/c "),
+        arguments("dots at the end", RawClient.get("/a/b/.."), "GET /a/ "),
+        arguments("encoded dots", RawClient.get("/a/%2e%2E/c"), "GET /c "),
+        arguments("encoded twice", RawClient.get("/%252e%252e/c"), "GET /%2e%2e/c "),
+        arguments("slashes", RawClient.get("//evil///x/"), "GET /evil/x/ "),
+        arguments("names that begin with dots", RawClient.get("/...a/.b"), "GET /...a/.b "),
+        arguments("address of this host", "GET http://A:80/x?y HTTP/1.1\r\nHost: a\r\n" + END, "GET /x "),
+        arguments("address without a path", "GET http://a?y HTTP/1.1\r\nHost: a\r\n" + END, "GET / "),
+        arguments("IPv6 host", "GET / HTTP/1.1\r\nHost: [::1]:80\r\n" + END, "GET / "),
+        arguments("HTTP/1.0 without Host", "GET / HTTP/1.0\r\n\r\n", "GET / "),
+        arguments("a length", POST + "content-LENGTH: 003\r\n" + END + "abc", "POST / abc"),
+        arguments("chunks", POST + "transfer-encoding: Chunked\r\n" + END + "3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\n", "POST / abc0123456789"),
+        arguments("chunk extensions and trailers", POST + "Transfer-Encoding: chunked\r\n" + END + "3;a=\"b\"\r\nabc\r\n1 ;c\r\nd\r\n0;x\r\nX-T: 1\r\nX-U:\r\n\r\n", "POST / abcd"));
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("heard")
+  void handlerSeesWhatWasMeant(String what, String sent, String seen) throws IOException {
+    var answer = RawClient.talk(server.port(), sent);
+
+    assertEquals("200", RawClient.codes(answer), answer);
+    assertEquals(List.of(seen), handled);
+  }
+
+  static Stream<String> pipelined() {
+    return Stream.of("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n" + RawClient.get("/2"), POST.replace("/ ", "/1 ") + "Content-Length: 3\r\n\r\nabc" + RawClient.get("/2"),
+        POST.replace("/ ", "/1 ") + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + RawClient.get("/2"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("pipelined")
+  void requestsInOneGoAreAnsweredInTheirOrder(String sent) throws IOException {
+    var answer = RawClient.talk(server.port(), sent);
+
+    assertEquals("200 200", RawClient.codes(answer), answer);
+    assertTrue(answer.indexOf("/1 ") < answer.indexOf("/2 "), answer);
+  }
+
+  @ParameterizedTest
+  @MethodSource("injections")
+  void headerThatWouldEndItsLineIsNeverSent(String path) throws IOException {
+    var answer = RawClient.talk(server.port(), RawClient.get(path));
+
+    assertEquals("500", RawClient.codes(answer));
+    assertFalse(answer.contains("Cookie"), answer);
+  }
+
+  static Stream<String> injections() {
+    return Stream.of("/inject");
+  }
+}

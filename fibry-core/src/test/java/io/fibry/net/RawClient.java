@@ -1,0 +1,86 @@
+package io.fibry.net;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** A client that sends what it likes. */
+final class RawClient implements AutoCloseable {
+  private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n");
+
+  final Socket socket;
+
+  RawClient(int port) throws IOException {
+    socket = new Socket(InetAddress.getLoopbackAddress(), port);
+    socket.setSoTimeout(10_000);
+    socket.setTcpNoDelay(true);
+  }
+
+  static String get(String path) {
+    return "GET " + path + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+  }
+
+  RawClient send(String text) throws IOException {
+    return send(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  RawClient send(byte[] bytes) throws IOException {
+    socket.getOutputStream().write(bytes);
+    return this;
+  }
+
+  /** Everything until the server closes. */
+  String all() throws IOException {
+    var all = new ByteArrayOutputStream();
+    try {
+      for (int c; (c = socket.getInputStream().read()) >= 0;) all.write(c);
+    } catch (java.net.SocketException reset) {
+      if (all.size() == 0) return "";
+    }
+    return all.toString(StandardCharsets.ISO_8859_1);
+  }
+
+  /** One answer with a Content-Length, head and body. */
+  String one() throws IOException {
+    var head = new StringBuilder();
+    while (head.indexOf("\r\n\r\n") < 0) {
+      int c = socket.getInputStream().read();
+      if (c < 0) return head.toString();
+      head.append((char) c);
+    }
+    var length = Pattern.compile("Content-Length: (\\d+)").matcher(head);
+    int body = length.find() ? Integer.parseInt(length.group(1)) : 0;
+    return head + new String(socket.getInputStream().readNBytes(body), StandardCharsets.ISO_8859_1);
+  }
+
+  /** What the server answers to these bytes until it closes. */
+  static String talk(int port, String bytes) throws IOException {
+    try (var client = new RawClient(port)) {
+      try {
+        client.send(bytes);
+      } catch (IOException refused) {
+        // the answer may have come all the same
+      }
+      return client.all();
+    }
+  }
+
+  /** The status codes in what was answered; "closed": nothing was. */
+  static String codes(String answer) {
+    if (answer.isEmpty()) return "closed";
+    List<String> codes = new ArrayList<>();
+    var found = STATUS.matcher(answer);
+    while (found.find()) codes.add(found.group(1));
+    return String.join(" ", codes);
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}
