@@ -33,7 +33,8 @@ final class Answer {
   private final OutputStream wire;
   private final boolean http11;
   private final boolean head; // the answer to HEAD: no body is sent
-  private boolean keeps;
+  private RequestBody body; // must be out of the way of the next request; null: the request was not understood
+  private boolean keeps; // the connection
   private boolean owesContinue;
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
@@ -51,6 +52,11 @@ final class Answer {
     this.head = head;
     this.keeps = keeps;
     this.owesContinue = owesContinue;
+  }
+
+  /** To the request that has this body. */
+  RequestBody to(RequestBody body) {
+    return this.body = body;
   }
 
   // ---- gathered
@@ -166,6 +172,7 @@ final class Answer {
 
   /** Status and headers, to which the beginning of the body can be added. */
   Bytes head(End end, long length, byte[] more) {
+    if (body == null || !body.canEnd()) keeps = false;
     var bytes = new Bytes(192 + (int) Math.min(Math.max(length, 0), 8_192));
     bytes.add(Status.line(code));
     if (!dated) bytes.add(dateLine());

@@ -24,6 +24,7 @@ public final class HttpRoutes {
     public void answer(OpenExchange exchange) throws Exception {
       exchange.textOnly();
       var text = handler.handle(exchange);
+      exchange.handled();
       exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path() + " answered null; let it answer a text, the empty one if there is nothing to say"));
     }
   }

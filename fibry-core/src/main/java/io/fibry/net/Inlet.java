@@ -75,6 +75,11 @@ final class Inlet extends InputStream {
     return -1;
   }
 
+  /** Whether something has come that was not read. */
+  boolean isBuffered() {
+    return at < end;
+  }
+
   /** Nobody reads any more. */
   void drop() {
     buffer = null;

@@ -109,16 +109,21 @@ final class OpenExchange implements Exchange {
     return answer;
   }
 
-  /** The handler has returned: what it sent goes out, and nothing more. */
+  /** The user's code has returned. A stray interrupt would close the socket at the next write; one by a kill comes after that was closed. */
+  void handled() {
+    if (Thread.currentThread().isVirtual()) Thread.interrupted();
+  }
+
+  /** What the handler sent goes out, and nothing more. */
   void finish() throws IOException {
+    handled();
     if (events != null) events.finish();
     answer.finish();
   }
 
-  /** Over: whoever kept it can do nothing more with it. */
+  /** Over: whoever kept it can do nothing more with it. What is left of the body is the talk's. */
   void end() {
     if (events != null) events.finish();
     answer.end();
-    body.forbid();
   }
 }

@@ -164,14 +164,13 @@ final class RequestBody extends InputStream {
     return left == 0 && lastChunk;
   }
 
-  /** Whether the answer can say that the connection goes on: what is unread is not too much, as far as one can see. */
+  /** Whether another request may follow: what is unread is not too much, as far as one can see. */
   boolean canEnd() {
-    return failure == null && (isRead() || left <= MOST_UNREAD && !answer.owesContinue());
+    return failure == null && !link.isEnding() && (isRead() || left <= MOST_UNREAD && !answer.owesContinue());
   }
 
   /** Reads away what is left, within reason; false: the connection cannot be used again. */
   boolean end() throws IOException {
-    if (over) return true;
     if (!canEnd()) return false;
     if (!isRead()) {
       var away = new byte[4_096];

@@ -7,6 +7,7 @@ import io.fibry.net.Status.Refused;
 import java.io.EOFException;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CancellationException;
 
 /** What is said on one connection: requests and answers in turn, until one side has enough. Belongs to the connection's actor. */
 final class Talk {
@@ -49,13 +50,13 @@ final class Talk {
       linger();
       return false;
     }
-    var answer = new Answer(link.out, head.http11, head.method.equals("HEAD"), head.keepsAlive && !link.isEnding(), head.expectsContinue);
-    var body = new RequestBody(link, head, options, answer);
+    var answer = new Answer(link.out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var body = answer.to(new RequestBody(link, head, options, answer));
     var route = engine.routes.find(head.target.path());
-    if (route == null) refuse(answer, body, 404);
+    if (route == null) refuse(answer, 404);
     else if (!engine.enter()) {
       answer.closes();
-      refuse(answer, body, 503);
+      refuse(answer, 503);
     } else {
       var exchange = new OpenExchange(this, head, body, answer);
       try {
@@ -65,10 +66,18 @@ final class Talk {
         exchange.end();
       }
     }
-    if (answer.keeps() && body.end()) return true;
+    if (answer.keeps() && readAway(body)) return true;
     body.forbid();
-    if (!answer.isBroken() && (!body.isRead() || link.in.available() > 0)) linger();
+    if (!body.isRead() || link.in.isBuffered()) linger();
     return false;
+  }
+
+  private static boolean readAway(RequestBody body) throws IOException {
+    try {
+      return body.end();
+    } catch (Refused malformed) { // nobody wanted it, and nobody can tell where the next request begins
+      return false;
+    }
   }
 
   /** The first byte of the next request; -1: none comes. To end here is no fault of anybody. */
@@ -86,7 +95,6 @@ final class Talk {
   private void handle(HttpRoutes.Route route, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
     try {
       route.answer(exchange);
-      if (!body.canEnd() || link.isEnding()) answer.closes();
       exchange.finish();
     } catch (Throwable failure) {
       fail(failure, exchange, answer, body);
@@ -95,40 +103,33 @@ final class Talk {
 
   /** The handler, or what it called, threw. */
   private void fail(Throwable failure, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
+    exchange.handled();
     if (answer.isBroken() || link.isClosed()) { // by the client, by a limit, or by the end of the server: nobody is there to be told
       answer.closes();
-      if (!link.explains(failure)) engine.log(failure, exchange, "nobody, for the client was gone");
+      if (!link.explains(failure) && !(failure instanceof InterruptedException || failure instanceof CancellationException)) engine.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) { // a body that was not fit to be read: the client is told, and the handler has only passed it on
       answer.closes();
       if (answer.isSent() || !(body.failure() instanceof Refused refused)) link.close();
-      else refuse(answer, body, refused.code);
+      else refuse(answer, refused.code);
     } else if (answer.isSent()) {
       engine.log(failure, exchange, "by closing: the answer had begun");
       answer.closes();
       link.close();
-    } else refuse(answer, body, failure, exchange);
+    } else refuse(answer, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
       link.close();
       throw error;
     }
   }
 
-  private void refuse(Answer answer, RequestBody body, Throwable failure, OpenExchange exchange) throws IOException {
+  private void refuse(Answer answer, Throwable failure, OpenExchange exchange) throws IOException {
     switch (failure) {
-      case MailboxFullException full -> refuse(answer, body, 503);
-      case ActorStoppedException stopped -> refuse(answer, body, 503);
-      case AskTimeoutException late -> refuse(answer, body, 504);
-      case Refused refused -> refuse(answer, body, refused.code); // by a file route
-      default -> {
-        if (!body.canEnd()) answer.closes();
-        answer.refuse(500, "Internal server error " + engine.log(failure, exchange, "500") + "\n");
-      }
+      case MailboxFullException full -> refuse(answer, 503);
+      case ActorStoppedException stopped -> refuse(answer, 503);
+      case AskTimeoutException late -> refuse(answer, 504);
+      case Refused refused -> refuse(answer, refused.code); // by a file route
+      default -> answer.refuse(500, "Internal server error " + engine.log(failure, exchange, "500") + "\n");
     }
-  }
-
-  private void refuse(Answer answer, RequestBody body, int code) throws IOException {
-    if (!body.canEnd() || link.isEnding()) answer.closes();
-    refuse(answer, code);
   }
 
   private static void refuse(Answer answer, int code) throws IOException {
@@ -142,6 +143,7 @@ final class Talk {
 
   /** The client may still be sending: to close now could tear the answer from its hands. */
   private void linger() {
+    if (link.isClosed()) return;
     try {
       link.endOutput();
       link.readWithin(LINGER);

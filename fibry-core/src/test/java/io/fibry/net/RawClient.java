@@ -38,7 +38,7 @@ final class RawClient implements AutoCloseable {
   String all() throws IOException {
     var all = new ByteArrayOutputStream();
     try {
-      for (int c; (c = socket.getInputStream().read()) >= 0;) all.write(c);
+      socket.getInputStream().transferTo(all);
     } catch (java.net.SocketException reset) {
       if (all.size() == 0) return "";
     }

@@ -1,0 +1,224 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Logged;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** How answers are sent: their framing, and what becomes of the connection. */
+@Timeout(20)
+@SuppressWarnings("try") // who is logged to need not be named
+class HttpAnswerTest {
+  private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
+
+  private final ActorScope scope = ActorSystem.openScope("answers", o -> o);
+  private HttpServer server;
+
+  private void open(UnaryOperator<HttpRoutes> routes) {
+    server = HttpServer.open(scope.anonymous(), 0, routes.apply(HttpRoutes.none()), o -> o);
+  }
+
+  private String talk(String request) throws IOException {
+    return RawClient.talk(server.port(), request);
+  }
+
+  private static String withoutDate(String answer) {
+    return answer.replaceAll("Date: [^\r]*\r\n", "");
+  }
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  @Test
+  void headIsTheAnswerWithoutItsBody() throws IOException {
+    open(routes -> routes.text("/t", exchange -> "text").stream("/s", exchange -> exchange.out().write(new byte[5])));
+
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  @Test
+  void oldClientIsKeptOnlyIfItAsks() throws IOException {
+    open(routes -> routes.text("/", exchange -> "x"));
+
+    assertTrue(talk("GET / HTTP/1.0\r\n\r\n").contains("\r\nConnection: close\r\n"));
+    try (var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n");
+      assertTrue(client.one().contains("\r\nConnection: keep-alive\r\n"));
+      assertTrue(client.send("GET / HTTP/1.0\r\n\r\n").all().contains("\r\nConnection: close\r\n"));
+    }
+  }
+
+  @Test
+  void oldClientGetsALongAnswerToTheEndOfTheConnection() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.out().write(new byte[10_000]);
+      exchange.out().flush();
+    }));
+
+    var answer = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+
+    assertTrue(withoutDate(answer).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"), answer.substring(0, 100));
+    assertEquals(10_000, answer.length() - answer.indexOf("\r\n\r\n") - 4);
+  }
+
+  @Test
+  void whatIsFlushedGoesOutInChunks() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      var out = exchange.header("Content-Type", "a/b").out();
+      out.write('a');
+      out.flush();
+      out.flush();
+      out.write("bcdefghijklmnopq".getBytes());
+    }));
+
+    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\na\r\n10\r\nbcdefghijklmnopq\r\n0\r\n\r\n", withoutDate(answer));
+  }
+
+  @Test
+  void whatIsShortIsSentWithItsLength() throws IOException {
+    open(routes -> routes.stream("/s", exchange -> exchange.out().write("abc".getBytes())).stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
+
+    assertTrue(talk("GET /s" + HOST + "Connection: close\r\n\r\n").contains("\r\nContent-Length: 3\r\n"));
+    assertEquals("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", withoutDate(talk("GET /n" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", withoutDate(talk("GET /e" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  @Test
+  void lengthThatWasToldIsKeptTo() throws IOException {
+    open(routes -> routes.stream("/less", exchange -> exchange.header("Content-Length", "5").out().write("abc".getBytes())).stream("/more", exchange -> {
+      exchange.header("Content-Length", "2").out().write("ab".getBytes());
+      assertThrows(IOException.class, () -> exchange.out().write('c'));
+    }));
+
+    assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc")); // and closed: the client sees that it is not whole
+    assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
+  }
+
+  @Test
+  void answerThatHadBegunIsCutOffWhenItsHandlerFails() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.out().write("abc".getBytes());
+      exchange.out().flush();
+      throw new IllegalStateException("late");
+    }));
+    try (var logged = new Logged()) {
+      var answer = talk("GET /" + HOST + "\r\n");
+
+      assertTrue(answer.endsWith("3\r\nabc\r\n"), answer);
+    }
+  }
+
+  @Test
+  void answerThatHadNotBegunIs500WhenItsHandlerFails() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.header("X-Mine", "1").out().write("abc".getBytes());
+      throw new IllegalStateException("early");
+    }));
+    try (var logged = new Logged(); var client = new RawClient(server.port())) {
+      var answer = client.send("GET /" + HOST + "\r\n").one();
+
+      assertTrue(answer.startsWith("HTTP/1.1 500 ") && !answer.contains("X-Mine") && !answer.contains("close"), answer);
+      assertTrue(client.send("GET /" + HOST + "Connection: close\r\n\r\n").all().startsWith("HTTP/1.1 500 "));
+    }
+  }
+
+  @Test
+  void clientThatAsksIsToldToSendItsBodyWhenItIsRead() throws IOException {
+    open(routes -> routes.text("/read", Exchange::text).text("/not", exchange -> "no"));
+    try (var client = new RawClient(server.port())) {
+      client.send("POST /read" + HOST + "Expect: 100-Continue\r\nContent-Length: 3\r\n\r\n");
+      assertEquals("HTTP/1.1 100 Continue\r\n\r\n", client.one());
+      assertTrue(client.send("abc").one().endsWith("\r\n\r\nabc"));
+
+      client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
+      assertTrue(client.all().contains("\r\nConnection: close\r\n")); // whether the body comes after this answer nobody can know
+    }
+  }
+
+  @Test
+  void bodyThatNobodyReadIsReadAway() throws IOException {
+    open(routes -> routes.text("/", exchange -> exchange.path()));
+
+    assertEquals("200 200", RawClient.codes(talk("POST /" + HOST + "Content-Length: 60000\r\n\r\n" + "a".repeat(60_000) + RawClient.get("/"))));
+    assertEquals("200 200", RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n" + RawClient.get("/"))));
+    assertEquals("200", RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + RawClient.get("/"))));
+    assertEquals("200", RawClient.codes(talk("POST /" + HOST + "Content-Length: 70000\r\n\r\n" + "a".repeat(70_000) + RawClient.get("/"))));
+  }
+
+  @Test
+  void halfClosedClientGetsItsAnswer() throws IOException {
+    open(routes -> routes.text("/", Exchange::text));
+    try (var client = new RawClient(server.port())) {
+      client.send("POST /" + HOST + "Content-Length: 3\r\n\r\nabc");
+      client.socket.shutdownOutput();
+
+      assertTrue(client.all().endsWith("\r\n\r\nabc"));
+    }
+  }
+
+  @Test
+  void bodyThatEndsEarlyIs400() throws IOException {
+    open(routes -> routes.text("/", Exchange::text));
+    for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
+      try (var client = new RawClient(server.port())) {
+        client.send("POST /" + HOST + sent);
+        client.socket.shutdownOutput();
+
+        assertEquals("400", RawClient.codes(client.all()));
+      }
+  }
+
+  @Test
+  void exchangeIsOverWhenItsHandlerReturns() throws IOException {
+    var kept = new AtomicReference<Exchange>();
+    var out = new AtomicReference<OutputStream>();
+    open(routes -> routes.stream("/", exchange -> {
+      kept.set(exchange);
+      out.set(exchange.out());
+    }));
+    talk("POST /" + HOST + "Connection: close\r\nContent-Length: 1\r\n\r\na");
+
+    assertThrows(IOException.class, () -> kept.get().body().read());
+    assertThrows(IOException.class, () -> out.get().write(1));
+    assertThrows(IllegalStateException.class, () -> kept.get().status(201));
+  }
+
+  @Test
+  void whatCannotBeSentIsRefusedAtOnce() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"}) assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));
+      for (var bad : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"}) assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (var bad : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"}) assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (int bad : new int[] {99, 101, 199, 600, -1}) assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
+      assertThrows(NullPointerException.class, () -> exchange.header("X", null));
+      exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299).out();
+      assertThrows(IllegalStateException.class, () -> exchange.status(200));
+    }).text("/text", exchange -> {
+      assertThrows(IllegalStateException.class, exchange::out);
+      assertThrows(IllegalStateException.class, exchange::eventActor);
+      return "ok";
+    }));
+
+    var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
+
+    assertTrue(answer.startsWith("HTTP/1.1 299 Success\r\n") && answer.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), answer);
+    assertFalse(answer.contains("X-One"), answer);
+    assertTrue(talk("GET /text" + HOST + "Connection: close\r\n\r\n").endsWith("ok"));
+  }
+}

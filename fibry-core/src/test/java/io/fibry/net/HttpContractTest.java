@@ -1,0 +1,245 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Gate;
+import io.fibry.Logged;
+import io.fibry.Strategy;
+import io.fibry.Variants;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What every HTTP server does, whatever gives its actors a thread. On CALLER connections are served one after the other, so these tests have one at a time. */
+@Timeout(30)
+class HttpContractTest {
+  private final ActorScope scope = ActorSystem.openScope("http", o -> o);
+  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+  private HttpServer server;
+
+  static Stream<String> strategies() {
+    return Variants.STRATEGIES.keySet().stream();
+  }
+
+  private void open(String strategy, UnaryOperator<HttpRoutes> routes) {
+    server = HttpServer.open(scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0, routes.apply(HttpRoutes.none()), o -> o);
+  }
+
+  private URI uri(String path) {
+    return URI.create("http://localhost:" + server.port() + path);
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request) throws Exception {
+    return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> get(String path) throws Exception {
+    return send(HttpRequest.newBuilder(uri(path)));
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    client.close();
+    scope.close();
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void textIsAnsweredWithLengthTypeAndDate(String strategy) throws Exception {
+    open(strategy, routes -> routes.text("/hello", exchange -> "Hällo " + exchange.query("name").orElse("World")));
+
+    var answer = get("/hello?x=1&name=A+%C3%A4%26&name=B");
+
+    assertEquals(200, answer.statusCode());
+    assertEquals("Hällo A ä&", answer.body());
+    assertEquals("text/plain; charset=utf-8", answer.headers().firstValue("content-type").orElseThrow());
+    assertEquals("" + answer.body().getBytes(StandardCharsets.UTF_8).length, answer.headers().firstValue("content-length").orElseThrow());
+    assertTrue(answer.headers().firstValue("date").orElseThrow().endsWith(" GMT"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void handlerReadsBodyAndHeadersAndSetsStatusAndHeaders(String strategy) throws Exception {
+    open(strategy, routes -> routes.text("/", exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method() + exchange.text().toUpperCase(Locale.ROOT)));
+
+    var sized = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "b").PUT(HttpRequest.BodyPublishers.ofString("sized")));
+    var chunked = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "c").POST(HttpRequest.BodyPublishers.fromPublisher(HttpRequest.BodyPublishers.ofString("chunks"))));
+
+    assertEquals(List.of("PUTSIZED", "b", 201), List.of(sized.body(), sized.headers().firstValue("x-back").orElseThrow(), sized.statusCode()));
+    assertEquals(List.of("POSTCHUNKS", "c"), List.of(chunked.body(), chunked.headers().firstValue("x-back").orElseThrow()));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void longAnswerComesWhole(String strategy) throws Exception {
+    open(strategy, routes -> routes.stream("/", exchange -> {
+      var out = exchange.out();
+      for (int i = 0; i < 20_000; i++) out.write(Integer.toString(i).getBytes(StandardCharsets.US_ASCII));
+    }));
+    var expected = new StringBuilder();
+    for (int i = 0; i < 20_000; i++) expected.append(i);
+
+    var answer = get("/");
+
+    assertEquals(expected.toString(), answer.body());
+    assertEquals("chunked", answer.headers().firstValue("transfer-encoding").orElseThrow());
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void failuresOfHandlersHaveTheirStatus(String strategy) throws Exception {
+    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((Object gate) -> {
+      if (gate instanceof Gate closed) closed.pass();
+      return gate;
+    });
+    Gate.occupy(busy);
+    var stopped = scope.anonymous().newActorWithReturn((String text) -> text);
+    stopped.close();
+    open(strategy, routes -> routes
+        .text("/full", exchange -> { busy.sendMessage("waits"); return "" + busy.ask("one too many"); })
+        .text("/late", exchange -> { throw late(); })
+        .text("/stopped", exchange -> stopped.ask("hello"))
+        .text("/null", exchange -> null)
+        .text("/broken", exchange -> { throw new IOException("the secret"); })
+        .text("/error", exchange -> { throw new AssertionError("the secret"); })
+        .text("/deep", HttpContractTest::deep)
+        .text("/good", exchange -> "good"));
+    try (var logged = new Logged()) {
+      assertEquals("503 1", code("/full") + " " + get("/full").headers().firstValue("retry-after").orElse(""));
+      assertEquals(504, code("/late"));
+      assertEquals(503, code("/stopped"));
+      for (var path : List.of("/null", "/broken", "/error", "/deep")) {
+        var answer = get(path);
+        assertEquals(500, answer.statusCode());
+        assertFalse(answer.body().contains("secret"), answer.body());
+        var number = answer.body().strip().replaceAll(".* ", "");
+        assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered 500"), logged.text());
+      }
+      assertEquals("good", get("/good").body());
+    }
+  }
+
+  private int code(String path) throws Exception {
+    return get(path).statusCode();
+  }
+
+  private AskTimeoutException late() {
+    var never = scope.anonymous().strategy(Strategy.FIBER).newActorWithReturn((String text) -> {
+      Thread.currentThread().join();
+      return text;
+    });
+    try {
+      never.ask("x", Duration.ofMillis(1));
+      throw new AssertionError("answered");
+    } catch (AskTimeoutException late) {
+      never.kill();
+      return late;
+    }
+  }
+
+  private static String deep(Exchange exchange) {
+    return deep(exchange) + 1;
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void whereThereIsNoRoute404(String strategy) throws Exception {
+    open(strategy, routes -> routes.text("/a", exchange -> "short").text("/a/b", exchange -> "long " + exchange.path()));
+
+    var bodies = Stream.of("/a", "/a/", "/a/c", "/a/b", "/a/b/c", "/a/bc").map(path -> {
+      try {
+        return get(path).body();
+      } catch (Exception failure) {
+        throw new AssertionError(failure);
+      }
+    }).toList();
+
+    assertEquals(List.of("short", "short", "short", "long /a/b", "long /a/b/c", "short"), bodies);
+    assertEquals(404, code("/ab"));
+    assertEquals(404, code("/"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void exchangesOfAConnectionAreOneActorsInTheirOrder(String strategy) throws Exception {
+    var seen = new CopyOnWriteArrayList<String>();
+    open(strategy, routes -> routes.text("/", exchange -> {
+      seen.add(exchange.path());
+      return exchange.path();
+    }));
+
+    try (var raw = new RawClient(server.port())) {
+      for (int i = 0; i < 20; i++) raw.send("GET /" + i + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      for (int i = 0; i < 20; i++) assertTrue(raw.one().endsWith("\r\n\r\n/" + i));
+    }
+
+    assertEquals(20, seen.size());
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void closeEndsWithConnectionsAtRest(String strategy) throws Exception {
+    open(strategy, routes -> routes.text("/", exchange -> "x"));
+    try (var raw = new RawClient(server.port())) {
+      raw.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").one();
+
+      server.close();
+
+      assertEquals("", raw.all());
+      assertTrue(server.onExit().isDone());
+      assertEquals("web", server.name());
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void handlerHandsOverToAnActor(String strategy) throws Exception {
+    Actor<String> log = scope.anonymous().newActor((String line) -> {});
+    var shop = scope.anonymous().initialState(() -> new int[1]).newActorWithReturn((int[] orders, String what) -> what + ++orders[0]);
+    open(strategy, routes -> routes.text("/order", exchange -> {
+      log.sendMessage(exchange.text());
+      return shop.ask(exchange.text(), Duration.ofSeconds(5));
+    }));
+
+    assertEquals("milk1", send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("milk"))).body());
+    assertEquals("tea2", send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("tea"))).body());
+  }
+
+  @ParameterizedTest
+  @MethodSource("strategies")
+  void strayInterruptOfAHandlerHarmsNoAnswer(String strategy) throws Exception {
+    open(strategy, routes -> routes.text("/text", exchange -> {
+      Thread.currentThread().interrupt();
+      return "text";
+    }).stream("/stream", exchange -> {
+      exchange.out().write('s');
+      Thread.currentThread().interrupt();
+    }));
+
+    assertEquals("text", get("/text").body());
+    assertEquals("s", get("/stream").body());
+    assertEquals("text", get("/text").body());
+  }
+}

@@ -1,0 +1,330 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Nobody takes longer, sends more or is more than he may. Time stands still but where a test moves it. */
+@Timeout(40)
+class HttpLimitsTest {
+  private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock));
+  private HttpServer server;
+
+  private void open(UnaryOperator<HttpRoutes> routes, UnaryOperator<HttpOptions> options) {
+    server = HttpServer.open(scope.anonymous(), 0, routes.apply(HttpRoutes.none()), options);
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    if (server != null) server.kill();
+    scope.close();
+  }
+
+  /** Moves the time until it is so. */
+  private void until(CompletableFuture<?> done) {
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return done.isDone();
+    });
+  }
+
+  private static CompletableFuture<String> all(RawClient client) {
+    var all = new CompletableFuture<String>();
+    Patience.elsewhere(() -> {
+      try {
+        all.complete(client.all());
+      } catch (IOException failure) {
+        all.completeExceptionally(failure);
+      }
+    });
+    return all;
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n", POST + "Content-Length: 3\r\n\r\nab", POST + "Transfer-Encoding: chunked\r\n\r\n3\r\n"})
+  void whoSendsNoMoreIsCutOff(String sent) throws IOException {
+    open(routes -> routes.text("/", Exchange::text), o -> o);
+    try (var client = new RawClient(server.port())) {
+      var all = all(client.send(sent));
+
+      until(all);
+
+      assertEquals("", all.join());
+    }
+  }
+
+  @Test
+  void headMayTakeItsTimeAndNoMore() throws Exception {
+    open(routes -> routes.text("/", Exchange::text), o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
+    try (var client = new RawClient(server.port())) {
+      var all = all(client);
+      var stopped = new CompletableFuture<Void>();
+      var drip = Patience.elsewhere(() -> {
+        try {
+          client.send("GET / HTTP/1.1\r\nX: ");
+          while (!stopped.isDone()) client.send("x"); // never silent
+        } catch (IOException cut) {
+          // as it should be
+        }
+      });
+      until(all);
+      stopped.complete(null);
+      Patience.joined(drip);
+
+      assertTrue(all.join().isEmpty() || all.join().startsWith("HTTP/1.1 431 "), all.join()); // whichever limit was first
+    }
+  }
+
+  @Test
+  void clientThatDoesNotReadIsCutOff() throws Exception {
+    var failure = new CompletableFuture<Throwable>();
+    open(routes -> routes.stream("/", exchange -> {
+      try {
+        while (true) exchange.out().write(new byte[8_192]);
+      } catch (IOException gone) {
+        failure.complete(gone);
+        throw gone;
+      }
+    }), o -> o.withWriteLimit(Duration.ofSeconds(5)));
+    try (var client = new RawClient(server.port())) {
+      client.send(RawClient.get("/"));
+
+      until(failure);
+
+      assertTrue(failure.join().getMessage().contains("did not take what was written to it within PT5S"), failure.join().toString());
+    }
+  }
+
+  @Test
+  void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/wait", exchange -> {
+      gate.pass();
+      return "waited";
+    }).text("/", exchange -> "x"), o -> o.withMaxExchanges(1));
+    try (var first = new RawClient(server.port())) {
+      first.send(RawClient.get("/wait"));
+      Patience.await(gate.entered);
+
+      var busy = RawClient.talk(server.port(), RawClient.get("/"));
+      gate.open();
+
+      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n") && busy.contains("\r\nConnection: close\r\n"), busy);
+      assertTrue(first.all().endsWith("waited"));
+      assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
+    }
+  }
+
+  @Test
+  void clientThatAsksFirstIsNotToldToSendWhenTheServerIsBusy() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.pass();
+      return exchange.text();
+    }), o -> o.withMaxExchanges(1));
+    try (var first = new RawClient(server.port())) {
+      first.send(RawClient.get("/"));
+      Patience.await(gate.entered);
+
+      assertEquals("503", RawClient.codes(RawClient.talk(server.port(), POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")));
+    }
+  }
+
+  @Test
+  void thousandHalfOpenClientsStallNobody() throws Exception {
+    open(routes -> routes.text("/", exchange -> "x"), o -> o.withMaxExchanges(4));
+    var half = new ArrayList<Socket>();
+    try {
+      for (int i = 0; i < 1_000; i++) {
+        var socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+        half.add(socket);
+        socket.getOutputStream().write("GET / HTTP/1.1\r\nHo".getBytes());
+      }
+
+      assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
+    } finally {
+      for (var socket : half) socket.close();
+    }
+  }
+
+  @Test
+  void bodyThatIsTooLongIsRefusedUnread() throws Exception {
+    var handled = new AtomicInteger();
+    open(routes -> routes.text("/", exchange -> {
+      handled.incrementAndGet();
+      return exchange.text();
+    }), o -> o.withMaxBody(1_000));
+    long sent = upload("Content-Length: 1073741824\r\n\r\n", new byte[65_536]);
+
+    assertTrue(sent < 1 << 30, "the server has taken all of it");
+    assertEquals(0, handled.get());
+  }
+
+  @Test
+  void chunkedBodyThatIsTooLongIsRefusedWhenItIsTooLong() throws Exception {
+    var seen = new AtomicReference<IOException>();
+    var read = new AtomicLong();
+    open(routes -> routes.stream("/", exchange -> {
+      try {
+        while (exchange.body().read() >= 0) read.incrementAndGet();
+      } catch (IOException tooLong) {
+        seen.set(tooLong);
+        throw tooLong;
+      }
+    }), o -> o.withMaxBody(1_000));
+    upload("Transfer-Encoding: chunked\r\n\r\n", ("1f4\r\n" + "x".repeat(500) + "\r\n").getBytes());
+
+    assertEquals("a body of more than 1000 bytes", seen.get().getMessage());
+    assertEquals(1_000, read.get());
+  }
+
+  /** Sends the same again and again, until it is answered; answers how much it could send. */
+  private long upload(String headers, byte[] piece) throws Exception {
+    try (var client = new RawClient(server.port())) {
+      client.send(POST + headers);
+      var answer = all(client);
+      long sent = 0;
+      try {
+        while (sent < 1 << 30) {
+          client.send(piece);
+          sent += piece.length;
+        }
+      } catch (IOException closed) {
+        // as it should be
+      }
+      assertEquals("413", RawClient.codes(Patience.value(answer)));
+      return sent;
+    }
+  }
+
+  @Test
+  void endGivesExchangesTheirTimeThenCutsThem() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.pass();
+      return "never";
+    }), o -> o.withDrainLimit(Duration.ofSeconds(7)));
+    try (var client = new RawClient(server.port())) {
+      var all = all(client.send(RawClient.get("/")));
+      Patience.await(gate.entered);
+
+      server.sendPoisonPill();
+      assertFalse(server.onExit().isDone());
+      until(server.onExit());
+
+      assertEquals("", Patience.value(all));
+    }
+  }
+
+  @Test
+  void endLetsAnExchangeFinishAndSaysThatNoMoreFollows() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.pass();
+      return exchange.text();
+    }), o -> o);
+    try (var client = new RawClient(server.port())) {
+      client.send(POST + "Content-Length: 3\r\n\r\n");
+      Patience.await(gate.entered);
+
+      server.askExit();
+      client.send("abc");
+      gate.open();
+
+      var answer = client.all();
+      assertTrue(answer.endsWith("\r\n\r\nabc") && answer.contains("\r\nConnection: close\r\n"), answer);
+      Patience.ended(server);
+      assertThrows(IOException.class, () -> new RawClient(server.port()).close());
+    }
+  }
+
+  @Test
+  void killCutsAtOnce() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/wait", exchange -> {
+      gate.pass();
+      return "never";
+    }), o -> o);
+    try (var client = new RawClient(server.port()); var resting = new RawClient(server.port())) {
+      resting.send("GET /none HTTP/1.1\r\nHost: a\r\n\r\n").one();
+      client.send(RawClient.get("/wait"));
+      Patience.await(gate.entered);
+
+      server.kill();
+
+      assertEquals("", client.all());
+      assertEquals("", resting.all());
+      Patience.ended(server);
+    }
+  }
+
+  @Test
+  void nothingIsLeftAfterTheEnd() throws Exception {
+    long before = descriptors();
+    open(routes -> routes.text("/", exchange -> "x"), o -> o);
+    for (int i = 0; i < 50; i++) {
+      try (var client = new RawClient(server.port())) {
+        client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+        if (i % 2 == 0) client.one();
+        if (i % 3 == 0) client.socket.setSoLinger(true, 0); // a reset
+      }
+    }
+
+    server.close();
+
+    Patience.eventually(() -> descriptors() <= before);
+    assertNull(HttpRoutes.none().find("/"));
+  }
+
+  private static long descriptors() {
+    try (var open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    } catch (IOException none) {
+      return 0; // not this system
+    }
+  }
+
+  @Test
+  void optionsThatCannotBeAreRefused() {
+    for (UnaryOperator<HttpOptions> bad : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(Duration.ZERO), o -> o.withBodyLimit(Duration.ofSeconds(-1)), o -> o.withWriteLimit(Duration.ZERO), o -> o.withIdleLimit(Duration.ZERO),
+        o -> o.withDrainLimit(Duration.ofMillis(-1)), o -> o.withMaxBody(-1), o -> o.withMaxHeaders(255), o -> o.withMaxUri(15), o -> o.withMaxExchanges(0), o -> o.withMaxExchanges(1_000_001))) {
+      var refused = assertThrows(IllegalArgumentException.class, () -> bad.apply(HttpOptions.DEFAULT));
+      assertTrue(refused.getMessage().contains("give"), refused.getMessage());
+    }
+    for (UnaryOperator<HttpOptions> none : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(null), o -> o.withDrainLimit(null), o -> o.withAddress(null))) assertThrows(NullPointerException.class, () -> none.apply(HttpOptions.DEFAULT));
+    assertThrows(NullPointerException.class, () -> HttpServer.open(scope.anonymous(), 0, HttpRoutes.none(), o -> null));
+    for (var bad : new String[] {"", "a", "/a/", "//", "/a//b", "/a/../b", "/.", "/a?b", "/a\n"}) assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(bad, exchange -> ""), bad);
+    assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text("/a", exchange -> "").stream("/a", exchange -> {}));
+    assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().files("/a", Path.of("/no/such/folder")));
+  }
+}
