@@ -68,6 +68,9 @@ final class Outbox<M> {
     var bytes = form.bytes(message);
     try {
       link.sendAside(bytes);
+    } catch (IOException gone) {
+      door.askExit(); // the conversation may not notice: it need not read, nor write itself
+      throw gone;
     } finally {
       unsent.addAndGet(-form.size(message)); // what was added; the bytes may be fewer
     }

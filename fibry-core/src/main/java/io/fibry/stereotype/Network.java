@@ -4,6 +4,10 @@ import io.fibry.ActorBuilder;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.io.Downloader;
+import io.fibry.net.Exchange;
+import io.fibry.net.HttpOptions;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.net.TcpConnection;
 import io.fibry.net.TcpOptions;
@@ -21,6 +25,43 @@ abstract sealed class Network permits Stereotypes {
 
   Network(ActorBuilder<?> how) {
     this.how = how;
+  }
+
+  /**
+   * Answers every path with the text that the code returns.
+   *
+   * @param port where it listens, on the loopback address; 0 for any port that is free
+   * @param handler runs in the connection's actor, and may block
+   * @return the server, listening
+   * @see HttpServer#open
+   */
+  public HttpServer embeddedHttpServer(int port, Handler.Returning<Exchange, String> handler) {
+    return embeddedHttpServer(port, HttpRoutes.none().text("/", handler));
+  }
+
+  /**
+   * Answers each path as its route says.
+   *
+   * @param port where it listens, on the loopback address; 0 for any port that is free
+   * @param routes what it does with which path
+   * @return the server, listening
+   * @see HttpServer#open
+   */
+  public HttpServer embeddedHttpServer(int port, HttpRoutes routes) {
+    return embeddedHttpServer(port, routes, same -> same);
+  }
+
+  /**
+   * Answers each path as its route says, within limits of your own.
+   *
+   * @param port where it listens; 0 for any port that is free
+   * @param routes what it does with which path
+   * @param options changes the limits, and the address
+   * @return the server, listening
+   * @see HttpServer#open
+   */
+  public HttpServer embeddedHttpServer(int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
+    return HttpServer.open(how, port, routes, options);
   }
 
   /**

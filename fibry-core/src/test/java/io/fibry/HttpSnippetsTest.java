@@ -1,0 +1,106 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.stereotype.Stereotypes;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The regions that the Javadoc of the HTTP server shows, run. */
+@Timeout(20)
+class HttpSnippetsTest {
+  private final HttpClient client = HttpClient.newHttpClient();
+
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  private void print(Object line) {
+    seen.add(line);
+  }
+
+  @TempDir
+  Path web;
+
+  private String get(HttpServer server, String path) throws Exception {
+    return client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(), HttpResponse.BodyHandlers.ofString()).body();
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
+  }
+
+  @Test
+  void server() throws Exception {
+    // @start region="server"
+    var server = HttpServer.open(ActorSystem.named("web"), 0, HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.query("name").orElse("World")), options -> options);
+
+    print("http://localhost:" + server.port() + "/hello?name=Ada");
+    // @end
+    assertEquals(seen, List.of("http://localhost:" + server.port() + "/hello?name=Ada"));
+    assertEquals("Hello Ada", get(server, "/hello?name=Ada"));
+    server.close();
+  }
+
+  @Test
+  void routes() throws Exception {
+    Files.writeString(web.resolve("index.html"), "<p>shop</p>");
+    // @start region="routes"
+    var orders = ActorSystem.named("orders").newActorWithReturn((String what) -> "ordered: " + what);
+    var routes = HttpRoutes.none()
+        .text("/order", exchange -> orders.ask(exchange.text())) // full: 503, late: 504
+        .stream("/count", exchange -> {
+          for (int i = 0; i < 3; i++) exchange.out().write(("line " + i + "\n").getBytes(StandardCharsets.UTF_8));
+        })
+        .files("/", web);
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(orders)) {
+      assertEquals("ordered: ", get(server, "/order"));
+      assertEquals("line 0\nline 1\nline 2\n", get(server, "/count"));
+      assertEquals("<p>shop</p>", get(server, "/"));
+    }
+  }
+
+  @Test
+  void exchange() throws Exception {
+    // @start region="exchange"
+    var routes = HttpRoutes.none().text("/teapot", exchange -> {
+      if (!exchange.method().equals("GET")) return exchange.status(405).header("Allow", "GET").path() + " is for looking only";
+      return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").query("who").map(who -> "<p>short and stout</p>").orElse("<p>who?</p>");
+    });
+    // @end
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {
+      assertEquals("<p>short and stout</p>", get(server, "/teapot?who=me"));
+    }
+  }
+
+  @Test
+  void options() throws Exception {
+    // @start region="options"
+    var server = Stereotypes.def().embeddedHttpServer(0, HttpRoutes.none().text("/", exchange -> "Hello"),
+        o -> o.withMaxBody(10_000).withMaxExchanges(5_000).withHeaderLimit(Duration.ofSeconds(5)));
+    // @end
+    assertEquals("Hello", get(server, "/"));
+    server.close();
+  }
+
+  @Test
+  void oneLine() throws Exception {
+    try (var server = Stereotypes.def().embeddedHttpServer(0, exchange -> "Hello World!")) {
+      assertEquals("Hello World!", get(server, "/any/path"));
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Logged;
+import java.io.ByteArrayInputStream;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Any bytes at any split: an answer or a close, never a failure of the server, and never another request than a second reader finds. */
+@Timeout(60)
+class HttpFuzzTest {
+  private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/b/../c%20d?e=f&g HTTP/1.1\r\nHost: a.b:80\r\nX-Y: z\r\nAccept: */*\r\n\r\n", "POST /x HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\nabc",
+    "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na",
+    "HEAD http://a/x/./y HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"};
+  private static final String[] PIECES = {"\r", "\n", "\r\n", "\r\n\r\n", "\0", " ", "\t", ":", "%", "%2e", "%2F", "%00", "..", "/", "//", "/../", "\\", "?", "#", "*", "+", "-", ",", ";", "\u0080", "\u00ff", "0", "9999999999999999999", "Host: b\r\n",
+    "Content-Length: 3\r\n", "Content-Length: 4\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: identity\r\n", "Connection: close\r\n", "X:\r\n", " folded\r\n", "HTTP/1.1", "HTTP/2.0", "http://a", "GET", "chunked", "x".repeat(300)};
+
+  private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+  private static final Pattern REQUEST = Pattern.compile("(?:\r\n)?(" + TOKEN + ") ([\\x21-\\x7e]+) HTTP/1\\.([01])\r\n((?:" + TOKEN + ":[\\t\\x20-\\x7e\\x80-\\xff]*\r\n)*)\r\n", Pattern.DOTALL);
+  private static final String SEGMENTS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
+  private static final Pattern TARGET = Pattern.compile("(?:http://(" + "[^/?]+" + "))?(/" + SEGMENTS + ")?(?:\\?((?:[\\x21\\x22\\x24\\x26-\\x7e]|%[0-9A-Fa-f]{2})*))?", Pattern.CASE_INSENSITIVE);
+  private static final Pattern HOST = Pattern.compile("(?:\\[[0-9A-Fa-f:.]*\\]|[A-Za-z0-9._~-]+)(?::[0-9]{0,5})?");
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+
+  private String mutated() {
+    var text = new StringBuilder(SEEDS[random.nextInt(SEEDS.length)]);
+    for (int n = random.nextInt(4); n > 0; n--) {
+      int at = random.nextInt(text.length() + 1);
+      switch (random.nextInt(5)) {
+        case 0 -> text.insert(at, PIECES[random.nextInt(PIECES.length)]);
+        case 1 -> text.delete(at, Math.min(text.length(), at + 1 + random.nextInt(3)));
+        case 2 -> text.insert(at, (char) random.nextInt(256));
+        case 3 -> {
+          int line = text.indexOf("\r\n", at);
+          if (line >= 0) text.insert(line + 2, PIECES[random.nextInt(PIECES.length)]);
+        }
+        default -> {
+          if (at < text.length()) text.setCharAt(at, (char) random.nextInt(256));
+        }
+      }
+    }
+    return text.toString();
+  }
+
+  @Test
+  void whatIsAcceptedASecondReaderReadsTheSame() throws IOException {
+    int accepted = 0;
+    for (int i = 0; i < 200_000; i++) {
+      var sent = mutated();
+      var ours = ours(sent);
+      if (!ours.isEmpty()) accepted++;
+
+      assertEquals(theirs(sent), ours, () -> "seed " + seed + ": " + sent.replace("\r", "\\r").replace("\n", "\\n"));
+    }
+    assertTrue(accepted > 20_000, "too few for a test: " + accepted);
+  }
+
+  private static String ours(String sent) throws IOException {
+    var in = new ByteArrayInputStream(sent.getBytes(StandardCharsets.ISO_8859_1));
+    try {
+      int first = in.read();
+      if (first < 0) return "";
+      var head = RequestHead.read(first, in, HttpOptions.DEFAULT);
+      return head.method + " " + head.target.path() + " " + head.http11 + " " + head.bodyLength + " " + in.available();
+    } catch (Status.Refused | EOFException no) {
+      return "";
+    }
+  }
+
+  /** The same by patterns, without a thought for speed; empty: no request. */
+  private static String theirs(String sent) {
+    var request = REQUEST.matcher(sent);
+    if (!request.lookingAt() || !List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS").contains(request.group(1))) return "";
+    var hosts = new ArrayList<String>();
+    var lengths = new ArrayList<String>();
+    var codings = new ArrayList<String>();
+    boolean http11 = request.group(3).equals("1");
+    for (var line : request.group(4).split("\r\n")) {
+      if (line.isEmpty()) continue;
+      var name = line.substring(0, line.indexOf(':'));
+      var value = line.substring(line.indexOf(':') + 1).replaceAll("^[ \t]+|[ \t]+$", "");
+      if (name.equalsIgnoreCase("host")) hosts.add(value);
+      if (name.equalsIgnoreCase("content-length")) lengths.add(value);
+      if (name.equalsIgnoreCase("transfer-encoding")) codings.add(value);
+      if (name.equalsIgnoreCase("expect") && http11 && !value.equalsIgnoreCase("100-continue")) return "";
+    }
+    if (hosts.size() > 1 || hosts.isEmpty() && http11 || !hosts.isEmpty() && !HOST.matcher(hosts.getFirst()).matches()) return "";
+    if (codings.size() + lengths.size() > 1 || !codings.isEmpty() && (!http11 || !codings.getFirst().equalsIgnoreCase("chunked"))) return "";
+    if (!lengths.isEmpty() && !lengths.getFirst().matches("[0-9]{1,18}")) return "";
+    long length = !codings.isEmpty() ? -1 : lengths.isEmpty() ? 0 : Long.parseLong(lengths.getFirst());
+    if (length > 1 << 20) return "";
+    var target = TARGET.matcher(request.group(2));
+    if (!target.matches() || target.group(1) == null && target.group(2) == null) return "";
+    if (target.group(1) != null && (!HOST.matcher(target.group(1)).matches() || !hosts.isEmpty() && !hosts.getFirst().replaceAll(":80$", "").equalsIgnoreCase(target.group(1).replaceAll(":80$", "")))) return "";
+    var path = path(target.group(2) == null ? "/" : target.group(2));
+    return path == null ? "" : request.group(1) + " " + path + " " + http11 + " " + length + " " + (sent.length() - request.end());
+  }
+
+  private static String path(String raw) {
+    var kept = new ArrayDeque<String>();
+    var segments = List.of(raw.split("/", -1));
+    for (int i = 1; i < segments.size(); i++) {
+      var bytes = new StringBuilder();
+      for (int k = 0; k < segments.get(i).length(); k++) {
+        char c = segments.get(i).charAt(k);
+        if (c == '%') {
+          c = (char) Integer.parseInt(segments.get(i).substring(k + 1, k + 3), 16);
+          k += 2;
+          if (c < 0x20 || c == 0x7f || c == '/' || c == '\\') return null;
+        }
+        bytes.append(c);
+      }
+      var segment = new String(bytes.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
+      if (segment.contains("\ufffd") && !bytes.toString().contains("\u00ef\u00bf\u00bd")) return null;
+      boolean last = i == segments.size() - 1;
+      switch (segment) {
+        case "", "." -> {
+          if (last) kept.add("");
+        }
+        case ".." -> {
+          if (kept.isEmpty()) return null;
+          kept.removeLast();
+          if (last) kept.add("");
+        }
+        default -> kept.add(segment);
+      }
+    }
+    return "/" + String.join("/", kept);
+  }
+
+  @Test
+  void anyBytesAtAnySplitAreAnsweredOrTheConnectionIsClosed() throws IOException {
+    try (ActorScope scope = ActorSystem.openScope("fuzz", o -> o); var logged = new Logged()) {
+      var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> exchange.method() + exchange.text()), o -> o.withHeaderLimit(Duration.ofMillis(300)).withIdleLimit(Duration.ofMillis(300)).withBodyLimit(Duration.ofMillis(300)));
+      long end = System.nanoTime() + 2_000_000_000L;
+      while (System.nanoTime() < end) {
+        var sent = mutated() + (random.nextBoolean() ? mutated() : "");
+        var answer = talk(server.port(), sent);
+
+        assertFalse(!answer.isEmpty() && RawClient.codes(answer).isEmpty() && !answer.startsWith("HTTP/1.1 100 Continue\r\n"), () -> "seed " + seed + ": " + sent + " was answered " + answer);
+      }
+      server.close();
+
+      assertFalse(logged.text().contains("ERROR"), () -> "seed " + seed + ": " + logged.text());
+    }
+  }
+
+  /** Sends it in pieces, and closes its side. */
+  private String talk(int port, String sent) throws IOException {
+    try (var client = new RawClient(port)) {
+      try {
+        for (int from = 0; from < sent.length();) {
+          int to = Math.min(sent.length(), from + 1 + random.nextInt(sent.length()));
+          client.send(sent.substring(from, to));
+          from = to;
+        }
+        client.socket.shutdownOutput();
+      } catch (IOException refused) {
+        // the answer may have come all the same
+      }
+      return client.all();
+    }
+  }
+}
