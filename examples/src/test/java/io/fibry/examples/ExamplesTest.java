@@ -140,6 +140,9 @@ class ExamplesTest {
           For input string: "three\""""),
       Map.entry("FlowBridge", "hello\nworld\n1\n4\n9"),
       Map.entry("UdpEcho", "hello -> hello\na long greeting -> a long gre\nall! -> no"),
+      Map.entry("HttpHello", "Hello World!"),
+      Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
+      Map.entry("WebSocketChat", "Ada hears: Bob came, Bob hears: Bob came\nAda hears: Bob: hello, Bob hears: Bob: hello"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 

@@ -1,0 +1,48 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.net.HttpRoutes;
+import io.fibry.pubsub.Topic;
+import io.fibry.stereotype.Stereotypes;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/** Requests are handed over to an actor, whose full mailbox is a 503; what it does is told to browsers as it happens. */
+class HttpToActor {
+  public static void main(String[] args) throws Exception {
+    Topic<String> news = Topic.of(ActorSystem.named("news"));
+    var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT)).initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String what) -> {
+      orders.add(what);
+      news.publish("sold: " + what);
+      return orders.size();
+    });
+    var watched = new CountDownLatch(1);
+    var routes = HttpRoutes.none()
+        .text("/order", exchange -> "order " + shop.ask(exchange.text())) // full: 503, late: 504
+        .stream("/news", exchange -> {
+          var browser = exchange.eventActor();
+          news.subscribe(browser); // forgotten when the browser is gone
+          watched.countDown();
+          browser.waitForExit();
+        });
+
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(news, shop); var client = HttpClient.newHttpClient()) {
+      var address = "http://localhost:" + server.port();
+      var events = client.sendAsync(HttpRequest.newBuilder(URI.create(address + "/news")).build(), BodyHandlers.ofLines());
+      watched.await();
+      for (var what : List.of("hat", "shoes")) {
+        var order = HttpRequest.newBuilder(URI.create(address + "/order")).POST(HttpRequest.BodyPublishers.ofString(what)).build();
+        System.out.println(client.send(order, BodyHandlers.ofString()).body());
+      }
+      server.sendPoisonPill(); // ends the stream of events, too
+      events.join().body().filter(line -> !line.isEmpty()).forEach(System.out::println);
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.fibry.examples.web;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.WebSocket;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** A guest's end of a WebSocket, for the chat to have guests. */
+public final class Browser implements WebSocket.Listener, AutoCloseable {
+  private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  private final WebSocket socket;
+
+  public Browser(HttpClient client, URI address) {
+    socket = client.newWebSocketBuilder().buildAsync(address, this).join();
+  }
+
+  @Override
+  public CompletionStage<?> onText(WebSocket socket, CharSequence text, boolean last) {
+    heard.add(text.toString());
+    socket.request(1);
+    return null;
+  }
+
+  /** Waits for what is said next. */
+  public String hear() throws InterruptedException {
+    return heard.take();
+  }
+
+  public void say(String text) {
+    socket.sendText(text, true).join();
+  }
+
+  @Override
+  public void close() {
+    socket.sendClose(WebSocket.NORMAL_CLOSURE, "").join();
+  }
+}
