@@ -139,9 +139,12 @@ final class Answer {
     text(text);
   }
 
+  void refuseSecond() {
+    if (out != null || sent) throw new IllegalStateException("the answer has begun; server-sent events are an answer of their own");
+  }
+
   /** Begins an answer that ends with the connection, and that others write. */
   void stream(String type) throws IOException {
-    if (out != null || sent) throw new IllegalStateException("the answer has begun; server-sent events are an answer of their own");
     header("Content-Type", type);
     header("Cache-Control", "no-cache");
     keeps = false;

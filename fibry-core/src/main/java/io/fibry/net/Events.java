@@ -33,8 +33,9 @@ final class Events {
   private final Outbox<String> outbox;
 
   Events(Listener.Conversation conversation, Answer answer) throws IOException {
+    answer.refuseSecond();
+    outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM); // ends with the link, whatever comes
     answer.stream("text/event-stream");
-    outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM);
     outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
     conversation.link.endFirst(outbox.actor());
   }

@@ -1,0 +1,113 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.LeakProbe;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import java.io.IOException;
+import java.lang.ref.WeakReference;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Clients that vanish at any moment take nothing with them. */
+@Timeout(60)
+class HttpChaosTest {
+  private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
+  private static final String[] REQUESTS = {"GET /t" + HOST + "\r\n", "GET /t" + HOST + "\r\nGET /s" + HOST + "\r\n", "GET /s" + HOST + "\r\n", "POST /t" + HOST + "Content-Length: 100000\r\n\r\n" + "x".repeat(100_000), "GET /e" + HOST + "\r\n",
+    "POST /t" + HOST + "Transfer-Encoding: chunked\r\n\r\n" + "5\r\nabcde\r\n".repeat(1_000) + "0\r\n\r\n", "POST /t" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n", "GET /f" + HOST + "\r\n"};
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final AtomicInteger inHandlers = new AtomicInteger();
+
+  private HttpRoutes routes() {
+    return HttpRoutes.none().text("/t", exchange -> counted(exchange::text)).stream("/s", exchange -> counted(() -> {
+      for (int i = 0; i < 100; i++) exchange.out().write(new byte[10_000]);
+      return "";
+    })).stream("/e", exchange -> counted(() -> {
+      var client = exchange.eventActor();
+      for (int i = 0; i < 100; i++) client.sendMessage("x".repeat(10_000));
+      return "";
+    })).text("/f", exchange -> counted(() -> {
+      throw new IllegalStateException("thrown by a test");
+    }));
+  }
+
+  private String counted(java.util.concurrent.Callable<String> code) throws Exception {
+    inHandlers.incrementAndGet();
+    try {
+      return code.call();
+    } finally {
+      inHandlers.decrementAndGet();
+    }
+  }
+
+  @Test
+  void clientsThatVanishTakeNothingWithThem() throws Exception {
+    try (ActorScope scope = ActorSystem.openScope("chaos", o -> o); var logged = new Logged()) {
+      var server = HttpServer.open(scope.anonymous(), 0, routes(), o -> o.withMaxExchanges(8));
+      RawClient.talk(server.port(), RawClient.get("/t"));
+      long before = descriptors();
+      var clients = new ArrayList<Thread>();
+      for (int i = 0; i < 8; i++) {
+        var random = new Random(seed + i);
+        clients.add(Patience.elsewhere(() -> {
+          for (int n = 0; n < 60; n++) vanish(server.port(), random);
+        }));
+      }
+      clients.forEach(Patience::joined);
+
+      Patience.eventually(() -> inHandlers.get() == 0 && descriptors() <= before);
+      for (int i = 0; i < 8; i++) assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/t"))), "seed " + seed);
+      server.close();
+      for (var line : logged.text().split("\n")) assertFalse(line.contains("ERROR") && !line.contains(" of GET /f was answered"), () -> "seed " + seed + ": " + line);
+    }
+  }
+
+  /** Sends some of it, reads some of the answer, and is gone, with or without a word. */
+  private static void vanish(int port, Random random) {
+    try (var client = new RawClient(port)) {
+      client.socket.setSoTimeout(20); // half a request is not answered
+      if (random.nextBoolean()) client.socket.setSoLinger(true, 0);
+      var request = REQUESTS[random.nextInt(REQUESTS.length)];
+      client.send(request.substring(0, random.nextInt(4) == 0 ? random.nextInt(request.length()) : request.length()));
+      if (random.nextBoolean()) client.socket.getInputStream().readNBytes(random.nextInt(200));
+    } catch (IOException refused) {
+      // busy, or closed
+    }
+  }
+
+  private static long descriptors() {
+    try (var open = Files.list(Path.of("/proc/self/fd"))) {
+      return open.count();
+    } catch (IOException none) {
+      return 0; // not this system
+    }
+  }
+
+  @Test
+  void endedServerIsGarbageAndNoThreadOfItsIsLeft() throws Exception {
+    var server = new WeakReference<>(served());
+
+    assertTrue(LeakProbe.collected(server));
+    assertFalse(Thread.getAllStackTraces().keySet().stream().anyMatch(thread -> thread.getName().startsWith("leaky")));
+  }
+
+  private HttpServer served() throws IOException {
+    var server = HttpServer.open(ActorSystem.named("leaky"), 0, routes(), o -> o);
+    try (var client = new RawClient(server.port())) {
+      client.send(REQUESTS[0]).one();
+      server.close();
+    }
+    return server;
+  }
+}
