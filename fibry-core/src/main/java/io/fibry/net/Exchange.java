@@ -19,7 +19,7 @@ public interface Exchange {
   String method();
 
   /**
-   * The path, decoded once and canonical: it begins with a slash and has no {@code .} or {@code ..} segment, no empty segment, no backslash that was encoded and no control character. What could not be made so was answered 400.
+   * The path, decoded once and canonical: it begins with a slash and has no {@code .} or {@code ..} segment, no empty segment, no backslash and no control character. What could not be made so was answered 400.
    *
    * @return the path
    */

@@ -94,7 +94,9 @@ record Target(String path, String query) {
     int last = lastSlash(bytes, length) + 1;
     if (isDots(bytes, last, length)) length = closeSegment(bytes, length);
     try {
-      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
+      var path = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
+      if (path.chars().anyMatch(Character::isISOControl)) throw new Refused(400, "an encoded control character in the path");
+      return path;
     } catch (CharacterCodingException malformed) {
       throw new Refused(400, "a path that is not UTF-8");
     }

@@ -110,6 +110,7 @@ class HttpBadInputTest {
         arguments("above the root, encoded", "GET /%2e%2E/etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("encoded slash", "GET /%2e%2e%2fetc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("encoded NUL", "GET /a%00b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+        arguments("encoded control character of Latin-1", "GET /a%c2%85b HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("encoded line end", "GET /a%0d%0ab HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("backslash", "GET /..\\etc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
         arguments("encoded backslash", "GET /..%5cetc HTTP/1.1\r\nHost: a\r\n\r\n", "400"),

@@ -128,6 +128,7 @@ class HttpFuzzTest {
       }
       var segment = new String(bytes.toString().getBytes(StandardCharsets.ISO_8859_1), StandardCharsets.UTF_8);
       if (segment.contains("\ufffd") && !bytes.toString().contains("\u00ef\u00bf\u00bd")) return null;
+      if (segment.chars().anyMatch(Character::isISOControl)) return null;
       boolean last = i == segments.size() - 1;
       switch (segment) {
         case "", "." -> {

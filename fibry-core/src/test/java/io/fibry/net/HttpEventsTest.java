@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** A client of server-sent events is an actor, and ends when the client does. */
 @Timeout(30)
 @SuppressWarnings("try") // an actor is not always closed where it is made
-class EventsTest {
+class HttpEventsTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("events", o -> o.withScheduler(clock));
   private final CompletableFuture<Actor<String>> made = new CompletableFuture<>();
