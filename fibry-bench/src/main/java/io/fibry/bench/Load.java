@@ -1,0 +1,189 @@
+package io.fibry.bench;
+
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * What do our servers bear, beside others that do the same? Starts each in a process of its own, in turn, {@code ab} or {@code wrk} before it, several rounds, and prints requests per second with the ratio to the reference of the same run. Needs both
+ * tools ({@code apache2-utils}, {@code wrk}) on the path; without {@code go}, the rows in Go are left out.
+ */
+public final class Load {
+  private static final int ROUNDS = Integer.getInteger("rounds", 5);
+  private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
+  private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
+  private static final int IDLE = Integer.getInteger("idle", 9_000); // each takes a descriptor here and one there
+
+  /** One question: ours first, the others after it; how much of each of them ours must reach. */
+  private record Question(String name, List<String> load, String ours, Map<String, Double> others) {}
+
+  private static final List<Question> QUESTIONS = List.of(new Question("answers and closes", CLOSING, "acceptor", ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
+      new Question("keeps the connection", KEEPING, "acceptor-keep", ordered("loop-keep", 0.95, "go-keep", 0.0)), new Question("HTTP hello", KEEPING, "http", ordered("jdk-http", 0.9)));
+
+  private Load() {}
+
+  private static Map<String, Double> ordered(Object... entries) {
+    var map = new LinkedHashMap<String, Double>();
+    for (int i = 0; i < entries.length; i += 2) map.put((String) entries[i], (Double) entries[i + 1]);
+    return map;
+  }
+
+  /**
+   * Answers the questions.
+   *
+   * @param args {@code speed} or {@code idle}; none for both
+   * @throws Exception if a server or a tool cannot be run
+   */
+  public static void main(String[] args) throws Exception {
+    System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n", Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
+    boolean kept = true;
+    if (args.length == 0 || Arrays.asList(args).contains("speed")) for (var question : QUESTIONS) kept &= answer(question);
+    if (args.length == 0 || Arrays.asList(args).contains("idle")) kept &= idle();
+    System.out.println(kept ? "all kept" : "BROKEN, see above");
+    System.exit(kept ? 0 : 1);
+  }
+
+  private static boolean answer(Question question) throws Exception {
+    var all = new LinkedHashMap<String, List<Double>>();
+    all.put(question.ours, new ArrayList<>());
+    for (var other : question.others.keySet()) if (!other.startsWith("go") || hasGo()) all.put(other, new ArrayList<>());
+    System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
+    for (int round = 0; round < ROUNDS; round++)
+      for (var each : all.entrySet()) {
+        try (var server = new Server(each.getKey())) {
+          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port); // to warm it up
+          else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port);
+          each.getValue().add(load(question.load, server.port));
+        }
+      }
+    all.values().forEach(each -> each.sort(null));
+    double ours = median(all.get(question.ours));
+    boolean kept = true;
+    for (var each : all.entrySet()) {
+      double ratio = ours / median(each.getValue());
+      Double must = question.others.get(each.getKey());
+      String verdict = must == null || must == 0 ? "" : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN");
+      kept &= !verdict.endsWith("BROKEN");
+      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%n", each.getKey(), median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(),
+          each.getKey().equals(question.ours) ? "" : String.format(Locale.ROOT, "   ours is %.2f of it%s", ratio, verdict));
+    }
+    return kept;
+  }
+
+  private static double median(List<Double> sorted) {
+    return sorted.get(sorted.size() / 2);
+  }
+
+  /** Answers requests a second; throws if one failed. */
+  private static double load(List<String> command, int port) throws IOException, InterruptedException {
+    var whole = new ArrayList<>(command);
+    whole.add("http://127.0.0.1:" + port + "/");
+    var process = new ProcessBuilder(whole).redirectErrorStream(true).start();
+    String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    if (process.waitFor() != 0) throw new IllegalStateException(String.join(" ", whole) + " failed: " + printed);
+    var failed = Pattern.compile("Failed requests: +(\\d+)|Non-2xx or 3xx responses: +(\\d+)|Socket errors: (.*)").matcher(printed);
+    if (failed.find() && !"0".equals(failed.group(1))) throw new IllegalStateException("requests failed: " + printed);
+    var rate = Pattern.compile("Requests(?: per second|/sec): +([\\d.]+)").matcher(printed);
+    if (!rate.find()) throw new IllegalStateException("no rate in: " + printed);
+    return Double.parseDouble(rate.group(1));
+  }
+
+  // ---- many who say nothing
+
+  private static boolean idle() throws Exception {
+    System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE);
+    try (var server = new Server("acceptor-keep")) {
+      double before = 0;
+      for (int i = 0; i < 5; i++) before = latency(server.port); // the first ones warm it up
+      long empty = server.heap();
+      var idle = new ArrayList<Socket>();
+      for (int i = 0; i < IDLE; i++) idle.add(new Socket(InetAddress.getLoopbackAddress(), server.port));
+      latency(server.port);
+      double each = (server.heap() - empty) / (double) IDLE;
+      double after = latency(server.port);
+      for (var socket : idle) socket.close();
+      boolean kept = each <= 10_000 && after <= 2 * before;
+      System.out.printf(Locale.ROOT, "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at most double: %s%n", each, before, after, kept ? "kept" : "BROKEN");
+      return kept;
+    }
+  }
+
+  /** The 99th percentile of one request after the other, in milliseconds. */
+  private static double latency(int port) throws IOException {
+    var took = new long[10_000];
+    try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      socket.setTcpNoDelay(true);
+      byte[] request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n".getBytes(StandardCharsets.US_ASCII);
+      var answer = new byte[512];
+      for (int i = 0; i < took.length; i++) {
+        long began = System.nanoTime();
+        socket.getOutputStream().write(request);
+        int length = 0;
+        while (length == 0 || answer[length - 1] != '\n' || answer[length - 2] != 'o') length += socket.getInputStream().read(answer, length, answer.length - length);
+        took[i] = System.nanoTime() - began;
+      }
+    }
+    Arrays.sort(took);
+    return took[took.length * 99 / 100] / 1e6;
+  }
+
+  // ---- servers
+
+  private static boolean hasGo() throws IOException, InterruptedException {
+    return goServer() != null;
+  }
+
+  /** Built once; null: there is no Go. */
+  private static File goServer() throws IOException, InterruptedException {
+    var built = new File(System.getProperty("java.io.tmpdir"), "fibry-load-go-" + ProcessHandle.current().pid());
+    if (built.exists()) return built;
+    var source = Path.of("src/main/go/server.go");
+    if (!Files.exists(source)) source = Path.of("fibry-bench").resolve(source);
+    try {
+      var compiler = new ProcessBuilder("go", "build", "-o", built.toString(), source.toString()).inheritIO().start();
+      built.deleteOnExit();
+      return compiler.waitFor() == 0 ? built : null;
+    } catch (IOException absent) {
+      return null;
+    }
+  }
+
+  /** A server in a process of its own. */
+  private static final class Server implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader out;
+    private final int port;
+
+    Server(String name) throws Exception {
+      var command = name.startsWith("go") ? new ArrayList<>(List.of(goServer().toString())) : new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name));
+      if (name.equals("go-keep")) command.add("keep");
+      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      out = process.inputReader();
+      port = Integer.parseInt(out.readLine().substring("port ".length()));
+    }
+
+    long heap() throws IOException {
+      process.getOutputStream().write('\n');
+      process.getOutputStream().flush();
+      return Long.parseLong(out.readLine().substring("heap ".length()));
+    }
+
+    @Override
+    public void close() throws IOException {
+      process.getOutputStream().close();
+      process.onExit().join();
+    }
+  }
+}

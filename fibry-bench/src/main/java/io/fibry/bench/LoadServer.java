@@ -1,0 +1,121 @@
+package io.fibry.bench;
+
+import com.sun.net.httpserver.HttpServer;
+import io.fibry.net.TcpConnection;
+import io.fibry.stereotype.Stereotypes;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.Executors;
+
+/** The servers that {@link Load} puts load on, one per process: ours, and by hand what they are measured by. Prints its port, lives until its input ends; a line of input makes it print its heap. */
+public final class LoadServer {
+  private static final byte[] ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
+
+  private LoadServer() {}
+
+  /**
+   * Runs one.
+   *
+   * @param args which
+   * @throws Exception if it cannot
+   */
+  public static void main(String[] args) throws Exception {
+    System.out.println("port " + start(args[0]));
+    while (System.in.read() >= 0) {
+      for (int i = 0; i < 3; i++) System.gc();
+      System.out.println("heap " + (Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory()));
+    }
+    System.exit(0); // whatever still runs
+  }
+
+  private static int start(String which) throws IOException {
+    return switch (which) {
+      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::once, null).port();
+      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, LoadServer::once, null).port();
+      case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::keep, null).port();
+      case "loop" -> loop(socket -> once(socket.getInputStream(), socket.getOutputStream()));
+      case "loop-buffered" -> loop(socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+      case "loop-keep" -> loop(socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+      case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
+      case "jdk-http" -> jdkHttp();
+      default -> throw new IllegalArgumentException("no server is named " + which);
+    };
+  }
+
+  private static void once(TcpConnection connection) throws IOException {
+    once(connection.getInputStream(), connection.getOutputStream());
+  }
+
+  private static void keep(TcpConnection connection) throws IOException {
+    keep(connection.getInputStream(), connection.getOutputStream());
+  }
+
+  private static void once(InputStream in, OutputStream out) throws IOException {
+    if (head(in)) out.write(ANSWER);
+  }
+
+  private static void keep(InputStream in, OutputStream out) throws IOException {
+    while (head(in)) out.write(ANSWER);
+  }
+
+  /** Reads to the blank line, byte by byte; false at the end of the stream. */
+  private static boolean head(InputStream in) throws IOException {
+    int line = 0;
+    for (int b = in.read(); b >= 0; b = in.read()) {
+      if (b == '\n') {
+        if (line == 0) return true;
+        line = 0;
+      } else if (b != '\r') line++;
+    }
+    return false;
+  }
+
+  private interface Conversation {
+    void with(Socket socket) throws IOException;
+  }
+
+  /** A virtual thread per connection, and nothing else. */
+  private static int loop(Conversation conversation) throws IOException {
+    var server = new ServerSocket(0, 128, InetAddress.getLoopbackAddress());
+    Thread.startVirtualThread(() -> {
+      while (true) {
+        try {
+          var socket = server.accept();
+          socket.setTcpNoDelay(true);
+          Thread.startVirtualThread(() -> {
+            try (socket) {
+              conversation.with(socket);
+            } catch (IOException gone) {
+              // of the client: the next one counts
+            }
+          });
+        } catch (IOException failed) {
+          throw new AssertionError(failed);
+        }
+      }
+    });
+    return server.getLocalPort();
+  }
+
+  private static int jdkHttp() throws IOException {
+    var server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 128);
+    server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    server.createContext("/", exchange -> {
+      try (exchange) {
+        byte[] body = "Hello\n".getBytes(StandardCharsets.UTF_8);
+        exchange.getResponseHeaders().set("Content-Type", "text/plain; charset=utf-8");
+        exchange.sendResponseHeaders(200, body.length);
+        exchange.getResponseBody().write(body);
+      }
+    });
+    server.start();
+    return server.getAddress().getPort();
+  }
+}
