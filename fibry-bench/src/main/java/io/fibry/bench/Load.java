@@ -1,13 +1,9 @@
 package io.fibry.bench;
 
-import java.io.BufferedReader;
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -43,13 +39,14 @@ public final class Load {
   /**
    * Answers the questions.
    *
-   * @param args {@code speed} or {@code idle}; none for both
+   * @param args {@code speed}, {@code again} or {@code idle}; none for all
    * @throws Exception if a server or a tool cannot be run
    */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n", Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
     boolean kept = true;
     if (args.length == 0 || Arrays.asList(args).contains("speed")) for (var question : QUESTIONS) kept &= answer(question);
+    if (args.length == 0 || Arrays.asList(args).contains("again")) again();
     if (args.length == 0 || Arrays.asList(args).contains("idle")) kept &= idle();
     System.out.println(kept ? "all kept" : "BROKEN, see above");
     System.exit(kept ? 0 : 1);
@@ -58,14 +55,14 @@ public final class Load {
   private static boolean answer(Question question) throws Exception {
     var all = new LinkedHashMap<String, List<Double>>();
     all.put(question.ours, new ArrayList<>());
-    for (var other : question.others.keySet()) if (!other.startsWith("go") || hasGo()) all.put(other, new ArrayList<>());
+    for (var other : question.others.keySet()) if (!other.startsWith("go") || LoadProcess.hasGo()) all.put(other, new ArrayList<>());
     System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
-        try (var server = new Server(each.getKey())) {
-          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port); // to warm it up
-          else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port);
-          each.getValue().add(load(question.load, server.port));
+        try (var server = new LoadProcess(each.getKey())) {
+          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port()); // to warm it up
+          else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port());
+          each.getValue().add(load(question.load, server.port()));
         }
       }
     all.values().forEach(each -> each.sort(null));
@@ -100,19 +97,29 @@ public final class Load {
     return Double.parseDouble(rate.group(1));
   }
 
+  // ---- clients that go without a word, and a handler that does not notice
+
+  private static void again() throws Exception {
+    System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
+    try (var server = new LoadProcess("acceptor")) {
+      for (int i = 0; i < 10; i++) System.out.printf(Locale.ROOT, " %,.0f", load(CLOSING, server.port()));
+      System.out.println();
+    }
+  }
+
   // ---- many who say nothing
 
   private static boolean idle() throws Exception {
     System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE);
-    try (var server = new Server("acceptor-keep")) {
+    try (var server = new LoadProcess("acceptor-keep")) {
       double before = 0;
-      for (int i = 0; i < 5; i++) before = latency(server.port); // the first ones warm it up
-      long empty = server.heap();
+      for (int i = 0; i < 5; i++) before = latency(server.port()); // the first ones warm it up
+      long empty = server.state().heap();
       var idle = new ArrayList<Socket>();
-      for (int i = 0; i < IDLE; i++) idle.add(new Socket(InetAddress.getLoopbackAddress(), server.port));
-      latency(server.port);
-      double each = (server.heap() - empty) / (double) IDLE;
-      double after = latency(server.port);
+      for (int i = 0; i < IDLE; i++) idle.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
+      latency(server.port());
+      double each = (server.state().heap() - empty) / (double) IDLE;
+      double after = latency(server.port());
       for (var socket : idle) socket.close();
       boolean kept = each <= 10_000 && after <= 2 * before;
       System.out.printf(Locale.ROOT, "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at most double: %s%n", each, before, after, kept ? "kept" : "BROKEN");
@@ -137,53 +144,5 @@ public final class Load {
     }
     Arrays.sort(took);
     return took[took.length * 99 / 100] / 1e6;
-  }
-
-  // ---- servers
-
-  private static boolean hasGo() throws IOException, InterruptedException {
-    return goServer() != null;
-  }
-
-  /** Built once; null: there is no Go. */
-  private static File goServer() throws IOException, InterruptedException {
-    var built = new File(System.getProperty("java.io.tmpdir"), "fibry-load-go-" + ProcessHandle.current().pid());
-    if (built.exists()) return built;
-    var source = Path.of("src/main/go/server.go");
-    if (!Files.exists(source)) source = Path.of("fibry-bench").resolve(source);
-    try {
-      var compiler = new ProcessBuilder("go", "build", "-o", built.toString(), source.toString()).inheritIO().start();
-      built.deleteOnExit();
-      return compiler.waitFor() == 0 ? built : null;
-    } catch (IOException absent) {
-      return null;
-    }
-  }
-
-  /** A server in a process of its own. */
-  private static final class Server implements AutoCloseable {
-    private final Process process;
-    private final BufferedReader out;
-    private final int port;
-
-    Server(String name) throws Exception {
-      var command = name.startsWith("go") ? new ArrayList<>(List.of(goServer().toString())) : new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name));
-      if (name.equals("go-keep")) command.add("keep");
-      process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-      out = process.inputReader();
-      port = Integer.parseInt(out.readLine().substring("port ".length()));
-    }
-
-    long heap() throws IOException {
-      process.getOutputStream().write('\n');
-      process.getOutputStream().flush();
-      return Long.parseLong(out.readLine().substring("heap ".length()));
-    }
-
-    @Override
-    public void close() throws IOException {
-      process.getOutputStream().close();
-      process.onExit().join();
-    }
   }
 }

@@ -1,6 +1,7 @@
 package io.fibry.bench;
 
 import com.sun.net.httpserver.HttpServer;
+import io.fibry.net.HttpRoutes;
 import io.fibry.net.TcpConnection;
 import io.fibry.stereotype.Stereotypes;
 import java.io.BufferedInputStream;
@@ -12,9 +13,11 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.Executors;
 
-/** The servers that {@link Load} puts load on, one per process: ours, and by hand what they are measured by. Prints its port, lives until its input ends; a line of input makes it print its heap. */
+/** The servers that {@link Load} puts load on, one per process: ours, and by hand what they are measured by. Prints its port, lives until its input ends; a line of input makes it print its heap, descriptors and threads. */
 public final class LoadServer {
   private static final byte[] ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
 
@@ -30,27 +33,35 @@ public final class LoadServer {
     System.out.println("port " + start(args[0]));
     while (System.in.read() >= 0) {
       for (int i = 0; i < 3; i++) System.gc();
-      System.out.println("heap " + (Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory()));
+      long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+      System.out.println(heap + " " + Path.of("/proc/self/fd").toFile().list().length + " " + Thread.activeCount());
     }
     System.exit(0); // whatever still runs
   }
 
   private static int start(String which) throws IOException {
     return switch (which) {
-      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::once, null).port();
-      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, LoadServer::once, null).port();
+      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::seeds, null).port();
+      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, LoadServer::seeds, null).port();
       case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::keep, null).port();
       case "loop" -> loop(socket -> once(socket.getInputStream(), socket.getOutputStream()));
       case "loop-buffered" -> loop(socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
       case "loop-keep" -> loop(socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
       case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
       case "jdk-http" -> jdkHttp();
+      case "http-abused" -> abused();
       default -> throw new IllegalArgumentException("no server is named " + which);
     };
   }
 
-  private static void once(TcpConnection connection) throws IOException {
-    once(connection.getInputStream(), connection.getOutputStream());
+  /** As the article has it: it does not look for the end of the stream. */
+  private static void seeds(TcpConnection connection) throws IOException {
+    var in = connection.getInputStream();
+    for (int line = 0, b = in.read(); b != '\n' || line > 0; b = in.read()) {
+      if (b == '\n') line = 0;
+      else if (b != '\r') line++;
+    }
+    connection.getOutputStream().write(ANSWER);
   }
 
   private static void keep(TcpConnection connection) throws IOException {
@@ -102,6 +113,12 @@ public final class LoadServer {
       }
     });
     return server.getLocalPort();
+  }
+
+  private static int abused() {
+    String big = "0123456789".repeat(100_000);
+    var routes = HttpRoutes.none().text("/", exchange -> "Hello\n").text("/big", exchange -> big).text("/upload", exchange -> "took " + exchange.text().length());
+    return Stereotypes.fibers().embeddedHttpServer(0, routes, o -> o.withHeaderLimit(Duration.ofSeconds(3)).withBodyLimit(Duration.ofSeconds(4)).withWriteLimit(Duration.ofSeconds(4)).withIdleLimit(Duration.ofSeconds(3))).port();
   }
 
   private static int jdkHttp() throws IOException {
