@@ -37,7 +37,7 @@ class BlocksDocTest {
   void everyBlockIsRecommended() throws IOException {
     var all = String.join("\n", recommended().toList());
 
-    var blocks = Stream.of("pool", "pubsub", "flow", "fsm").flatMap(part -> publicTypes("io/fibry/" + part)).filter(type -> !List.of("Subscription").contains(type)).toList();
+    var blocks = Stream.of("pool", "pubsub", "flow", "fsm", "net", "io").flatMap(part -> publicTypes("io/fibry/" + part)).filter(type -> !List.of("Subscription", "TcpOptions", "HttpOptions", "UdpPacket").contains(type)).toList();
 
     assertTrue(blocks.size() > 8, blocks.toString());
     assertEquals(List.of(), blocks.stream().filter(type -> !all.contains("`" + type + ".")).toList());
@@ -62,7 +62,7 @@ class BlocksDocTest {
   /** A public method or constant of a public type of the library, or of one of the JDK that the tables name. */
   private static boolean exists(String path, String member) {
     String type = path.substring(0, path.length() - 1).replace('.', '$');
-    return Stream.of("io.fibry", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.flow", "io.fibry.fsm", "io.fibry.stereotype", "io.fibry.time").anyMatch(part -> has(part + "." + type, member));
+    return Stream.of("io.fibry", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.flow", "io.fibry.fsm", "io.fibry.io", "io.fibry.net", "io.fibry.stereotype", "io.fibry.time").anyMatch(part -> has(part + "." + type, member));
   }
 
   private static boolean has(String type, String member) {

@@ -22,7 +22,7 @@ class ReadmeTest {
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
   private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
-  private static final String IMPORTS = Stream.of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
+  private static final String IMPORTS = Stream.of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.mailbox", "io.fibry.net", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time", "java.net", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
       .map(name -> "import " + name + ".*;\n").reduce("", String::concat);
 
   @TempDir
@@ -56,7 +56,7 @@ class ReadmeTest {
   void codeComesFirstAndAllOfItIsShort() throws Exception {
     var lines = Files.readAllLines(README);
 
-    assertTrue(lines.indexOf("```java") < 10 && lines.size() <= 180, lines.size() + " lines, code from line " + (1 + lines.indexOf("```java")));
+    assertTrue(lines.indexOf("```java") < 10 && lines.size() <= 200, lines.size() + " lines, code from line " + (1 + lines.indexOf("```java")));
   }
 
   @Test
