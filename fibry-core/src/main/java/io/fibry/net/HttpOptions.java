@@ -6,7 +6,7 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The limits of an HTTP server. Immutable and thread-safe. Nobody can be served past them, and none is shared with another server.
+ * The limits of an HTTP server, all of them on unless changed. Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="options"}
  */
 public final class HttpOptions implements Cloneable {

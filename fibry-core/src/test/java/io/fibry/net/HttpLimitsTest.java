@@ -191,6 +191,18 @@ class HttpLimitsTest {
   }
 
   @Test
+  void clientThatStillSendsCanReadWhyItIsRefused() throws Exception {
+    open(routes -> routes.text("/", Exchange::text), o -> o.withMaxBody(1_000));
+    for (int i = 0; i < 20; i++) {
+      try (var client = new RawClient(server.port())) {
+        client.send(POST + "Content-Length: 800000\r\n\r\n");
+        assertTrue(client.one().startsWith("HTTP/1.1 413 "));
+        for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]); // fails, had the server closed with the answer
+      }
+    }
+  }
+
+  @Test
   void chunkedBodyThatIsTooLongIsRefusedWhenItIsTooLong() throws Exception {
     var seen = new AtomicReference<IOException>();
     var read = new AtomicLong();
