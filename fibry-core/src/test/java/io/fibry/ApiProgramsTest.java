@@ -77,7 +77,7 @@ class ApiProgramsTest {
     assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
   }
 
-  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P25 and P31 never end, P18 reads a file, what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
+  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P25, P31 and P34 never end, P18 reads a file, what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "P01Hello            | Hello World",
