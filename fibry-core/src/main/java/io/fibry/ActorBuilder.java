@@ -182,6 +182,13 @@ public interface ActorBuilder<M> {
   Scheduler scheduler();
 
   /**
+   * For code that builds on builders: the actors are doors of their scope to the outside. When it closes, they get their pill before anybody is waited for.
+   *
+   * @return a changed copy
+   */
+  ActorBuilder<M> endsFirst();
+
+  /**
    * How actors with a state are made. Immutable and thread-safe.
    *
    * @param <S> the state

@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 record Behaviour(How how, Logic logic, boolean usesContext) {
 
   /** What a builder and the options of its scope say of its actors. Carriers: null where there are none. */
-  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, ActorScope.Carrier<?>[] carriers) {}
+  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, boolean first, ActorScope.Carrier<?>[] carriers) {}
 
   /** A handler of any shape. */
   @FunctionalInterface

@@ -108,8 +108,10 @@ final class Closing {
     if (worker != null) Burial.failBehind(worker);
   }
 
-  /** The last made first, one after the other. */
+  /** The last made first, one after the other; but doors to the outside are told before. */
   private void drain(Scope from, Limit limit) {
+    for (var member : from.members())
+      if (member instanceof ActorCell cell && cell.behaviour.how().first() && !own.contains(cell)) tell(cell);
     for (var member : from.members().reversed()) {
       if (interrupted || limit.getAsBoolean()) return;
       if (member instanceof Scope inner) drainBelow(inner, limit);
@@ -142,9 +144,13 @@ final class Closing {
   }
 
   private void drain(ActorCell cell, Limit limit) {
+    tell(cell);
+    await(cell, limit);
+  }
+
+  private static void tell(ActorCell cell) {
     cell.rich().because(new ExitReason.Stopped());
     cell.sendPoisonPill();
-    await(cell, limit);
   }
 
   private void interruptRest() {

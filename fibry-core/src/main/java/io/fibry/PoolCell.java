@@ -44,7 +44,7 @@ final class PoolCell extends GuardedCell {
   /** It has a thread only for its end, and no request of its own. */
   private static Behaviour.How own(Behaviour.How workers) {
     var strategy = workers.strategy();
-    return new Behaviour.How(workers.scope(), strategy.resident() ? Strategy.FIBER : strategy, workers.policy(), false, workers.carriers());
+    return new Behaviour.How(workers.scope(), strategy.resident() ? Strategy.FIBER : strategy, workers.policy(), false, false, workers.carriers());
   }
 
   /** Those that have a thread of their own are there from the beginning. */

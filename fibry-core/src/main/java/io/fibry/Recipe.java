@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 
 /** The one builder. A null component means: as the scope says when an actor is made. */
 @SuppressWarnings("unchecked") // the handlers' types are held by ActorBuilder; behind it a message is an Object
-record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, Cache cache)
+record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, boolean first, Cache cache)
     implements ActorBuilder<M> {
   private static final Mailbox<Object> POOL = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
@@ -24,11 +24,11 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   static Recipe<Object> of(Scope scope, String name) {
-    return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, null, new Cache());
+    return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, null, false, new Cache());
   }
 
   private <N> Recipe<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline) {
-    return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, sharing, new Cache());
+    return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, sharing, first, new Cache());
   }
 
   @Override
@@ -68,11 +68,16 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   public <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
     if (this.sharing != null) throw new IllegalArgumentException("this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
-    return new Recipe<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, new Cache()).orRoom();
+    return new Recipe<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, first, new Cache()).orRoom();
   }
 
   private ActorBuilder<M> orRoom() {
     return orMailbox(POOL);
+  }
+
+  @Override
+  public ActorBuilder<M> endsFirst() {
+    return new Recipe<>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, true, new Cache());
   }
 
   @Override
@@ -189,7 +194,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     var carriers = scope.options().carriers;
     if (carriers != null) Along.used = true;
     var shared = cache.how;
-    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, carriers);
+    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, first, carriers);
     return shared;
   }
 

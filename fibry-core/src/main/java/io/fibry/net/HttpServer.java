@@ -10,8 +10,7 @@ import java.util.function.UnaryOperator;
  * <p>A handler's {@code MailboxFullException} is answered 503, as is {@code ActorStoppedException}, {@code AskTimeoutException} 504, and anything else it throws, Errors too, 500 with a number that is in the log beside the failure,
  * and nothing else of it: the builder's failure policy is not asked. More exchanges at once than the server may have are answered 503 at once.
  *
- * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} stop accepting, close connections that rest, and let exchanges finish within the drain limit; {@code kill} cuts them. End it before its scope: a scope that closes
- * ends those made last first, and so waits for connections that rest as it does for others.
+ * <p>{@code sendPoisonPill}, {@code close} and {@code askExit} stop accepting, close connections that rest, and let exchanges finish within the drain limit; {@code kill} cuts them. A scope that closes ends it first.
  *
  * <p>On {@code Strategy.CALLER} it serves one connection after the other.
  *

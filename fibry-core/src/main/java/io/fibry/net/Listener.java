@@ -60,7 +60,7 @@ abstract class Listener implements Exitable {
     this.watch = new Watch(clock, limits.period(), open);
     this.port = new Port(new InetSocketAddress(limits.address(), Limits.port(number)), clock, log);
     try {
-      this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).newSink();
+      this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).endsFirst().newSink();
     } catch (Throwable refused) {
       port.shut();
       throw refused;

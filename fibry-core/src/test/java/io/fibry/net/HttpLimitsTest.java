@@ -327,6 +327,19 @@ class HttpLimitsTest {
   }
 
   @Test
+  void aScopeThatClosesEndsItFirst() throws IOException {
+    open(routes -> routes.text("/", exchange -> "x"), o -> o);
+    try (var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").one();
+
+      var report = scope.closeWithin(Duration.ofSeconds(10));
+
+      assertEquals("", client.all());
+      assertEquals(List.of(), report.running());
+    }
+  }
+
+  @Test
   void optionsThatCannotBeAreRefused() {
     for (UnaryOperator<HttpOptions> bad : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(Duration.ZERO), o -> o.withBodyLimit(Duration.ofSeconds(-1)), o -> o.withWriteLimit(Duration.ZERO), o -> o.withIdleLimit(Duration.ZERO),
         o -> o.withDrainLimit(Duration.ofMillis(-1)), o -> o.withMaxBody(-1), o -> o.withMaxHeaders(255), o -> o.withMaxUri(15), o -> o.withMaxExchanges(0), o -> o.withMaxExchanges(1_000_001))) {

@@ -1,0 +1,63 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is a door of its scope to the outside is told of the close before all others. */
+@Timeout(60)
+class EndsFirstTest {
+  private final ActorScope scope = ActorSystem.openScope("house");
+  private final List<String> ended = new CopyOnWriteArrayList<>();
+
+  @Test
+  void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
+    var doorIsShut = new CountDownLatch(1);
+    scope.anonymous().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    var guest = scope.anonymous().newActor((String m) -> {
+      doorIsShut.await();
+      ended.add(m);
+    });
+    guest.sendMessage("the guest has left");
+
+    scope.close();
+
+    assertEquals(List.of("the guest has left"), ended);
+  }
+
+  @Test
+  void theOthersEndInReverseOrder() {
+    for (String name : List.of("first", "second")) scope.anonymous().newSink().closeOnExit(() -> ended.add(name));
+
+    scope.close();
+
+    assertEquals(List.of("second", "first"), ended);
+  }
+
+  @Test
+  void aDoorThatClosesItsScopeItselfIsNotWaitedFor() {
+    var door = scope.anonymous().endsFirst().newSink();
+
+    door.execAndWait(none -> scope.close());
+    door.waitForExit();
+
+    assertEquals(new ExitReason.Stopped(), door.onExit().join());
+  }
+
+  @Test
+  void aDoorOfAScopeBelowIsToldInItsTurn() {
+    var below = scope.openScope("below");
+    var doorIsShut = new CountDownLatch(1);
+    below.anonymous().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
+    scope.anonymous().newSink().closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));
+
+    scope.close();
+
+    assertEquals(List.of("made later, ended with the door open: 1"), ended);
+  }
+}
