@@ -45,6 +45,9 @@ class FloodJvmTest {
     var process = new ProcessBuilder("/bin/bash", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$0\" -Xint -cp \"$1\" '" + Main.class.getName() + "'", java, System.getProperty("java.class.path")).redirectErrorStream(true).start();
     try (var child = process.inputReader(); var ask = process.outputWriter()) {
       int port = Integer.parseInt(told(child, "port "));
+      try (var first = new Peer(port).send("loads the classes, which takes descriptors\n")) {
+        first.line();
+      }
       var flood = new ArrayList<Peer>();
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port)); // the rest waits in the backlog
       told(child, "", "Too many open files");
