@@ -71,6 +71,7 @@ final class Forward implements Acceptor.Talk {
     var in = from.in;
     watched.active();
     while (in.fill()) {
+      watched.active(); // who is answered knows that it was
       to.send(in.buffer, in.at, in.end - in.at);
       count.add(in.end - in.at);
       in.at = in.end;
