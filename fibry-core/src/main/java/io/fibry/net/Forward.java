@@ -50,14 +50,14 @@ final class Forward implements Acceptor.Talk {
     var failure = new Exception[1]; // of the fiber; read after its end
     var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
-        pump(other, client, client, back);
+        pump(other, client, back);
       } catch (Exception broken) {
         failure[0] = broken;
         client.close(); // and the other with it
       }
     });
     try {
-      pump(client, other, client, there);
+      pump(client, other, there);
       answers.join(); // it ends with the links, whatever happens
     } catch (Throwable broken) {
       client.close();
@@ -67,15 +67,15 @@ final class Forward implements Acceptor.Talk {
   }
 
   /** To the end of the stream, which is passed on, too. Who does not read holds back who sends. */
-  private static void pump(Link from, Link to, Link watched, LongAdder count) throws IOException {
+  private static void pump(Link from, Link to, LongAdder count) throws IOException {
     var in = from.in;
-    watched.active();
+    from.active();
     while (in.fill()) {
-      watched.active(); // who is answered knows that it was
+      from.active(); // who is answered knows that it was
       to.send(in.buffer, in.at, in.end - in.at);
       count.add(in.end - in.at);
       in.at = in.end;
-      watched.active();
+      from.active();
     }
     to.endOutput();
   }

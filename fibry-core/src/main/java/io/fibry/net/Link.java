@@ -60,7 +60,7 @@ final class Link implements AutoCloseable {
   private boolean absolute; // the reader's thread
   private long readBy; // when a read that blocks is cut off, 0: none does. Opaque; written by the reader, read by the watch
   private long writeBy; // the same for a write; written by who has the lock
-  private long idleBy; // when it is cut off unless something happens on it or on the one behind, 0: never. Opaque; written by both forwarding threads
+  private long idleBy; // when it is cut off unless something comes from it or from the one behind, 0: never. Opaque; written by the thread that forwards from it
   private boolean keptAlive; // the watch's
   private volatile boolean closed; // false -> true, once
   private volatile String why; // it was cut off; written before `closed`, by whoever cuts first
@@ -203,6 +203,7 @@ final class Link implements AutoCloseable {
     var target = new Link(socket, clock, limits);
     target.readIdle(Limits.NONE);
     readIdle(Limits.NONE);
+    target.active();
     active();
     return other = target;
   }
@@ -252,10 +253,16 @@ final class Link implements AutoCloseable {
     if (passed((long) READ_BY.getOpaque(this), now)) cut(tooSlow(), true);
     else if (passed((long) WRITE_BY.getOpaque(this), now)) cut(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off", true);
     else if (passed(endBy, now)) cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
-    else if (passed((long) IDLE_BY.getOpaque(this), now)) cut("nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off", true);
+    else if (isIdle(now)) cut("nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) keepAlive();
     var target = other;
     if (target != null) target.check(now);
+  }
+
+  /** Both it and the one behind; one alone may be silent as long as it likes. */
+  private boolean isIdle(long now) {
+    var target = other;
+    return target != null && passed((long) IDLE_BY.getOpaque(this), now) && passed((long) IDLE_BY.getOpaque(target), now);
   }
 
   private static boolean passed(long by, long now) {

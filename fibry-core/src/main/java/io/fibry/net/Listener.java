@@ -225,10 +225,15 @@ abstract class Listener implements Exitable {
   private void drain() {
     stopAccepting();
     await();
+    cutAll();
+    join();
+    cutAll(); // who was just coming in
+    watch.stop();
+  }
+
+  private void cutAll() {
     for (var conversation : open) conversation.cut("the server has ended, and " + conversation.link + " was cut off");
     for (var conversation : open) if (!front.onExit().isDone()) outlast(conversation.actor);
-    watch.stop();
-    join();
   }
 
   private void await() {
