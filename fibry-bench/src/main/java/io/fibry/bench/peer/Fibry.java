@@ -1,0 +1,99 @@
+package io.fibry.bench.peer;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
+import io.fibry.Handler;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.ForkJoinPool;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Ours, on one of the strategies; otherwise as it comes. The ForkJoinPool has a thread for each processor and takes tasks first in, first out, as its documentation advises for event-style tasks. */
+final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Peer.Timed {
+  private final ActorBuilder<Object> builder;
+  private final AutoCloseable threads;
+
+  private Fibry(Strategy strategy, AutoCloseable threads) {
+    builder = ActorSystem.anonymous().strategy(strategy);
+    this.threads = threads;
+  }
+
+  static Fibry on(Strategy strategy) {
+    return new Fibry(strategy, () -> {});
+  }
+
+  static Fibry onForkJoinPool() {
+    var pool = new ForkJoinPool(Runtime.getRuntime().availableProcessors(), ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+    return new Fibry(Strategy.on(pool), pool::shutdownNow);
+  }
+
+  private record Ours<M>(Actor<M> actor, boolean resident) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      actor.sendMessage(message);
+    }
+
+    @Override
+    public Object bare() {
+      return actor;
+    }
+
+    @Override
+    public void end() {
+      if (resident) actor.close(); // else it is garbage: that is the point of it
+    }
+  }
+
+  private <M> Receiver<M> ours(Actor<M> actor) {
+    return new Ours<>(actor, builder.strategy().resident());
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return ours(builder.newActor((M message) -> handler.accept(message)));
+  }
+
+  @Override
+  public <M> List<Receiver<M>> actors(int many, Consumer<M> handler) {
+    Handler<M> shared = handler::accept;
+    var made = new ArrayList<Receiver<M>>(many);
+    for (int i = 0; i < many; i++) made.add(ours(builder.newActor(shared)));
+    return made;
+  }
+
+  @Override
+  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
+    return ours(builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK)).newActor((M message) -> handler.accept(message)));
+  }
+
+  @Override
+  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+    return ours(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder())).newActor((M message) -> handler.accept(message)));
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    return builder.newActorWithReturn((M message) -> handler.apply(message))::ask;
+  }
+
+  @Override
+  public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
+    return ((Ours<M>) receiver).actor.sendMessageLater(message, delay)::cancel;
+  }
+
+  @Override
+  public void close() {
+    try {
+      threads.close();
+    } catch (Exception failed) {
+      throw new IllegalStateException(failed);
+    }
+  }
+}

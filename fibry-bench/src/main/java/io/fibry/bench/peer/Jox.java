@@ -1,0 +1,47 @@
+package io.fibry.bench.peer;
+
+import com.softwaremill.jox.Channel;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Jox: a channel, and a virtual thread that receives from it, as its documentation shows. An unlimited channel where ours is unbounded, a buffered one where there is a bound. (Its own {@code ActorRef} stands in a module that needs a JDK's
+ * preview features, and does the same.)
+ */
+final class Jox implements Peer.Answering, Peer.Bounded {
+
+  private record Channelled<M>(Channel<M> channel, Thread thread) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      try {
+        channel.send(message);
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    }
+
+    @Override
+    public void end() {
+      Threads.end(thread);
+    }
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return on(Channel.newUnlimitedChannel(), handler);
+  }
+
+  @Override
+  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
+    return on(Channel.newBufferedChannel(room), handler);
+  }
+
+  private static <M> Receiver<M> on(Channel<M> channel, Consumer<M> handler) {
+    return new Channelled<>(channel, Threads.VIRTUAL.apply(Threads.forEver(channel::receive, handler)));
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    return Threads.answerer(this, handler);
+  }
+}

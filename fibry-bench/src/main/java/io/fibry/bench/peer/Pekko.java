@@ -1,0 +1,124 @@
+package io.fibry.bench.peer;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.ActorSystem;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.MailboxSelector;
+import org.apache.pekko.actor.typed.Props;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.AskPattern;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/**
+ * Pekko typed. Plain, it has its default configuration, which its documentation recommends to begin with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned, it has a thread for each processor and 256 messages a
+ * turn, as many as ours. Actors are children of the guardian, made in its turn; questions are {@code AskPattern.ask}; priority is its stable mailbox; what is sent later, its scheduler sends. Its bounded mailboxes drop and never wait.
+ */
+final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
+  private static final Config QUIET = ConfigFactory.parseString("pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off }\nsmallest-first.mailbox-type = \"" + SmallestFirst.class.getName() + "\"");
+  private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private final ActorSystem<Consumer<ActorContext<?>>> system;
+
+  private Pekko(Config config) {
+    Behavior<Consumer<ActorContext<?>>> guardian = Behaviors.receive((context, task) -> {
+      task.accept(context);
+      return Behaviors.same();
+    });
+    system = ActorSystem.create(guardian, "bench", config.withFallback(QUIET).withFallback(ConfigFactory.load()));
+  }
+
+  static Pekko plain() {
+    return new Pekko(ConfigFactory.empty());
+  }
+
+  static Pekko tuned() {
+    return new Pekko(ConfigFactory.parseString("pekko.actor.default-dispatcher { throughput = 256, fork-join-executor { parallelism-min = 1, parallelism-factor = 1.0 } }"));
+  }
+
+  private record Typed<M>(ActorRef<M> actor, ActorSystem<Consumer<ActorContext<?>>> system) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      actor.tell(message);
+    }
+
+    @Override
+    public Object bare() {
+      return actor;
+    }
+
+    @Override
+    public void end() {
+      system.tell(context -> context.stop(actor));
+    }
+  }
+
+  private record Request<M, R>(M message, ActorRef<R> replyTo) {}
+
+  private static <M> Behavior<M> handling(Consumer<M> handler) {
+    return Behaviors.receive((context, message) -> {
+      handler.accept(message);
+      return Behaviors.same();
+    });
+  }
+
+  private <M> List<Receiver<M>> spawn(int many, Behavior<M> behavior, Props props) {
+    var made = new CompletableFuture<List<Receiver<M>>>();
+    system.tell(context -> {
+      var actors = new ArrayList<Receiver<M>>(many);
+      for (int i = 0; i < many; i++) actors.add(new Typed<>(context.spawnAnonymous(behavior, props), system));
+      made.complete(actors);
+    });
+    return made.join();
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return actors(1, handler).getFirst();
+  }
+
+  @Override
+  public <M> List<Receiver<M>> actors(int many, Consumer<M> handler) {
+    return spawn(many, handling(handler), Props.empty());
+  }
+
+  @Override
+  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+    return spawn(1, handling(handler), MailboxSelector.fromConfig("smallest-first")).getFirst();
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    var receiver = (Typed<Request<M, R>>) this.<Request<M, R>>actor(request -> request.replyTo.tell(handler.apply(request.message)));
+    return message -> AskPattern.ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), LIMIT, system.scheduler()).toCompletableFuture().join();
+  }
+
+  @Override
+  public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
+    return system.scheduler().scheduleOnce(delay, () -> receiver.send(message), system.executionContext())::cancel;
+  }
+
+  @Override
+  public void awaitEnd() {
+    while (true) {
+      var left = new CompletableFuture<Boolean>();
+      system.tell(context -> left.complete(!context.getChildren().isEmpty()));
+      if (!left.join()) return;
+      LockSupport.parkNanos(100_000);
+    }
+  }
+
+  @Override
+  public void close() {
+    system.terminate();
+    system.getWhenTerminated().toCompletableFuture().join();
+  }
+}

@@ -1,0 +1,37 @@
+package io.fibry.bench.peer;
+
+import com.scivicslab.pojoactor.core.ActorRef;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** POJO-actor, a living actor library for virtual threads, as its documentation begins: any object becomes an actor with a resident virtual thread, and a message is code to run on it. */
+final class PojoActor implements Peer.Answering {
+
+  private record Pojo<M>(ActorRef<Consumer<M>> actor) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      actor.tell(handler -> handler.accept(message));
+    }
+
+    @Override
+    public Object bare() {
+      return actor;
+    }
+
+    @Override
+    public void end() {
+      actor.close();
+    }
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return new Pojo<>(new ActorRef<>("bench", handler));
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    var actor = new ActorRef<>("bench", handler);
+    return message -> actor.ask(own -> own.apply(message)).join();
+  }
+}

@@ -1,0 +1,73 @@
+package io.fibry.bench.peer;
+
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import java.util.concurrent.PriorityBlockingQueue;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * A thread, platform or virtual, and a queue of the JDK: {@code LinkedTransferQueue}, its fastest without a bound; {@code ArrayBlockingQueue} with one; {@code PriorityBlockingQueue}, which keeps no order among equals. A message is sent later
+ * by a thread of the same kind that sleeps.
+ */
+final class QueueThread implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Peer.Timed {
+  private final Function<Runnable, Thread> start;
+
+  QueueThread(Function<Runnable, Thread> start) {
+    this.start = start;
+  }
+
+  private record Queued<M>(BlockingQueue<M> queue, Thread thread) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      try {
+        queue.put(message);
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    }
+
+    @Override
+    public void end() {
+      Threads.end(thread);
+    }
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return on(new LinkedTransferQueue<>(), handler);
+  }
+
+  @Override
+  public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
+    return on(new ArrayBlockingQueue<>(room), handler);
+  }
+
+  @Override
+  public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
+    return on(new PriorityBlockingQueue<>(), handler);
+  }
+
+  private <M> Receiver<M> on(BlockingQueue<M> queue, Consumer<M> handler) {
+    return new Queued<>(queue, start.apply(Threads.forEver(queue::take, handler)));
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    return Threads.answerer(this, handler);
+  }
+
+  @Override
+  public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
+    return start.apply(() -> {
+      try {
+        Thread.sleep(delay);
+        receiver.send(message);
+      } catch (InterruptedException takenBack) {
+        Thread.currentThread().interrupt();
+      }
+    })::interrupt;
+  }
+}

@@ -1,0 +1,52 @@
+package io.fibry.bench.peer;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** The executor of a virtual thread per task: a message is a task, and a lock lets one at a time handle. Less than an actor: it keeps no order. */
+final class ThreadPerTask implements Peer.Answering {
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+
+  private record Locked<M>(ExecutorService executor, Consumer<M> handler, ReentrantLock lock) implements Receiver<M> {
+    @Override
+    public void send(M message) {
+      executor.execute(() -> {
+        lock.lock();
+        try {
+          handler.accept(message);
+        } finally {
+          lock.unlock();
+        }
+      });
+    }
+
+    @Override
+    public void end() {}
+  }
+
+  @Override
+  public <M> Receiver<M> actor(Consumer<M> handler) {
+    return new Locked<>(executor, handler, new ReentrantLock());
+  }
+
+  @Override
+  public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
+    var lock = new ReentrantLock();
+    return message -> SingleThread.answer(executor, message, given -> {
+      lock.lock();
+      try {
+        return handler.apply(given);
+      } finally {
+        lock.unlock();
+      }
+    });
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+}
