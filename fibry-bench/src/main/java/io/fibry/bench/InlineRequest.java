@@ -1,0 +1,66 @@
+package io.fibry.bench;
+
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import java.util.concurrent.locks.ReentrantLock;
+import org.openjdk.jmh.annotations.Benchmark;
+
+/** What does a request cost that the asker's own thread may handle? The references are locks, which promise less: no failure policy, no end, no ring found. */
+public class InlineRequest extends Question {
+  private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
+  private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());
+  private final ReentrantLock lock = new ReentrantLock();
+  private int count; // under the lock
+
+  private static ActorWithReturn<Integer, Integer> counter(ActorBuilder<Object> builder) {
+    return builder.initialState(() -> new int[1]).newActorWithReturn((int[] count, Integer by) -> count[0] += by);
+  }
+
+  /**
+   * On the asker's thread.
+   *
+   * @return the answer
+   */
+  @Benchmark
+  public int inline() {
+    return inline.ask(1);
+  }
+
+  /**
+   * The same actor, on a thread of its own.
+   *
+   * @return the answer
+   */
+  @Benchmark
+  public int ordinary() {
+    return ordinary.ask(1);
+  }
+
+  /**
+   * A reference.
+   *
+   * @return the answer
+   */
+  @Benchmark
+  public int reentrantLock() {
+    lock.lock();
+    try {
+      return count += 1;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * A reference.
+   *
+   * @return the answer
+   */
+  @Benchmark
+  public int monitor() {
+    synchronized (this) {
+      return count += 1;
+    }
+  }
+}
