@@ -1,0 +1,72 @@
+package io.fibry.bench;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/** No benchmark rots: each runs with each of its parameters for one tiny iteration, in this JVM. The figures mean nothing. */
+class BenchmarksTest {
+  @TempDir
+  private Path folder;
+
+  @Test
+  @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+  void everyBenchmarkRunsWithEachParameter() throws RunnerException {
+    var log = Path.of("target", "benchmarks.log");
+    var tiny = new OptionsBuilder().forks(0).warmupIterations(0).measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true).verbosity(VerboseMode.NORMAL).output(log.toString()).build();
+
+    var results = new Runner(tiny).run();
+
+    assertFalse(results.isEmpty(), "no benchmark was found; see " + log);
+    for (var result : results) assertTrue(result.getPrimaryResult().getScore() > 0, result.getParams().id());
+  }
+
+  @Test
+  void everyQuestionIsFound() {
+    var questions = Bench.questions(List.of(), List.of());
+
+    assertTrue(questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne", "OneToOne", "PingPong", "PipelineStages", "PoolTasks", "Priority", "Request", "Timers")), questions.toString());
+  }
+
+  @Test
+  void worseIsWhatLostMoreThanBothErrorsAndATenth() throws IOException {
+    var old = file("old", 100, 3);
+
+    assertFalse(worse(old, file("slightly slower", 109, 1)));
+    assertFalse(worse(old, file("uncertain", 130, 30)));
+    assertFalse(worse(old, file("faster", 50, 1)));
+    assertTrue(worse(old, file("slower", 120, 5)));
+  }
+
+  @Test
+  void whatWasMeasuredOnceHasNoError() throws IOException {
+    assertTrue(worse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
+  }
+
+  private static boolean worse(Path old, Path now) throws IOException {
+    return Compare.worse(old, now, new PrintStream(OutputStream.nullOutputStream()));
+  }
+
+  private Path file(String name, double score, double error) throws IOException {
+    var text = """
+        [ { "benchmark" : "io.fibry.bench.OneToOne.message", "mode" : "avgt", "params" : { "who" : "fiber" },
+            "primaryMetric" : { "score" : %s, "scoreError" : %s, "scoreUnit" : "ns/op" } } ]
+        """.formatted(score, Double.isNaN(error) ? "\"NaN\"" : error);
+    return Files.writeString(folder.resolve(name + ".json"), text);
+  }
+}
