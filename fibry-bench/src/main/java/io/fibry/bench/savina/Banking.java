@@ -1,0 +1,207 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.Request;
+import io.fibry.bench.savina.Program.Side;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.SplittableRandom;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/**
+ * A teller has accounts pay to one another, all orders at once. An account that pays does nothing else until the other one has confirmed. Payments go to higher numbers, so no two wait for each other. In the end the teller
+ * asks for all balances: no money may be missing. Savina: 1,000 accounts, 50,000 transactions.
+ */
+final class Banking {
+  private static final long START = 1_000_000;
+
+  private Banking() {}
+
+  static Program program(int accounts, int payments) {
+    return Program.of("bank-transaction", Program.size(accounts, "accounts, ") + Program.size(payments, "transactions"), accounts * START,
+        new Side("fibry", round -> fibry(accounts, payments, round)),
+        new Side("pekko", round -> pekko(accounts, payments, round)),
+        new Side("queues", round -> queues(accounts, payments, round)));
+  }
+
+  /** The same orders for all sides: from a low number to any higher one. */
+  private static final class Orders {
+    private final SplittableRandom random = new SplittableRandom(42);
+    private final int accounts;
+    private int from;
+    private int to;
+    private int amount;
+
+    private Orders(int accounts) {
+      this.accounts = accounts;
+    }
+
+    void next() {
+      from = random.nextInt(accounts * 8 / 10);
+      to = random.nextInt(from + 1, accounts);
+      amount = 1 + random.nextInt(1_000);
+    }
+  }
+
+  private static final class Balance {
+    long value = START;
+  }
+
+  // ---- Fibry: who must wait asks; what comes meanwhile stays in the mailbox
+
+  private sealed interface Account {
+    record Pay(long amount, Actor<Account> to) implements Account, Request<Pay, Long> {}
+
+    record Deposit(long amount) implements Account, Request<Deposit, Long> {}
+
+    record Read() implements Account, Request<Read, Long> {}
+  }
+
+  private static void handle(Balance balance, Account message, ActorContext<Account> context) { // with replyWhen(..) it would not wait, and be no transaction
+    switch (message) {
+      case Account.Pay pay -> {
+        balance.value -= pay.amount;
+        pay.to.ask(new Account.Deposit(pay.amount));
+        context.reply(pay, balance.value);
+      }
+      case Account.Deposit deposit -> context.reply(deposit, balance.value += deposit.amount);
+      case Account.Read read -> context.reply(read, balance.value);
+    }
+  }
+
+  private static void fibry(int accounts, int payments, Round round) {
+    var all = new ArrayList<Actor<Account>>();
+    for (int i = 0; i < accounts; i++) all.add(Round.FIBERS.initialState(Balance::new).newActor(Banking::handle));
+    var orders = new Orders(accounts);
+    var confirmed = new ArrayList<CompletableFuture<Long>>();
+    for (int i = 0; i < payments; i++) {
+      orders.next();
+      confirmed.add(all.get(orders.from).sendMessageReturn(new Account.Pay(orders.amount, all.get(orders.to))));
+    }
+    confirmed.forEach(CompletableFuture::join);
+    long sum = 0;
+    for (var account : all) sum += account.ask(new Account.Read());
+    round.done(sum);
+  }
+
+  // ---- Pekko: an account that waits puts what comes meanwhile aside
+
+  private sealed interface Typed {
+    record Pay(long amount, ActorRef<Typed> to, ActorRef<Long> replyTo) implements Typed {}
+
+    record Deposit(long amount, ActorRef<Typed> replyTo) implements Typed {}
+
+    enum Confirmed implements Typed { CONFIRMED }
+
+    record Read(ActorRef<Long> replyTo) implements Typed {}
+  }
+
+  /** Its stash by hand: unstashAll(..) of Pekko's would move all that waits at each payment. */
+  private static final class TypedAccount {
+    private final ActorRef<Typed> self;
+    private final ArrayDeque<Typed> stash = new ArrayDeque<>();
+    private long balance = START;
+    private Typed.Pay paying; // null: does not wait
+
+    private TypedAccount(ActorRef<Typed> self) {
+      this.self = self;
+    }
+
+    Behavior<Typed> receive(Typed message) {
+      if (message == Typed.Confirmed.CONFIRMED) {
+        paying.replyTo.tell(balance);
+        paying = null;
+        while (paying == null && !stash.isEmpty()) handle(stash.poll());
+      } else if (paying != null) stash.add(message);
+      else handle(message);
+      return Behaviors.same();
+    }
+
+    private void handle(Typed message) {
+      switch (message) {
+        case Typed.Pay pay -> {
+          balance -= pay.amount;
+          paying = pay;
+          pay.to.tell(new Typed.Deposit(pay.amount, self));
+        }
+        case Typed.Deposit deposit -> {
+          balance += deposit.amount;
+          deposit.replyTo.tell(Typed.Confirmed.CONFIRMED);
+        }
+        case Typed.Read read -> read.replyTo.tell(balance);
+        case Typed.Confirmed confirmed -> throw new AssertionError(confirmed);
+      }
+    }
+  }
+
+  private static void pekko(int accounts, int payments, Round round) {
+    round.pekko(Behaviors.<Long>setup(context -> {
+      var all = new ArrayList<ActorRef<Typed>>();
+      for (int i = 0; i < accounts; i++) all.add(context.spawnAnonymous(Behaviors.setup(account -> Behaviors.receiveMessage(new TypedAccount(account.getSelf())::receive))));
+      var orders = new Orders(accounts);
+      for (int i = 0; i < payments; i++) {
+        orders.next();
+        all.get(orders.from).tell(new Typed.Pay(orders.amount, all.get(orders.to), context.getSelf()));
+      }
+      var heard = new int[1];
+      var sum = new long[1];
+      return Behaviors.receiveMessage(value -> {
+        if (++heard[0] == payments) for (var account : all) account.tell(new Typed.Read(context.getSelf()));
+        if (heard[0] > payments) sum[0] += value;
+        if (heard[0] == payments + accounts) round.done(sum[0]);
+        return Behaviors.same();
+      });
+    }));
+  }
+
+  // ---- a virtual thread and a queue each, and another queue for confirmations
+
+  private sealed interface Order {
+    record Pay(long amount, BlockingQueue<Order> to, BlockingQueue<Long> replyTo) implements Order {}
+
+    record Deposit(long amount, BlockingQueue<Long> replyTo) implements Order {}
+
+    record Read(BlockingQueue<Long> replyTo) implements Order {}
+  }
+
+  private static BlockingQueue<Order> account(Round round) {
+    var queue = new LinkedTransferQueue<Order>();
+    var confirmed = new LinkedTransferQueue<Long>();
+    var balance = new Balance();
+    round.serve(queue, order -> {
+      switch (order) {
+        case Order.Pay pay -> {
+          balance.value -= pay.amount;
+          pay.to.put(new Order.Deposit(pay.amount, confirmed));
+          confirmed.take();
+          pay.replyTo.put(balance.value);
+        }
+        case Order.Deposit deposit -> deposit.replyTo.put(balance.value += deposit.amount);
+        case Order.Read read -> read.replyTo.put(balance.value);
+      }
+    });
+    return queue;
+  }
+
+  private static void queues(int accounts, int payments, Round round) throws InterruptedException {
+    var all = new ArrayList<BlockingQueue<Order>>();
+    for (int i = 0; i < accounts; i++) all.add(account(round));
+    var orders = new Orders(accounts);
+    var teller = new LinkedTransferQueue<Long>();
+    for (int i = 0; i < payments; i++) {
+      orders.next();
+      all.get(orders.from).put(new Order.Pay(orders.amount, all.get(orders.to), teller));
+    }
+    for (int i = 0; i < payments; i++) teller.take();
+    long sum = 0;
+    for (var account : all) account.put(new Order.Read(teller));
+    for (int i = 0; i < accounts; i++) sum += teller.take();
+    round.done(sum);
+  }
+}

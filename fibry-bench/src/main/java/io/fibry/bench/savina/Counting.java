@@ -1,0 +1,89 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Request;
+import io.fibry.bench.savina.Program.Side;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** A producer sends increments to a counter, and asks how many there were. Savina: 1,000,000. */
+final class Counting {
+  private Counting() {}
+
+  static Program program(int times) {
+    return Program.of("counting", Program.size(times, "increments"), times,
+        new Side("fibry", round -> fibry(times, round)),
+        new Side("pekko", round -> pekko(times, round)),
+        new Side("queues", round -> queues(times, round)));
+  }
+
+  private static final class Count {
+    long value;
+  }
+
+  // ---- Fibry
+
+  private sealed interface Counter {
+    enum Add implements Counter { ONE }
+
+    record Get() implements Counter, Request<Get, Long> {}
+  }
+
+  private static void fibry(int times, Round round) { // one sendMessages(..) for many increments would be faster: an increment each is the program
+    var counter = Round.FIBERS.initialState(Count::new).newActor((Count count, Counter message, io.fibry.ActorContext<Counter> context) -> {
+      switch (message) {
+        case Counter.Add one -> count.value++;
+        case Counter.Get get -> context.reply(get, count.value);
+      }
+    });
+    Stereotypes.fibers().runOnce(() -> {
+      for (int i = 0; i < times; i++) counter.sendMessage(Counter.Add.ONE);
+      round.done(counter.ask(new Counter.Get()));
+    });
+  }
+
+  // ---- Pekko
+
+  private sealed interface Typed {
+    enum Add implements Typed { ONE }
+
+    record Get(ActorRef<Long> replyTo) implements Typed {}
+  }
+
+  private static void pekko(int times, Round round) {
+    round.pekko(Behaviors.<Long>setup(context -> {
+      var count = new Count();
+      ActorRef<Typed> counter = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+        switch (message) {
+          case Typed.Add one -> count.value++;
+          case Typed.Get get -> get.replyTo.tell(count.value);
+        }
+        return Behaviors.same();
+      }));
+      for (int i = 0; i < times; i++) counter.tell(Typed.Add.ONE);
+      counter.tell(new Typed.Get(context.getSelf()));
+      return Behaviors.receiveMessage(value -> {
+        round.done(value);
+        return Behaviors.same();
+      });
+    }));
+  }
+
+  // ---- two virtual threads and two queues
+
+  private static void queues(int times, Round round) throws InterruptedException {
+    var counter = new LinkedTransferQueue<Counter>();
+    var answers = new LinkedTransferQueue<Long>();
+    var count = new Count();
+    round.serve(counter, message -> {
+      switch (message) {
+        case Counter.Add one -> count.value++;
+        case Counter.Get get -> answers.put(count.value);
+      }
+    });
+    for (int i = 0; i < times; i++) counter.put(Counter.Add.ONE);
+    counter.put(new Counter.Get());
+    round.done(answers.take());
+  }
+}

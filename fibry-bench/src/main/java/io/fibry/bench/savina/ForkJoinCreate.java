@@ -1,0 +1,65 @@
+package io.fibry.bench.savina;
+
+import io.fibry.ActorBuilder;
+import io.fibry.bench.savina.Program.Side;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** Many actors, each made for one message with a little to compute. Savina: 40,000. */
+final class ForkJoinCreate {
+  private ForkJoinCreate() {}
+
+  static Program program(int actors) {
+    return Program.of("fork-join-create", Program.size(actors, "actors"), (long) actors * (actors - 1) / 2,
+        new Side("fibry", round -> fibry(Round.FIBERS, actors, round)),
+        new Side("fibry-pool", round -> fibry(Round.POOL, actors, round)),
+        new Side("pekko", round -> pekko(actors, round)),
+        new Side("queues", round -> queues(actors, round)));
+  }
+
+  /** What Savina computes. */
+  static void compute() {
+    double sine = Math.sin(37.2);
+    if (sine * sine <= 0) throw new AssertionError("cannot be; but who knew, need not compute");
+  }
+
+  private static void fibry(ActorBuilder<Object> builder, int actors, Round round) { // nobody ends them: without a message and a reference they are garbage
+    round.parts(actors);
+    for (int i = 0; i < actors; i++) {
+      builder.newActor((Integer number) -> {
+        compute();
+        round.part(number);
+      }).sendMessage(i);
+    }
+  }
+
+  private static void pekko(int actors, Round round) { // these would stay for ever if they did not stop
+    round.parts(actors);
+    round.pekko(Behaviors.setup(context -> {
+      for (int i = 0; i < actors; i++) {
+        ActorRef<Integer> actor = context.spawnAnonymous(Behaviors.receiveMessage(number -> {
+          compute();
+          round.part(number);
+          return Behaviors.stopped();
+        }));
+        actor.tell(i);
+      }
+      return Behaviors.empty();
+    }));
+  }
+
+  /** A virtual thread and a queue each. */
+  private static void queues(int actors, Round round) {
+    round.parts(actors);
+    for (int i = 0; i < actors; i++) {
+      var queue = new LinkedTransferQueue<Integer>();
+      round.start(() -> {
+        int number = queue.take();
+        compute();
+        round.part(number);
+      });
+      queue.put(i);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Request;
+import io.fibry.bench.savina.Program.Side;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** Philosophers ask the table for both of their forks; who is denied asks again at once. Savina: 20 philosophers, 10,000 meals each. */
+final class Philosophers {
+  private Philosophers() {}
+
+  static Program program(int seats, int meals) {
+    return Program.of("philosophers", Program.size(seats, "philosophers, ") + Program.size(meals, "meals each"), (long) seats * meals,
+        new Side("fibry", round -> fibry(seats, meals, round)),
+        new Side("pekko", round -> pekko(seats, meals, round)),
+        new Side("queues", round -> queues(seats, meals, round)));
+  }
+
+  /** The forks; the same on all sides. */
+  private static final class Forks {
+    private final boolean[] taken;
+    private final Round round;
+    private int meals;
+    private int left;
+
+    private Forks(int seats, Round round) {
+      this.taken = new boolean[seats];
+      this.round = round;
+    }
+
+    boolean take(int seat) {
+      int right = (seat + 1) % taken.length;
+      if (taken[seat] || taken[right]) return false;
+      return taken[seat] = taken[right] = true;
+    }
+
+    void putBack(int seat) {
+      int right = (seat + 1) % taken.length;
+      if (!taken[seat] || !taken[right]) round.fail(new IllegalStateException(seat + " put back what he had not"));
+      taken[seat] = taken[right] = false;
+      meals++;
+    }
+
+    void leave() {
+      if (++left < taken.length) return;
+      for (boolean fork : taken) if (fork) round.fail(new IllegalStateException("a fork is gone"));
+      round.done(meals);
+    }
+  }
+
+  // ---- Fibry
+
+  private sealed interface Table {
+    record Hungry(int seat) implements Table, Request<Hungry, Boolean> {}
+
+    record Full(int seat) implements Table {}
+
+    enum Leave implements Table { LEAVE }
+  }
+
+  private static void fibry(int seats, int meals, Round round) { // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal; Savina's denies
+    var table = Round.FIBERS.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Table message, io.fibry.ActorContext<Table> context) -> {
+      switch (message) {
+        case Table.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
+        case Table.Full full -> forks.putBack(full.seat);
+        case Table.Leave leave -> forks.leave();
+      }
+    });
+    for (int i = 0; i < seats; i++) {
+      int seat = i;
+      Stereotypes.fibers().runOnce(() -> {
+        for (int meal = 0; meal < meals; meal++) {
+          while (!table.ask(new Table.Hungry(seat))) {} // denied
+          table.sendMessage(new Table.Full(seat));
+        }
+        table.sendMessage(Table.Leave.LEAVE);
+      });
+    }
+  }
+
+  // ---- Pekko
+
+  private sealed interface Typed {
+    record Hungry(int seat, ActorRef<Boolean> replyTo) implements Typed {}
+
+    record Full(int seat) implements Typed {}
+
+    enum Leave implements Typed { LEAVE }
+  }
+
+  private static void pekko(int seats, int meals, Round round) {
+    round.pekko(Behaviors.setup(context -> {
+      var forks = new Forks(seats, round);
+      ActorRef<Typed> table = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+        switch (message) {
+          case Typed.Hungry hungry -> hungry.replyTo.tell(forks.take(hungry.seat));
+          case Typed.Full full -> forks.putBack(full.seat);
+          case Typed.Leave leave -> forks.leave();
+        }
+        return Behaviors.same();
+      }));
+      for (int i = 0; i < seats; i++) context.spawnAnonymous(philosopher(i, meals, table));
+      return Behaviors.empty();
+    }));
+  }
+
+  private static Behavior<Boolean> philosopher(int seat, int meals, ActorRef<Typed> table) {
+    return Behaviors.setup(context -> {
+      var hungry = new Typed.Hungry(seat, context.getSelf());
+      var eaten = new int[1];
+      table.tell(hungry);
+      return Behaviors.receiveMessage(served -> {
+        if (served) {
+          table.tell(new Typed.Full(seat));
+          eaten[0]++;
+        }
+        if (eaten[0] < meals) table.tell(hungry);
+        else {
+          table.tell(Typed.Leave.LEAVE);
+          return Behaviors.stopped();
+        }
+        return Behaviors.same();
+      });
+    });
+  }
+
+  // ---- a virtual thread and a queue each
+
+  private sealed interface Order {
+    record Hungry(int seat, BlockingQueue<Boolean> replyTo) implements Order {}
+
+    record Full(int seat) implements Order {}
+
+    enum Leave implements Order { LEAVE }
+  }
+
+  private static void queues(int seats, int meals, Round round) {
+    var table = new LinkedTransferQueue<Order>();
+    var forks = new Forks(seats, round);
+    round.serve(table, order -> {
+      switch (order) {
+        case Order.Hungry hungry -> hungry.replyTo.put(forks.take(hungry.seat));
+        case Order.Full full -> forks.putBack(full.seat);
+        case Order.Leave leave -> forks.leave();
+      }
+    });
+    for (int i = 0; i < seats; i++) {
+      int seat = i;
+      var replies = new LinkedTransferQueue<Boolean>();
+      round.start(() -> {
+        for (int meal = 0; meal < meals; meal++) {
+          do table.put(new Order.Hungry(seat, replies));
+          while (!replies.take());
+          table.put(new Order.Full(seat));
+        }
+        table.put(Order.Leave.LEAVE);
+      });
+    }
+  }
+}

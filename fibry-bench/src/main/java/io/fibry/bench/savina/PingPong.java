@@ -1,0 +1,93 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.bench.savina.Program.Side;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** Two actors, one message between them: ping asks, pong answers. Savina: 40,000 times. */
+final class PingPong {
+  private PingPong() {}
+
+  private enum Pong { PONG }
+
+  static Program program(int times) {
+    return Program.of("ping-pong", Program.size(times, "pings"), times,
+        new Side("fibry", round -> fibry(times, round)),
+        new Side("fibry-messages", round -> messages(Round.FIBERS, times, round)),
+        new Side("fibry-pool", round -> messages(Round.POOL, times, round)),
+        new Side("pekko", round -> pekko(times, round)),
+        new Side("queues", round -> queues(times, round)));
+  }
+
+  // ---- Fibry: whoever waits for an answer asks
+
+  private enum Ping { PING }
+
+  private static void fibry(int times, Round round) {
+    var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG); // with .inlineRequests() no thread would be switched at all: that is another question
+    Stereotypes.fibers().runOnce(() -> {
+      int heard = 0;
+      for (int i = 0; i < times; i++) if (pong.ask(Ping.PING) == Pong.PONG) heard++;
+      round.done(heard);
+    });
+  }
+
+  // ---- Fibry, without waiting: what a handler on a pool has to do
+
+  private record PingFrom(Actor<Pong> pinger) {}
+
+  private static void messages(ActorBuilder<Object> actors, int times, Round round) {
+    var heard = new int[1];
+    var pong = actors.newActor((PingFrom ping) -> ping.pinger.sendMessage(Pong.PONG));
+    var ping = actors.newActor((Pong answer, io.fibry.ActorContext<Pong> context) -> {
+      if (++heard[0] == times) round.done(heard[0]);
+      else pong.sendMessage(new PingFrom(context.self()));
+    });
+    pong.sendMessage(new PingFrom(ping));
+  }
+
+  // ---- Pekko
+
+  private record PingOf(ActorRef<Pong> pinger) {}
+
+  private static void pekko(int times, Round round) {
+    round.pekko(Behaviors.setup(context -> {
+      ActorRef<PingOf> pong = context.spawnAnonymous(Behaviors.receiveMessage(ping -> {
+        ping.pinger.tell(Pong.PONG);
+        return Behaviors.same();
+      }));
+      pong.tell(new PingOf(context.spawnAnonymous(ping(times, pong, round))));
+      return Behaviors.empty();
+    }));
+  }
+
+  private static Behavior<Pong> ping(int times, ActorRef<PingOf> pong, Round round) {
+    var heard = new int[1];
+    return Behaviors.receive((context, answer) -> {
+      if (++heard[0] == times) round.done(heard[0]);
+      else pong.tell(new PingOf(context.getSelf()));
+      return Behaviors.same();
+    });
+  }
+
+  // ---- two virtual threads and two queues
+
+  private static void queues(int times, Round round) {
+    var pings = new LinkedTransferQueue<Ping>();
+    var pongs = new LinkedTransferQueue<Pong>();
+    round.serve(pings, ping -> pongs.put(Pong.PONG));
+    round.start(() -> {
+      int heard = 0;
+      for (int i = 0; i < times; i++) {
+        pings.put(Ping.PING);
+        if (pongs.take() == Pong.PONG) heard++;
+      }
+      round.done(heard);
+    });
+  }
+}

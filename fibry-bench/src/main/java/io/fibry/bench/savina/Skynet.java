@@ -1,0 +1,132 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.bench.savina.Program.Side;
+import java.util.ArrayList;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** An actor makes ten, each of them ten more, and so on; the leaves answer with their numbers, and sums go back to the root. Not one of Savina's; known as "skynet 1M": a million leaves. */
+final class Skynet {
+  private static final int CHILDREN = 10;
+
+  private Skynet() {}
+
+  static Program program(int leaves) {
+    return Program.of("skynet", Program.size(leaves, "leaves"), (long) leaves * (leaves - 1) / 2,
+        new Side("fibry", round -> round.done(Round.FIBERS.newActorWithReturn(Skynet::sum).ask(new Range(0, leaves)))),
+        new Side("fibry-messages", round -> messages(Round.FIBERS, leaves, round)),
+        new Side("fibry-pool", round -> messages(Round.POOL, leaves, round)),
+        new Side("pekko", round -> pekko(leaves, round)),
+        new Side("queues", round -> queues(leaves, round)));
+  }
+
+  private record Range(long first, int size) {
+    Range part(int number) {
+      return new Range(first + (long) number * (size / CHILDREN), size / CHILDREN);
+    }
+  }
+
+  // ---- Fibry: a node asks all its children and waits
+
+  private static long sum(Range range) {
+    if (range.size == 1) return range.first;
+    var parts = new ArrayList<CompletableFuture<Long>>(CHILDREN);
+    for (int i = 0; i < CHILDREN; i++) parts.add(Round.FIBERS.newActorWithReturn(Skynet::sum).sendMessageReturn(range.part(i)));
+    long sum = 0;
+    for (var part : parts) sum += part.join();
+    return sum;
+  }
+
+  // ---- Fibry, without waiting: what a handler on a pool has to do
+
+  private sealed interface Node {
+    record Begin(Range range, Actor<? super Sum> parent) implements Node {}
+
+    record Sum(long value) implements Node {}
+  }
+
+  private static final class Nodes {
+    private Actor<? super Node.Sum> parent;
+    private int heard;
+    private long sum;
+  }
+
+  private static void messages(ActorBuilder<Object> actors, int leaves, Round round) {
+    Actor<Node.Sum> root = actors.newActor((Node.Sum all) -> round.done(all.value));
+    begin(actors, new Range(0, leaves), root);
+  }
+
+  private static void begin(ActorBuilder<Object> actors, Range range, Actor<? super Node.Sum> parent) {
+    actors.initialState(Nodes::new).newActor((Nodes node, Node message, io.fibry.ActorContext<Node> context) -> {
+      switch (message) {
+        case Node.Begin begin when begin.range.size == 1 -> begin.parent.sendMessage(new Node.Sum(begin.range.first));
+        case Node.Begin begin -> {
+          node.parent = begin.parent;
+          for (int i = 0; i < CHILDREN; i++) begin(actors, begin.range.part(i), context.self());
+        }
+        case Node.Sum part -> {
+          node.sum += part.value;
+          if (++node.heard == CHILDREN) node.parent.sendMessage(new Node.Sum(node.sum));
+        }
+      }
+    }).sendMessage(new Node.Begin(range, parent));
+  }
+
+  // ---- Pekko: a node makes its children, and stops when it has heard from all
+
+  private static void pekko(int leaves, Round round) {
+    round.pekko(Behaviors.<Long>setup(context -> {
+      context.spawnAnonymous(node(new Range(0, leaves), context.getSelf()));
+      return Behaviors.receiveMessage(sum -> {
+        round.done(sum);
+        return Behaviors.same();
+      });
+    }));
+  }
+
+  private static Behavior<Long> node(Range range, ActorRef<Long> parent) {
+    return Behaviors.setup(context -> {
+      if (range.size == 1) {
+        parent.tell(range.first);
+        return Behaviors.stopped();
+      }
+      for (int i = 0; i < CHILDREN; i++) context.spawnAnonymous(node(range.part(i), context.getSelf()));
+      var heard = new int[1];
+      var sum = new long[1];
+      return Behaviors.receiveMessage(part -> {
+        sum[0] += part;
+        if (++heard[0] < CHILDREN) return Behaviors.same();
+        parent.tell(sum[0]);
+        return Behaviors.stopped();
+      });
+    });
+  }
+
+  // ---- a virtual thread each, and a queue for each that has children
+
+  private static void queues(int leaves, Round round) throws InterruptedException {
+    var root = new LinkedTransferQueue<Long>();
+    thread(new Range(0, leaves), root, round);
+    round.done(root.take());
+  }
+
+  private static void thread(Range range, BlockingQueue<Long> parent, Round round) {
+    round.start(() -> {
+      if (range.size == 1) {
+        parent.put(range.first);
+        return;
+      }
+      var parts = new LinkedTransferQueue<Long>();
+      for (int i = 0; i < CHILDREN; i++) thread(range.part(i), parts, round);
+      long sum = 0;
+      for (int i = 0; i < CHILDREN; i++) sum += parts.take();
+      parent.put(sum);
+    });
+  }
+}

@@ -1,0 +1,65 @@
+package io.fibry.bench.savina;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.bench.savina.Program.Side;
+import java.util.ArrayList;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedTransferQueue;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+
+/** Actors in a ring hand a token on, which says how often that is still to be done. Savina: 100 actors, 100,000 hops. */
+final class ThreadRing {
+  private ThreadRing() {}
+
+  static Program program(int members, int hops) {
+    return Program.of("thread-ring", Program.size(members, "actors, ") + Program.size(hops, "hops"), hops % members,
+        new Side("fibry", round -> fibry(Round.FIBERS, members, hops, round)),
+        new Side("fibry-pool", round -> fibry(Round.POOL, members, hops, round)),
+        new Side("pekko", round -> pekko(members, hops, round)),
+        new Side("queues", round -> queues(members, hops, round)));
+  }
+
+  private static void fibry(ActorBuilder<Object> actors, int members, int hops, Round round) {
+    var ring = new ArrayList<Actor<Integer>>();
+    for (int i = 0; i < members; i++) {
+      int me = i;
+      ring.add(actors.newActor((Integer left) -> {
+        if (left == 0) round.done(me);
+        else ring.get((me + 1) % members).sendMessage(left - 1);
+      }));
+    }
+    ring.getFirst().sendMessage(hops);
+  }
+
+  private static void pekko(int members, int hops, Round round) {
+    round.pekko(Behaviors.setup(context -> {
+      var ring = new ArrayList<ActorRef<Integer>>();
+      for (int i = 0; i < members; i++) {
+        int me = i;
+        ring.add(context.spawnAnonymous(Behaviors.receiveMessage(left -> {
+          if (left == 0) round.done(me);
+          else ring.get((me + 1) % members).tell(left - 1);
+          return Behaviors.same();
+        })));
+      }
+      ring.getFirst().tell(hops);
+      return Behaviors.empty();
+    }));
+  }
+
+  /** A virtual thread and a queue each. */
+  private static void queues(int members, int hops, Round round) throws InterruptedException {
+    var ring = new ArrayList<BlockingQueue<Integer>>();
+    for (int i = 0; i < members; i++) ring.add(new LinkedTransferQueue<>());
+    for (int i = 0; i < members; i++) {
+      int me = i;
+      round.serve(ring.get(i), left -> {
+        if (left == 0) round.done(me);
+        else ring.get((me + 1) % members).put(left - 1);
+      });
+    }
+    ring.getFirst().put(hops);
+  }
+}

@@ -1,0 +1,60 @@
+package io.fibry.bench.savina;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class SavinaTest {
+  private static final List<Program> SMALL = List.of(
+      PingPong.program(100),
+      Counting.program(1_000),
+      ThreadRing.program(10, 1_001),
+      ForkJoinCreate.program(100),
+      ForkJoinThroughput.program(6, 100),
+      Big.program(12, 100),
+      Chameneos.program(10, 100),
+      Philosophers.program(5, 100),
+      Banking.program(20, 500),
+      Sieve.program(1_000, 10),
+      Skynet.program(1_000));
+
+  static Stream<Arguments> sides() {
+    return SMALL.stream().flatMap(program -> program.sides().stream().map(side -> Arguments.of(program.name(), side.name(), program, side)));
+  }
+
+  @ParameterizedTest(name = "{0} {1}")
+  @MethodSource("sides")
+  void everySideComesToTheResult(String program, String name, Program small, Program.Side side) throws Exception {
+    assertTrue(small.nanos(side) > 0);
+  }
+
+  @Test
+  void everyProgramIsTriedHere() {
+    assertEquals(Savina.PROGRAMS.stream().map(Program::name).toList(), SMALL.stream().map(Program::name).toList());
+  }
+
+  @Test
+  void aWrongResultIsAFailure() {
+    var wrong = Program.of("wrong", "size", 1, new Program.Side("side", round -> round.done(2)));
+
+    var failure = assertThrows(IllegalStateException.class, () -> wrong.nanos(wrong.sides().getFirst()));
+
+    assertEquals("the result of wrong on side is 2, not 1", failure.getMessage());
+  }
+
+  @Test
+  void whatASideThrowsIsAFailure() {
+    var broken = Program.of("broken", "size", 1, new Program.Side("side", round -> {
+      throw new UnsupportedOperationException("broken");
+    }));
+
+    assertThrows(UnsupportedOperationException.class, () -> broken.nanos(broken.sides().getFirst()));
+  }
+}
