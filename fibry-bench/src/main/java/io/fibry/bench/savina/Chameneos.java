@@ -1,5 +1,7 @@
 package io.fibry.bench.savina;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.bench.savina.Program.Side;
@@ -18,6 +20,8 @@ final class Chameneos {
   static Program program(int creatures, int meetings) {
     return Program.of("chameneos", Program.size(creatures, "chameneos, ") + Program.size(meetings, "meetings"), 2L * meetings,
         new Side("fibry", round -> fibry(creatures, meetings, round)),
+        new Side("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),
+        new Side("fibry-pool", round -> messages(Round.POOL, creatures, meetings, round)),
         new Side("pekko", round -> pekko(creatures, meetings, round)),
         new Side("queues", round -> queues(creatures, meetings, round)));
   }
@@ -63,7 +67,7 @@ final class Chameneos {
     }
   }
 
-  private static void fibry(int creatures, int meetings, Round round) { // messages to and fro would switch threads as often, and spare the futures
+  private static void fibry(int creatures, int meetings, Round round) { // the messages below spare the futures and the waits
     round.parts(creatures);
     var mall = Round.FIBERS.initialState(() -> new Mall(meetings)).newActor(Mall::handle);
     for (int i = 0; i < creatures; i++) {
@@ -84,7 +88,73 @@ final class Chameneos {
     }
   }
 
-  // ---- Pekko: the mall brings them together, the first tells the second its new colour; so does Savina
+  // ---- Fibry, without waiting: the mall brings them together, the first tells the second its new colour; so does Savina
+
+  private record Guest(Colour colour, Actor<Event> creature) {}
+
+  private sealed interface Event {
+    record Other(Colour colour, Actor<Event> creature) implements Event {}
+
+    record Change(Colour colour) implements Event {}
+
+    enum Over implements Event { OVER }
+  }
+
+  private static void messages(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
+    round.parts(creatures);
+    var mall = actors.initialState(() -> new Meeting(meetings)).newActor(Meeting::handle);
+    for (int i = 0; i < creatures; i++) {
+      var creature = new Creature(mall, Colour.of(i), round);
+      mall.sendMessage(new Guest(creature.mine, actors.newActor(creature::handle)));
+    }
+  }
+
+  private static final class Meeting {
+    private int left;
+    private Guest first;
+
+    private Meeting(int meetings) {
+      this.left = meetings;
+    }
+
+    void handle(Guest guest) {
+      if (left == 0) guest.creature.sendMessage(Event.Over.OVER);
+      else if (first == null) first = guest;
+      else {
+        left--;
+        first.creature.sendMessage(new Event.Other(guest.colour, guest.creature));
+        first = null;
+      }
+    }
+  }
+
+  private static final class Creature {
+    private final Actor<Guest> mall;
+    private final Round round;
+    private Colour mine;
+    private int meetings;
+
+    private Creature(Actor<Guest> mall, Colour mine, Round round) {
+      this.mall = mall;
+      this.mine = mine;
+      this.round = round;
+    }
+
+    void handle(Event event, ActorContext<Event> context) {
+      switch (event) {
+        case Event.Other other -> other.creature.sendMessage(new Event.Change(mine = mine.meets(other.colour)));
+        case Event.Change change -> mine = change.colour;
+        case Event.Over over -> {
+          round.part(meetings);
+          return;
+        }
+      }
+      meetings++;
+      mall.sendMessage(new Guest(mine, context.self()));
+    }
+  }
+
+  // ---- Pekko: the same messages
 
   private record Come(Colour colour, ActorRef<Met> creature) {}
 

@@ -1,5 +1,7 @@
 package io.fibry.bench.savina;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.bench.savina.Program.Side;
 import io.fibry.stereotype.Stereotypes;
@@ -13,7 +15,8 @@ final class Counting {
 
   static Program program(int times) {
     return Program.of("counting", Program.size(times, "increments"), times,
-        new Side("fibry", round -> fibry(times, round)),
+        new Side("fibry", round -> fibry(Round.FIBERS, times, round)),
+        new Side("fibry-pool", round -> fibry(Round.POOL, times, round)),
         new Side("pekko", round -> pekko(times, round)),
         new Side("queues", round -> queues(times, round)));
   }
@@ -30,8 +33,8 @@ final class Counting {
     record Get() implements Counter, Request<Get, Long> {}
   }
 
-  private static void fibry(int times, Round round) { // one sendMessages(..) for many increments would be faster: an increment each is the program
-    var counter = Round.FIBERS.initialState(Count::new).newActor((Count count, Counter message, io.fibry.ActorContext<Counter> context) -> {
+  private static void fibry(ActorBuilder<Object> actors, int times, Round round) { // one sendMessages(..) for many increments would be faster: an increment each is the program
+    var counter = actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {
       switch (message) {
         case Counter.Add one -> count.value++;
         case Counter.Get get -> context.reply(get, count.value);

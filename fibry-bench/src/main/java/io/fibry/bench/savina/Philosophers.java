@@ -1,5 +1,8 @@
 package io.fibry.bench.savina;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.Request;
 import io.fibry.bench.savina.Program.Side;
 import io.fibry.stereotype.Stereotypes;
@@ -16,6 +19,8 @@ final class Philosophers {
   static Program program(int seats, int meals) {
     return Program.of("philosophers", Program.size(seats, "philosophers, ") + Program.size(meals, "meals each"), (long) seats * meals,
         new Side("fibry", round -> fibry(seats, meals, round)),
+        new Side("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),
+        new Side("fibry-pool", round -> messages(Round.POOL, seats, meals, round)),
         new Side("pekko", round -> pekko(seats, meals, round)),
         new Side("queues", round -> queues(seats, meals, round)));
   }
@@ -63,7 +68,7 @@ final class Philosophers {
   }
 
   private static void fibry(int seats, int meals, Round round) { // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal; Savina's denies
-    var table = Round.FIBERS.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Table message, io.fibry.ActorContext<Table> context) -> {
+    var table = Round.FIBERS.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Table message, ActorContext<Table> context) -> {
       switch (message) {
         case Table.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
         case Table.Full full -> forks.putBack(full.seat);
@@ -79,6 +84,38 @@ final class Philosophers {
         }
         table.sendMessage(Table.Leave.LEAVE);
       });
+    }
+  }
+
+  // ---- Fibry, without waiting
+
+  private sealed interface Place {
+    record Hungry(int seat, Actor<Boolean> philosopher) implements Place {}
+
+    record Full(int seat) implements Place {}
+
+    enum Leave implements Place { LEAVE }
+  }
+
+  private static void messages(ActorBuilder<Object> actors, int seats, int meals, Round round) {
+    var table = actors.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Place message) -> {
+      switch (message) {
+        case Place.Hungry hungry -> hungry.philosopher.sendMessage(forks.take(hungry.seat));
+        case Place.Full full -> forks.putBack(full.seat);
+        case Place.Leave leave -> forks.leave();
+      }
+    });
+    for (int i = 0; i < seats; i++) {
+      int seat = i;
+      var eaten = new int[1];
+      var philosopher = actors.newActor((Boolean served, ActorContext<Boolean> context) -> {
+        if (served) {
+          table.sendMessage(new Place.Full(seat));
+          eaten[0]++;
+        }
+        table.sendMessage(eaten[0] < meals ? new Place.Hungry(seat, context.self()) : Place.Leave.LEAVE);
+      });
+      table.sendMessage(new Place.Hungry(seat, philosopher));
     }
   }
 

@@ -2,6 +2,7 @@ package io.fibry.bench.savina;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.bench.savina.Program.Side;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
@@ -44,7 +45,7 @@ final class PingPong {
   private static void messages(ActorBuilder<Object> actors, int times, Round round) {
     var heard = new int[1];
     var pong = actors.newActor((PingFrom ping) -> ping.pinger.sendMessage(Pong.PONG));
-    var ping = actors.newActor((Pong answer, io.fibry.ActorContext<Pong> context) -> {
+    var ping = actors.newActor((Pong answer, ActorContext<Pong> context) -> {
       if (++heard[0] == times) round.done(heard[0]);
       else pong.sendMessage(new PingFrom(context.self()));
     });

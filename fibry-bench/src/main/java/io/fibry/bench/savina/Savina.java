@@ -14,11 +14,12 @@ import java.util.stream.Stream;
 /**
  * Whole programs in the manner of the Savina actor benchmarks, side by side: Fibry, Pekko typed, virtual threads with queues. In each of three processes the sides take turns; each run checks its own result.
  *
- * <p>{@code Savina skynet big} runs only these. {@code -Drounds=9} measures so many rounds in each process, after those that warm up. The figures land in {@code target/savina.json}, in milliseconds. Exits with 1 if a
- * side failed.
+ * <p>{@code Savina skynet big} runs only these. {@code -Drounds=9} measures so many rounds in each process, after those that warm up; under Maven it is {@code -Dvm.args=-Drounds=9}. The figures land in
+ * {@code target/savina.json}, in milliseconds. Exits with 1 if a side failed.
  *
  * <p>The sides: {@code fibry} is the form that a user would write, {@code fibry-messages} the same without waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} with a thread per processor where no handler
- * waits; {@code pekko} as its documentation recommends; {@code queues} a virtual thread and a {@code LinkedTransferQueue} each. Sizes are Savina's, multiplied where a run would be over too soon to be measured.
+ * waits; {@code pekko} as its documentation recommends; {@code queues} a virtual thread and a {@code LinkedTransferQueue} each. Each program names Savina's size; most of ours are larger, or a run would be over before it is
+ * warm.
  */
 public final class Savina {
   private static final int PROCESSES = 3;
@@ -27,16 +28,16 @@ public final class Savina {
   private static final Path FILE = Path.of("target", "savina.json");
 
   static final List<Program> PROGRAMS = List.of(
-      PingPong.program(200_000),
+      PingPong.program(1_000_000),
       Counting.program(5_000_000),
-      ThreadRing.program(100, 500_000),
-      ForkJoinCreate.program(200_000),
-      ForkJoinThroughput.program(60, 50_000),
-      Big.program(120, 5_000),
-      Chameneos.program(100, 200_000),
-      Philosophers.program(20, 10_000),
+      ThreadRing.program(100, 1_000_000),
+      ForkJoinCreate.program(400_000),
+      ForkJoinThroughput.program(60, 100_000),
+      Big.program(120, 10_000),
+      Chameneos.program(100, 400_000),
+      Philosophers.program(20, 20_000),
       Banking.program(1_000, 200_000),
-      Sieve.program(100_000, 1_000),
+      Sieve.program(200_000, 1_000),
       Skynet.program(1_000_000));
 
   private Savina() {}
@@ -53,7 +54,8 @@ public final class Savina {
       System.exit(0); // who hangs would keep it
     }
     var programs = names.length == 0 ? PROGRAMS : Arrays.stream(names).map(Savina::program).toList();
-    System.out.printf(Locale.ROOT, "JDK %s, %d processors; %d rounds in each of %d processes; median (least..most) of all; the ratio is that of the middle process, lower is better for Fibry%n", Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS, PROCESSES);
+    System.out.printf(Locale.ROOT, "JDK %s, %d processors; %d rounds in each of %d processes; median (least..most) of all; the ratio is that of the middle process, lower is better for Fibry%n", Runtime.version(),
+        Runtime.getRuntime().availableProcessors(), ROUNDS, PROCESSES);
     boolean well = true;
     var lines = new ArrayList<String>();
     for (var program : programs) {
@@ -119,8 +121,8 @@ public final class Savina {
   }
 
   private static List<String> inProcess(Program program) throws IOException, InterruptedException {
-    var command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Drounds=" + ROUNDS, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", System.getProperty("java.class.path"),
-        Savina.class.getName(), "--process", program.name());
+    var command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp",
+        System.getProperty("java.class.path"), Savina.class.getName(), "--process", program.name());
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     var lines = new ArrayList<String>();
     try (var printed = process.inputReader()) {
@@ -149,7 +151,7 @@ public final class Savina {
     System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, median(all), all[0], all[all.length - 1]);
     if (ours != null && ours != processes) {
       var ratios = Stream.iterate(0, i -> i + 1).limit(processes.size()).mapToDouble(i -> median(ours.get(i)) / median(processes.get(i))).sorted().toArray();
-      System.out.printf(Locale.ROOT, ", Fibry's first form to this one %.3f (processes %.3f..%.3f)", median(ratios), ratios[0], ratios[ratios.length - 1]);
+      System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", median(ratios), ratios[0], ratios[ratios.length - 1]);
     }
     System.out.println();
   }

@@ -2,6 +2,7 @@ package io.fibry.bench.savina;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
 import io.fibry.bench.savina.Program.Side;
 import java.util.ArrayList;
 import java.util.concurrent.BlockingQueue;
@@ -63,7 +64,7 @@ final class Skynet {
   }
 
   private static void begin(ActorBuilder<Object> actors, Range range, Actor<? super Node.Sum> parent) {
-    actors.initialState(Nodes::new).newActor((Nodes node, Node message, io.fibry.ActorContext<Node> context) -> {
+    actors.initialState(Nodes::new).newActor((Nodes node, Node message, ActorContext<Node> context) -> {
       switch (message) {
         case Node.Begin begin when begin.range.size == 1 -> begin.parent.sendMessage(new Node.Sum(begin.range.first));
         case Node.Begin begin -> {
