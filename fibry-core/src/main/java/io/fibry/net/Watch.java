@@ -26,15 +26,27 @@ final class Watch implements Runnable {
   }
 
   private void again() {
-    var next = clock.after(period, this);
+    Scheduler.Timer next = null;
+    try {
+      next = clock.after(period, this);
+    } finally {
+      if (next == null) ticking.set(false); // it threw: the next link that is added tries again
+    }
     timer = next;
     if (stopped) next.cancel();
   }
 
   @Override
   public void run() {
-    long now = clock.nanoTime();
-    for (var conversation : open) conversation.link.check(now);
+    try {
+      long now = clock.nanoTime();
+      for (var conversation : open) conversation.link.check(now);
+    } finally { // whatever it threw, for want of memory perhaps: without another look no limit would ever hold again
+      goOn();
+    }
+  }
+
+  private void goOn() {
     if (open.isEmpty()) {
       timer = null;
       ticking.set(false);

@@ -3,6 +3,7 @@ package io.fibry.net;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
@@ -15,6 +16,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -26,6 +28,13 @@ class TcpLimitsTest {
   /** Knows which timers are due. */
   private static final class Watched extends Clock {
     private final Set<Object> due = ConcurrentHashMap.newKeySet();
+    private final AtomicReference<Thread> broken = new AtomicReference<>(); // who asks it for the time next is thrown an Error
+
+    @Override
+    public long nanoTime() {
+      if (broken.compareAndSet(Thread.currentThread(), null)) throw new OutOfMemoryError("for a test");
+      return super.nanoTime();
+    }
 
     @Override
     public Timer after(Duration delay, Runnable task) {
@@ -153,6 +162,21 @@ class TcpLimitsTest {
       });
 
       cutWith("did not take what was written to it within PT30S (the write limit)");
+      peer.closed();
+    }
+  }
+
+  @Test
+  void theLimitsHoldAfterALookThatFailed() {
+    var acceptor = open(TcpLimitsTest::readAll, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      Patience.parked(Patience.value(talking));
+      clock.broken.set(Thread.currentThread());
+      clock.manual.advance(Duration.ofSeconds(1));
+
+      assertNull(clock.broken.get());
+      pass(61);
+      cutWith("sent nothing for PT1M");
       peer.closed();
     }
   }
