@@ -251,7 +251,7 @@ final class Link implements AutoCloseable {
   void check(long now) {
     if (closed) return;
     if (passed((long) READ_BY.getOpaque(this), now)) cut(tooSlow(), true);
-    else if (passed((long) WRITE_BY.getOpaque(this), now)) cut(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off", true);
+    else if (passed((long) WRITE_BY.getOpaque(this), now)) tear(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off");
     else if (passed(endBy, now)) cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
     else if (isIdle(now)) cut("nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) keepAlive();
@@ -306,6 +306,16 @@ final class Link implements AutoCloseable {
       this.why = why;
     }
     close();
+  }
+
+  /** The same for who does not read: the system forgets what it still holds for the client, megabytes perhaps and as long as the client likes, and the client does not take it for an end. */
+  void tear(String why) {
+    try {
+      socket.setSoLinger(true, 0);
+    } catch (IOException gone) {
+      // it is closed already
+    }
+    cut(why, true);
   }
 
   /** What a reader or writer is told; remembered, so that its handler's failure is known for the client's. */

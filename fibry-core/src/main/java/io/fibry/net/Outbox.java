@@ -58,7 +58,7 @@ final class Outbox<M> {
     if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most + " may be unsent; send less at once, or allow more");
     if (unsent.addAndGet(size) > most) {
       unsent.addAndGet(-size);
-      link.cut(link + " left more than " + most + " bytes unsent, so it was cut off", true);
+      link.tear(link + " left more than " + most + " bytes unsent, so it was cut off");
       throw new IOException("nothing is sent any more: " + link + " left more than " + most + " bytes unsent");
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-size);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Clock;
@@ -11,6 +12,8 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Patience;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Set;
@@ -163,6 +166,23 @@ class TcpLimitsTest {
 
       cutWith("did not take what was written to it within PT30S (the write limit)");
       peer.closed();
+    }
+  }
+
+  /** An end would look like a whole answer, and the system would keep what is unread for as long as the client likes. */
+  @Test
+  void whoNeverReadsIsToldOfABreakAndNotOfAnEnd() {
+    var acceptor = open(connection -> {
+      while (true) connection.getOutputStream().write(new byte[1 << 20]);
+    }, o -> o);
+    try (var peer = new Peer(acceptor.port())) {
+      pass(0);
+      Patience.eventually(() -> {
+        clock.manual.advance(Duration.ofSeconds(1));
+        return cut.isDone();
+      });
+
+      assertInstanceOf(SocketException.class, assertThrows(UncheckedIOException.class, peer::rest).getCause());
     }
   }
 
