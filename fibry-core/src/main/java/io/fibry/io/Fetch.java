@@ -129,7 +129,7 @@ final class Fetch implements Request<Fetch, Download> {
   static Duration patience(String retryAfter) {
     try {
       var text = retryAfter.strip();
-      if (text.matches("[0-9]{1,9}")) return Duration.ofSeconds(Long.parseLong(text));
+      if (text.matches("[0-9]+")) return text.length() > 9 ? LONGEST : Duration.ofSeconds(Long.parseLong(text));
       return max(Duration.ZERO, Duration.between(Instant.now(), ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME)));
     } catch (DateTimeException | ArithmeticException unreadable) {
       return Duration.ZERO;
