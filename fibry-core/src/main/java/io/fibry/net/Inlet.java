@@ -75,11 +75,6 @@ final class Inlet extends InputStream {
     return -1;
   }
 
-  /** Whether something has come that was not read. */
-  boolean isBuffered() {
-    return at < end;
-  }
-
   /** Nobody reads any more. */
   void drop() {
     buffer = null;

@@ -68,8 +68,17 @@ final class Talk {
     }
     if (answer.keeps() && readAway(body)) return true;
     body.forbid();
-    if (!body.isRead() || link.in.isBuffered()) linger();
+    if (!body.isRead() || hasMore()) linger();
     return false;
+  }
+
+  /** Whether something came that nobody will read: a close would then be a reset, and take the answer with it. */
+  private boolean hasMore() {
+    try {
+      return link.in.available() > 0;
+    } catch (IOException gone) {
+      return false;
+    }
   }
 
   private static boolean readAway(RequestBody body) throws IOException {

@@ -9,6 +9,12 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Logged;
 import java.io.IOException;
+import io.fibry.Patience;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CountDownLatch;
 import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -48,6 +54,29 @@ class HttpAnswerTest {
 
     assertEquals("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
     assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  @Test
+  void answerIsWholeAlthoughTheClientHasSentMoreThanIsRead() throws IOException {
+    var begun = new CountDownLatch(1);
+    var sent = new CountDownLatch(1);
+    open(routes -> routes.stream("/", exchange -> {
+      begun.countDown();
+      Patience.await(sent);
+      exchange.out().write(new byte[200_000]);
+    }));
+    try (var socket = new Socket()) {
+      socket.setReceiveBufferSize(4_096); // so that most of the answer is still at the server when it closes
+      socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
+      var out = socket.getOutputStream();
+      out.write(("GET /" + HOST + "Connection: close\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
+      Patience.await(begun);
+      out.write("GET".getBytes(StandardCharsets.ISO_8859_1));
+
+      sent.countDown();
+
+      assertTrue(socket.getInputStream().readAllBytes().length > 200_000);
+    }
   }
 
   @Test
