@@ -30,10 +30,12 @@ final class Outbox<M> {
     byte[] bytes(M message);
   }
 
+  private static final int BESIDE = 32; // what a message takes beside its bytes, while it waits: else empty lines would wait by the million
+
   private final Link link;
   private final int most;
   private final Form<M> form;
-  private final AtomicLong unsent = new AtomicLong(); // bytes between door and socket
+  private final AtomicLong unsent = new AtomicLong(); // bytes between door and socket, and BESIDE for each message
   private final Actor<M> writer;
   private final Actor<M> door;
 
@@ -56,12 +58,13 @@ final class Outbox<M> {
   private void admit(M message) throws IOException {
     int size = form.size(message);
     if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most + " may be unsent; send less at once, or allow more");
-    if (unsent.addAndGet(size) > most) {
-      unsent.addAndGet(-size);
+    long cost = (long) size + BESIDE;
+    if (unsent.addAndGet(cost) > (long) most + BESIDE) {
+      unsent.addAndGet(-cost);
       link.tear(link + " left more than " + most + " bytes unsent, so it was cut off");
       throw new IOException("nothing is sent any more: " + link + " left more than " + most + " bytes unsent");
     }
-    if (!writer.sendMessage(message)) unsent.addAndGet(-size);
+    if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
   }
 
   private void write(M message) throws IOException {
@@ -72,7 +75,7 @@ final class Outbox<M> {
       door.askExit(); // the conversation may not notice: it need not read, nor write itself
       throw gone;
     } finally {
-      unsent.addAndGet(-form.size(message)); // what was added; the bytes may be fewer
+      unsent.addAndGet(-(long) form.size(message) - BESIDE); // what was added; the bytes may be fewer
     }
   }
 

@@ -113,7 +113,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How much may wait to be written to a client by its {@code lineActor} and by its {@code frameActor}, before it is cut off for being too slow.
+   * How much may wait to be written to a client by its {@code lineActor} and by its {@code frameActor}, before it is cut off for being too slow. Each message counts 32 bytes more than it has.
    *
    * @param bytes at least 1
    * @return a changed copy

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
@@ -16,6 +17,7 @@ import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
@@ -178,6 +180,27 @@ class LineActorTest {
       assertEquals("nine", peer.line());
       var cause = served.letters.all.getFirst().cause().orElseThrow();
       assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"), cause.getMessage());
+    }
+  }
+
+  @Test
+  void emptyLinesTakeRoomToo() throws Exception {
+    var acceptor = open(o -> o.withMaxUnsent(100_000));
+    try (var peer = new Peer(acceptor.port())) {
+      var connection = of(connected);
+      var blocked = new Thread(() -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
+      blocked.start(); // the client reads nothing
+      var client = connection.lineActor();
+
+      int sent = 0;
+      while (!acceptor.connections().isEmpty() && sent < 90_000) {
+        client.sendMessage("");
+        sent++;
+      }
+
+      assertTrue(sent < 90_000);
+      Patience.joined(blocked);
+      peer.closed();
     }
   }
 
