@@ -16,12 +16,12 @@ final class Events {
   private static final Outbox.Form<String> FORM = new Outbox.Form<>() {
     @Override
     public int size(String event) {
-      int size = 8;
+      long size = 8;
       for (int i = 0; i < event.length(); i++) {
         char c = event.charAt(i);
         size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
       }
-      return size;
+      return (int) Math.min(Integer.MAX_VALUE, size);
     }
 
     @Override
