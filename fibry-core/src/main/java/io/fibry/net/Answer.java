@@ -231,6 +231,11 @@ final class Answer {
     return sent;
   }
 
+  /** A close would be its end, as if nothing were missing. */
+  boolean endsWithTheConnection() {
+    return sent && !complete && !http11 && length < 0;
+  }
+
   boolean isBroken() {
     return broken != null;
   }

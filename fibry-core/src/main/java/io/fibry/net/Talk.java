@@ -123,6 +123,7 @@ final class Talk {
     } else if (answer.isSent()) {
       engine.log(failure, exchange, "by closing: the answer had begun");
       answer.closes();
+      if (answer.endsWithTheConnection()) link.tear(link + " was cut off, for its answer broke off");
       link.close();
     } else refuse(answer, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {

@@ -8,14 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Logged;
-import java.io.IOException;
 import io.fibry.Patience;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CountDownLatch;
-import java.io.OutputStream;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
@@ -54,6 +55,22 @@ class HttpAnswerTest {
 
     assertEquals("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
     assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
+  }
+
+  /** In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like it. */
+  @Test
+  void answerThatBreaksOffDoesNotLookWholeToAnOldClient() throws IOException {
+    open(routes -> routes.stream("/", exchange -> {
+      exchange.out().write(new byte[100]);
+      exchange.out().flush();
+      throw new IllegalStateException("for a test");
+    }));
+    try (var logged = new Logged(); var client = new RawClient(server.port())) {
+      client.send("GET / HTTP/1.0\r\n\r\n");
+
+      assertThrows(SocketException.class, () -> client.socket.getInputStream().readAllBytes());
+      assertTrue(logged.text().contains("was answered by closing: the answer had begun"), logged.text());
+    }
   }
 
   @Test
