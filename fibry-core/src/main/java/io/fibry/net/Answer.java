@@ -31,6 +31,7 @@ final class Answer {
   enum End { LENGTH, CHUNKS, CLOSE, NONE }
 
   private final OutputStream wire;
+  Permit permit; // is given back while a write may wait; null: none
   private final boolean http11;
   private final boolean head; // the answer to HEAD: no body is sent
   private RequestBody body; // must be out of the way of the next request; null: the request was not understood
@@ -153,6 +154,11 @@ final class Answer {
     write(begin.bytes, begin.length);
   }
 
+  /** The answer to HEAD: there is nothing behind its head. */
+  boolean isHeadOnly() {
+    return head;
+  }
+
   OutputStream out() {
     if (sent && out == null) throw new IllegalStateException("the answer was given");
     if (out == null) out = new AnswerStream(this);
@@ -211,7 +217,12 @@ final class Answer {
     if (broken != null) throw broken;
     try {
       if (bytes != CONTINUE) sent = true;
-      wire.write(bytes, 0, length);
+      if (permit != null) permit.away();
+      try {
+        wire.write(bytes, 0, length);
+      } finally {
+        if (permit != null) permit.back();
+      }
     } catch (IOException gone) {
       broken = gone;
       keeps = false;

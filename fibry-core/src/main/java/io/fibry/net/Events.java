@@ -36,7 +36,8 @@ final class Events {
     answer.refuseSecond();
     outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM); // ends with the link, whatever comes
     answer.stream("text/event-stream");
-    outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
+    if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
+    else outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
     conversation.link.endFirst(outbox.actor());
   }
 

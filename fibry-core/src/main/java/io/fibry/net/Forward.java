@@ -47,13 +47,13 @@ final class Forward implements Acceptor.Talk {
   }
 
   private void pass(Link client, Link other) throws Exception {
-    var failure = new Exception[1]; // of the fiber; read after its end
+    var failure = new Throwable[1]; // of the fiber; read after its end
     var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
         pump(other, client, back);
-      } catch (Exception broken) {
+      } catch (Throwable broken) {
         failure[0] = broken;
-        client.close(); // and the other with it
+        client.tear("the target of " + client + " broke off: " + broken.getMessage()); // and the other with it; an end would make a torn answer look whole
       }
     });
     try {
@@ -63,7 +63,8 @@ final class Forward implements Acceptor.Talk {
       client.close();
       throw broken;
     }
-    if (failure[0] != null) throw failure[0];
+    if (failure[0] instanceof Error error) throw error;
+    if (failure[0] != null) throw (Exception) failure[0];
   }
 
   /** To the end of the stream, which is passed on, too. Who does not read holds back who sends. */

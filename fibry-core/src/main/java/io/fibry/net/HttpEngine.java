@@ -15,7 +15,7 @@ final class HttpEngine extends Listener implements HttpServer {
 
   final HttpRoutes routes;
   final HttpOptions options;
-  private final AtomicInteger exchanges = new AtomicInteger(); // under way
+  private final AtomicInteger exchanges = new AtomicInteger(); // at work
 
   private HttpEngine(ActorBuilder<?> how, int port, HttpRoutes routes, HttpOptions options) {
     super(how, port, limits(options), LOG);
@@ -39,15 +39,9 @@ final class HttpEngine extends Listener implements HttpServer {
 
   // ---- an exchange
 
-  /** Whether one more may be under way. */
-  boolean enter() {
-    if (exchanges.incrementAndGet() <= options.maxExchanges) return true;
-    exchanges.decrementAndGet();
-    return false;
-  }
-
-  void leave() {
-    exchanges.decrementAndGet();
+  /** Null: no more may be at work. */
+  Permit enter() {
+    return Permit.of(exchanges, options.maxExchanges);
   }
 
   /** Logs what a handler threw; answers the number that the client is told. */

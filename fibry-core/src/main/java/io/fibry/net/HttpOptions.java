@@ -140,7 +140,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may run at once. A request more is answered 503 at once; beside them 10,000 connections may rest.
+   * How many handlers may be at work at once; one that waits for its client, to send, to take, or to leave its events, is not at work. A request more is answered 503 at once; beside them 10,000 connections may rest, and
+   * each may hold a body of the size allowed.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy

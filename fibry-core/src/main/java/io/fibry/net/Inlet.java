@@ -16,6 +16,7 @@ final class Inlet extends InputStream {
   private static final int TRIED = 1_000; // so often the end of the stream may be read
 
   private final Link link;
+  Permit permit; // is given back while a read may wait; null: none
   byte[] buffer; // null: not needed yet
   int at; // the next byte
   int end; // behind the last byte
@@ -49,8 +50,19 @@ final class Inlet extends InputStream {
 
   private int direct(byte[] bytes, int offset, int length) throws IOException {
     if (ended) return pastEnd();
-    int some = link.receive(bytes, offset, length);
+    int some = receive(bytes, offset, length);
     return some >= 0 ? some : pastEnd();
+  }
+
+  private int receive(byte[] bytes, int offset, int length) throws IOException {
+    var given = permit;
+    if (given == null) return link.receive(bytes, offset, length);
+    given.away();
+    try {
+      return link.receive(bytes, offset, length);
+    } finally {
+      given.back();
+    }
   }
 
   /** The buffer is empty: reads what has come, at least a byte. False at the end of the stream. */
@@ -60,7 +72,7 @@ final class Inlet extends InputStream {
     else if (buffer.length == SMALL && end == SMALL) buffer = new byte[LARGE];
     at = 0;
     end = 0;
-    int some = link.receive(buffer, 0, buffer.length);
+    int some = receive(buffer, 0, buffer.length);
     if (some < 0) return pastEnd() >= 0;
     end = some;
     shortReads = some < SMALL ? shortReads + 1 : 0;

@@ -53,16 +53,19 @@ final class Talk {
     var answer = new Answer(link.out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(link, head, options, answer));
     var route = engine.routes.find(head.target.path());
+    var exchange = new OpenExchange(this, head, body, answer);
+    var permit = route == null ? null : engine.enter();
     if (route == null) refuse(answer, 404);
-    else if (!engine.enter()) {
+    else if (permit == null) {
       answer.closes();
       refuse(answer, 503);
     } else {
-      var exchange = new OpenExchange(this, head, body, answer);
       try {
+        hold(permit, answer);
         handle(route, exchange, answer, body);
       } finally {
-        engine.leave();
+        permit.leave();
+        hold(null, null);
         exchange.end();
       }
     }
@@ -70,6 +73,11 @@ final class Talk {
     body.forbid();
     if (!body.isRead() || hasMore()) linger();
     return false;
+  }
+
+  private void hold(Permit permit, Answer answer) {
+    link.in.permit = permit;
+    if (answer != null) answer.permit = permit;
   }
 
   /** Whether something came that nobody will read: a close would then be a reset, and take the answer with it. */
@@ -166,7 +174,9 @@ final class Talk {
 
   /** The client as an actor. */
   Events events(Answer answer) throws IOException {
-    return new Events(conversation, answer);
+    var events = new Events(conversation, answer);
+    answer.permit.leave(); // it may last for hours
+    return events;
   }
 
   @Override

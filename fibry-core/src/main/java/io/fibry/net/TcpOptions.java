@@ -102,7 +102,7 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * The longest line or frame that is read.
+   * The longest line or frame that is read. Each connection may hold so much while it is not complete: with many of them, allow less.
    *
    * @param bytes at least 1
    * @return a changed copy

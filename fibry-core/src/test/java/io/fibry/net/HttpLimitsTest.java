@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -142,6 +143,31 @@ class HttpLimitsTest {
       assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n") && busy.contains("\r\nConnection: close\r\n"), busy);
       assertTrue(first.all().endsWith("waited"));
       assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
+    }
+  }
+
+  @Test
+  void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
+    var listening = new CountDownLatch(1);
+    open(routes -> routes.text("/", exchange -> "took " + exchange.text()).stream("/news", exchange -> {
+      var client = exchange.eventActor();
+      listening.countDown();
+      client.waitForExit();
+    }), o -> o.withMaxExchanges(1));
+    try (var slow = new RawClient(server.port()); var listener = new RawClient(server.port())) {
+      slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
+      listener.send(RawClient.get("/news"));
+      Patience.await(listening);
+
+      Patience.eventually(() -> {
+        try {
+          return RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))).equals("200");
+        } catch (IOException gone) {
+          throw new AssertionError(gone);
+        }
+      });
+
+      assertTrue(slow.send("lf").one().endsWith("took half"));
     }
   }
 
