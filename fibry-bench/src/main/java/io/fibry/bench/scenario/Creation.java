@@ -1,0 +1,67 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.ActorSystem;
+import io.fibry.Sink;
+import io.fibry.Strategy;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/** What does it take to create and keep actors, and to have each of them work once? */
+public final class Creation {
+  private Creation() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dsize} fibers, a fifth of that where each has a thread, 3 threads for 1,000 fibers
+   * @throws Exception if a side fails
+   */
+  public static void main(String[] args) throws Exception {
+    int many = Table.size(1_000_000);
+    int fewer = many / 5;
+    int threads = Math.max(1, many * 3 / 1_000);
+    Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.residentFiber()).newSink();
+    for (boolean working : new boolean[] {false, true}) {
+      String each = String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many, fewer, threads);
+      new Table(working ? "creation-and-work" : "creation", (working ? "create, keep, and have each work once: " : "create and keep: ") + each)
+          .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05", () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
+          .side("fibry, resident fibers", "us each", "", () -> sinks(fewer, resident, working))
+          .side("fibry, platform threads", "us each", "3,000 in 210 ms: 70", () -> sinks(threads, () -> Stereotypes.threads().sink(null), working))
+          .side("by hand: virtual threads, parked", "us each", "", () -> threads(fewer, Thread.ofVirtual(), working))
+          .side("by hand: platform threads, parked", "us each", "", () -> threads(threads, Thread.ofPlatform().daemon(), working))
+          .inTurns();
+    }
+  }
+
+  private static double sinks(int times, Supplier<Sink<?>> maker, boolean working) throws Exception {
+    var made = new Sink<?>[times];
+    var all = new CountDownLatch(times);
+    long began = System.nanoTime();
+    for (int i = 0; i < times; i++) made[i] = maker.get();
+    double created = Table.seconds(began);
+    for (var sink : made) sink.execAsync(nothing -> all.countDown()); // those that are no actors of their own would show here
+    all.await();
+    double worked = Table.seconds(began);
+    for (var sink : made) sink.sendPoisonPill();
+    for (var sink : made) sink.waitForExit();
+    return (working ? worked : created) * 1e6 / times;
+  }
+
+  private static double threads(int times, Thread.Builder threads, boolean working) throws Exception {
+    var made = new Thread[times];
+    var end = new CountDownLatch(times);
+    long began = System.nanoTime();
+    for (int i = 0; i < times; i++) {
+      made[i] = threads.start(() -> {
+        LockSupport.park();
+        end.countDown();
+      });
+    }
+    double created = Table.seconds(began);
+    for (var thread : made) LockSupport.unpark(thread);
+    end.await();
+    return (working ? Table.seconds(began) : created) * 1e6 / times;
+  }
+}

@@ -1,0 +1,65 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/** How long do ten million tasks take that each wait a second before they do something, at most 5,000 of them at it at the same time? And 10,000 that wait 100 ms? */
+public final class Delays {
+  private static final int AT_ONCE = 5_000;
+
+  private Delays() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dsize} tasks, which wait {@code -Dseconds}
+   * @throws Exception if a side fails
+   */
+  public static void main(String[] args) throws Exception {
+    int tasks = Table.size(10_000_000);
+    int fewer = Math.max(1, tasks / 1_000);
+    long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
+    new Table("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
+        .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> timers(tasks, Duration.ofMillis(millis)))
+        .side("by hand: scheduler and virtual threads, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> scheduled(tasks, millis, Executors.newVirtualThreadPerTaskExecutor()))
+        .side("by hand: scheduler and 64 platform threads, 1 s", "s", "184.7 s for 10,000,000, IO", tasks, () -> scheduled(tasks, millis, Executors.newFixedThreadPool(64)))
+        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer, () -> timers(fewer, Duration.ofMillis(100)))
+        .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewer, () -> scheduled(fewer, 100, Executors.newFixedThreadPool(64)))
+        .once();
+  }
+
+  private static double timers(int tasks, Duration delay) throws Exception {
+    var done = new CountDownLatch(tasks);
+    try (Actor<CountDownLatch> pool = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), AT_ONCE).newActor(CountDownLatch::countDown)) { // a bounded one drops what comes from timers and finds no room
+      long began = System.nanoTime();
+      for (int i = 0; i < tasks; i++) pool.sendMessageLater(done, delay);
+      done.await();
+      return Table.seconds(began);
+    }
+  }
+
+  private static double scheduled(int tasks, long millis, ExecutorService executor) throws Exception {
+    var done = new CountDownLatch(tasks);
+    var permits = new Semaphore(AT_ONCE);
+    try (executor; var scheduler = Executors.newScheduledThreadPool(1)) {
+      long began = System.nanoTime();
+      for (int i = 0; i < tasks; i++) scheduler.schedule(() -> executor.execute(() -> oneOfThem(permits, done)), millis, TimeUnit.MILLISECONDS);
+      done.await();
+      return Table.seconds(began);
+    }
+  }
+
+  private static void oneOfThem(Semaphore permits, CountDownLatch done) {
+    permits.acquireUninterruptibly();
+    done.countDown();
+    permits.release();
+  }
+}

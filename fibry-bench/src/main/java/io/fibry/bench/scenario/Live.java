@@ -1,0 +1,108 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.Sink;
+import io.fibry.bench.report.Row;
+import io.fibry.stereotype.Stereotypes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+
+/** How much heap do 10, 50 and 100 million live actors take, each of which has worked, and how many of them fit in 1 GB? Every row has a JVM of its own. */
+public final class Live {
+  private static final int BLOCK = 10_000;
+  private static final int THREADS = Integer.getInteger("threads", 10_000); // more than that is not tried: the system has other uses for them
+
+  private Live() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dsize} actors, five times and ten times as many. {@code -Dheap} megabytes to fill, {@code -Dthreads} platform threads at most
+   * @throws Exception if a JVM fails
+   */
+  public static void main(String[] args) throws Exception {
+    if (args.length > 0) {
+      if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
+      else Child.say(Integer.toString(fill(args[0])));
+      System.exit(0); // parked threads would keep it
+    }
+    int size = Table.size(10_000_000);
+    var table = new Table("live", "live actors on fibers that have each worked, in a heap of 64 bytes for each");
+    for (int times : new int[] {1, 5, 10}) {
+      long actors = (long) size * times;
+      var said = Child.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), Live.class, "keep", actors);
+      double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
+      table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "", figures[0]).withSize(actors));
+      table.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
+      table.add(Row.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
+    }
+    int heap = Integer.getInteger("heap", 1_024);
+    table.write();
+    var full = new Table("live-in-heap", String.format("live at once in a heap of %,d MB, until it is nine tenths full; platform threads: at most %,d are tried", heap, THREADS));
+    full.add(filled("fibry, actors on fibers", heap, "fibers", "3 million in 16 GB"));
+    full.add(filled("by hand: virtual threads, parked", heap, "virtual", ""));
+    full.add(filled("by hand: platform threads, parked", heap, "threads", "3,000; 4,000 not possible untuned"));
+    full.write();
+  }
+
+  private static Row filled(String side, int heap, String which, String published) throws Exception {
+    return Row.of(side, "live", published, Double.parseDouble(Child.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), Live.class, which).getFirst()));
+  }
+
+  private static void keep(int actors) throws Exception {
+    long empty = used();
+    var made = new Sink<?>[actors];
+    long began = System.nanoTime();
+    for (int i = 0; i < actors; i++) made[i] = Stereotypes.fibers().sink(null);
+    double created = Table.seconds(began);
+    began = System.nanoTime();
+    for (int from = 0; from < actors; from += BLOCK) { // not all of them run at the same time
+      int to = Math.min(actors, from + BLOCK);
+      var all = new CountDownLatch(to - from);
+      for (int i = from; i < to; i++) made[i].execAsync(nothing -> all.countDown());
+      all.await();
+    }
+    double worked = Table.seconds(began);
+    double each = (used() - empty) / (double) actors;
+    Child.say(each + " " + created * 1e9 / actors + " " + worked * 1e9 / actors);
+    if (made[actors - 1] == null) throw new AssertionError(); // so that they are in use until here
+  }
+
+  private static long used() {
+    for (int i = 0; i < 3; i++) System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+  }
+
+  /** Makes more of them until they leave no room; answers how many. */
+  private static int fill(String which) {
+    var kept = new ArrayList<Object[]>();
+    int live = 0;
+    try {
+      while (!isFull() && !(which.equals("threads") && live >= THREADS)) {
+        var block = new Object[which.equals("threads") ? 10 : 1_000];
+        kept.add(block);
+        for (int i = 0; i < block.length; i++, live++) {
+          block[i] = switch (which) {
+            case "fibers" -> Stereotypes.fibers().sink(null);
+            case "virtual" -> Thread.startVirtualThread(LockSupport::park);
+            default -> Thread.ofPlatform().daemon().start(LockSupport::park);
+          };
+        }
+      }
+    } catch (OutOfMemoryError noMore) { // of threads: the system gives no more of them
+      return live;
+    }
+    return kept.isEmpty() ? 0 : live;
+  }
+
+  private static boolean isFull() {
+    return isNearlyFull() && used() > Runtime.getRuntime().maxMemory() * 9 / 10;
+  }
+
+  private static boolean isNearlyFull() {
+    var runtime = Runtime.getRuntime();
+    return runtime.totalMemory() - runtime.freeMemory() > runtime.maxMemory() * 9 / 10;
+  }
+}

@@ -1,0 +1,72 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.ActorSystem;
+import io.fibry.Strategy;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedTransferQueue;
+
+/** How many messages a second does an actor handle, from one sender and from eight at once? They count when they are handled. */
+public final class Messages {
+  private static final Integer MESSAGE = 1_000;
+
+  private Messages() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dsize} messages
+   * @throws Exception if a side fails
+   */
+  public static void main(String[] args) throws Exception {
+    int messages = Table.size(8_000_000);
+    for (int senders : new int[] {1, 8}) {
+      new Table("messages-" + senders, String.format("%,d messages to one actor, from %s", messages, senders == 1 ? "one sender" : senders + " senders at once"))
+          .side("fibry, fibers", "M/s", senders == 1 ? "7.5 M/s" : "", () -> actor(Strategy.FIBER, senders, messages))
+          .side("fibry, resident fibers", "M/s", "", () -> actor(Strategy.residentFiber(), senders, messages))
+          .side("fibry, platform threads", "M/s", senders == 1 ? "8.5 M/s" : "degraded less than fibers", () -> actor(Strategy.THREAD, senders, messages))
+          .side("by hand: virtual threads and a queue", "M/s", "", () -> byHand(Thread.ofVirtual(), senders, messages))
+          .side("by hand: platform threads and a queue", "M/s", "", () -> byHand(Thread.ofPlatform().daemon(), senders, messages))
+          .inTurns();
+    }
+  }
+
+  private static double actor(Strategy strategy, int senders, int messages) throws Exception {
+    int each = messages / senders;
+    var end = new CountDownLatch(1);
+    var seen = new int[1];
+    var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer message) -> {
+      if (++seen[0] == each * senders) end.countDown();
+    });
+    long began = System.nanoTime();
+    for (int i = 0; i < senders; i++) {
+      Stereotypes.of(ActorSystem.anonymous().strategy(strategy)).runOnce(() -> {
+        for (int j = 0; j < each; j++) actor.sendMessage(MESSAGE);
+      });
+    }
+    end.await();
+    double rate = each * senders / Table.seconds(began) / 1e6;
+    actor.close();
+    return rate;
+  }
+
+  private static double byHand(Thread.Builder threads, int senders, int messages) throws Exception {
+    int each = messages / senders;
+    var queue = new LinkedTransferQueue<Integer>();
+    long began = System.nanoTime();
+    var receiving = threads.start(() -> {
+      try {
+        for (int i = 0; i < each * senders; i++) queue.take();
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    });
+    for (int i = 0; i < senders; i++) {
+      threads.start(() -> {
+        for (int j = 0; j < each; j++) queue.put(MESSAGE);
+      });
+    }
+    receiving.join();
+    return each * senders / Table.seconds(began) / 1e6;
+  }
+}

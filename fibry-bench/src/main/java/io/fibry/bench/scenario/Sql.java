@@ -1,0 +1,152 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.Strategy;
+import io.fibry.bench.report.Row;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.IntStream;
+
+/**
+ * What is left of a service with four connections to a database when more is asked of it than it can do? A request makes three queries of 5 to 15 ms, one after the other; clients come at random times and wait 500 ms at most. The load rises to three times
+ * the capacity and falls again. The database is H2, in memory, and waits as one across a network would.
+ */
+public final class Sql {
+  private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
+  private static final int CONNECTIONS = 4;
+  private static final int QUERIES = 3;
+  private static final double CAPACITY = CONNECTIONS / (QUERIES * 0.010);
+  private static final double[] LOADS = {0.5, 0.8, 1.2, 2, 3, 0.8, 0.8};
+
+  private Sql() {}
+
+  /** What serves, and how it is ended. */
+  private record Service(Ramp.Service served, AutoCloseable end) {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dseconds} for each step of the load
+   * @throws Exception if the database fails
+   */
+  public static void main(String[] args) throws Exception {
+    double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
+    prepare();
+    var table = new Table("sql", String.format("answers in time, a second, of a capacity of %.0f, with 4 connections and 3 queries a request; steps: a load of %s of the capacity", CAPACITY, Arrays.toString(LOADS)));
+    var latency = new ArrayList<Row>();
+    ramp(table, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms", actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds, "who refuses keeps serving at capacity");
+    ramp(table, latency, "fibry, 4 workers, mailbox 16 REJECT", actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
+    ramp(table, latency, "fibry, 4 platform threads, mailbox 16 REJECT", actors(Strategy.THREAD, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
+    ramp(table, latency, "by hand: 200 platform threads share the connections", blocking(Executors.newFixedThreadPool(200)), seconds, "collapses, 11 s answers, does not recover");
+    ramp(table, latency, "by hand: virtual threads share the connections", blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
+    table.write();
+    var latencies = new Table("sql-latency", "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
+    latency.forEach(latencies::add);
+    latencies.write();
+  }
+
+  private static void ramp(Table table, List<Row> latency, String side, Service service, double seconds, String published) throws Exception {
+    try (service.end; var ramp = new Ramp(service.served)) {
+      ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // to warm it up
+      for (int i = 0; i < LOADS.length; i++) {
+        var seen = ramp.load(LOADS[i] * CAPACITY, seconds);
+        table.add(Row.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
+        if (seen.goodput() > 0) latency.add(Row.of(side, "ms", "", seen.slowest()).withSize(i + 1));
+      }
+    }
+  }
+
+  // ---- the database
+
+  private static void prepare() throws SQLException {
+    try (var connection = DriverManager.getConnection(URL); var statement = connection.createStatement()) {
+      statement.execute("CREATE ALIAS TRAVEL FOR '" + Sql.class.getName() + ".travel'");
+      statement.execute("CREATE TABLE STOCK (ID INT PRIMARY KEY, LEFT_OVER INT)");
+      statement.execute("INSERT INTO STOCK SELECT X, X * 7 FROM SYSTEM_RANGE(1, 1000)");
+    }
+  }
+
+  /**
+   * What a query spends on its way; called by the database.
+   *
+   * @param micros how long
+   * @return the same
+   * @throws InterruptedException if the query is cut off
+   */
+  public static int travel(int micros) throws InterruptedException {
+    TimeUnit.MICROSECONDS.sleep(micros);
+    return micros;
+  }
+
+  private static int query(Connection connection) throws SQLException {
+    try (var statement = connection.prepareStatement("SELECT LEFT_OVER FROM STOCK WHERE ID = ? AND TRAVEL(?) > 0")) {
+      statement.setInt(1, ThreadLocalRandom.current().nextInt(1, 1_001));
+      statement.setInt(2, ThreadLocalRandom.current().nextInt(5_000, 15_000));
+      try (var rows = statement.executeQuery()) {
+        if (!rows.next()) throw new IllegalStateException("the stock is gone");
+        return rows.getInt(1);
+      }
+    }
+  }
+
+  // ---- the services
+
+  /** As many workers as connections, one for each: what is begun has all that it needs. */
+  private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
+    var limit = Duration.ofNanos(Ramp.PATIENCE);
+    ActorWithReturn<Integer, Integer> pool = Pools.fixed(ActorSystem.anonymous().strategy(strategy).mailbox(mailbox), CONNECTIONS).initialState(() -> DriverManager.getConnection(URL)).onStop(Connection::close)
+        .newActorWithReturn((Connection connection, Integer queries) -> {
+          int sum = 0;
+          for (int i = 0; i < queries; i++) sum += query(connection);
+          return sum;
+        });
+    return new Service(() -> pool.ask(QUERIES, limit), () -> {
+      pool.askExit();
+      pool.waitForExit();
+    });
+  }
+
+  /** Each request begins when it gets a thread, and needs a connection for each query; it goes on when its client has gone. */
+  private static Service blocking(ExecutorService executor) throws SQLException {
+    List<Connection> all = new ArrayList<>();
+    for (int i = 0; i < CONNECTIONS; i++) all.add(DriverManager.getConnection(URL));
+    BlockingQueue<Connection> free = new ArrayBlockingQueue<>(CONNECTIONS, true, all);
+    return new Service(() -> {
+      var answer = executor.submit(() -> IntStream.range(0, QUERIES).map(i -> borrowed(free)).sum());
+      if (answer.get(Ramp.PATIENCE, TimeUnit.NANOSECONDS) < 0) throw new TimeoutException();
+    }, () -> {
+      executor.shutdownNow();
+      executor.awaitTermination(10, TimeUnit.SECONDS);
+      for (var connection : all) connection.close();
+    });
+  }
+
+  private static int borrowed(BlockingQueue<Connection> free) {
+    try {
+      var connection = free.take();
+      try {
+        return query(connection);
+      } finally {
+        free.add(connection);
+      }
+    } catch (InterruptedException | SQLException cutOff) {
+      throw new IllegalStateException(cutOff);
+    }
+  }
+}

@@ -1,0 +1,72 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.ActorSystem;
+import io.fibry.Strategy;
+import io.fibry.stereotype.Stereotypes;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedTransferQueue;
+
+/** How long do 250,000 requests take, one after the other, from one actor to another? Each is two switches of context. */
+public final class Switches {
+  private Switches() {}
+
+  /**
+   * Runs it.
+   *
+   * @param args none; {@code -Dsize} requests
+   * @throws Exception if a side fails
+   */
+  public static void main(String[] args) throws Exception {
+    int requests = Table.size(250_000);
+    new Table("switches", String.format("%,d requests from one actor to another, one after the other", requests))
+        .side("fibry, fibers", "ms", "1,500 ms for 250,000", () -> actors(Strategy.FIBER, requests))
+        .side("fibry, resident fibers", "ms", "", () -> actors(Strategy.residentFiber(), requests))
+        .side("fibry, platform threads", "ms", "4,700 ms for 250,000", () -> actors(Strategy.THREAD, requests))
+        .side("by hand: two virtual threads, queue and future", "ms", "", () -> byHand(Thread.ofVirtual(), requests))
+        .side("by hand: two platform threads, queue and future", "ms", "", () -> byHand(Thread.ofPlatform().daemon(), requests))
+        .inTurns();
+  }
+
+  private static double actors(Strategy strategy, int requests) throws Exception {
+    ActorSystem.setDefaultStrategy(strategy);
+    try {
+      var all = new CompletableFuture<Integer>(); // runOnceSilent hides what its task throws
+      long began = System.nanoTime();
+      var squares = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
+      Stereotypes.def().runOnceSilent(() -> {
+        for (int i = 0; i < requests; i++) squares.sendMessageReturn(i).get();
+        all.complete(requests);
+      }).closeOnExit(squares).waitForExit();
+      if (all.getNow(0) != requests) throw new IllegalStateException("some request failed");
+      return Table.seconds(began) * 1e3;
+    } finally {
+      ActorSystem.setDefaultStrategy(Strategy.FIBER);
+    }
+  }
+
+  private record Request(int n, CompletableFuture<Integer> answer) {}
+
+  private static double byHand(Thread.Builder threads, int requests) throws Exception {
+    var queue = new LinkedTransferQueue<Request>();
+    long began = System.nanoTime();
+    var answering = threads.start(() -> {
+      try {
+        for (int i = 0; i < requests; i++) {
+          var request = queue.take();
+          request.answer.complete(request.n * request.n);
+        }
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    });
+    threads.start(() -> {
+      for (int i = 0; i < requests; i++) {
+        var request = new Request(i, new CompletableFuture<>());
+        queue.put(request);
+        request.answer.join();
+      }
+    }).join();
+    answering.join();
+    return Table.seconds(began) * 1e3;
+  }
+}

@@ -1,0 +1,95 @@
+package io.fibry.bench.scenario;
+
+import io.fibry.bench.report.Result;
+import io.fibry.bench.report.Row;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+/** The sides of one experiment and what they took: prints each row as soon as it is there, and writes them all to {@code target/results}. */
+final class Table {
+  private static final int ROUNDS = Integer.getInteger("rounds", 5);
+
+  private final String question;
+  private final String title;
+  private final List<Side> sides = new ArrayList<>();
+  private final List<Row> rows = new ArrayList<>();
+
+  /** Does it once and tells what it took, in the unit of its row. */
+  interface Trial {
+    double run() throws Exception;
+  }
+
+  private record Side(String name, String unit, String reference, long size, Trial trial, List<Double> took) {}
+
+  Table(String question, String title) {
+    this.question = question;
+    this.title = title;
+    System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(), Runtime.getRuntime().availableProcessors());
+    System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(least..most)", "cost", "published");
+  }
+
+  /** How large it is, from {@code -Dsize}. */
+  static int size(int otherwise) {
+    return Integer.getInteger("size", otherwise);
+  }
+
+  /** Seconds since then. */
+  static double seconds(long began) {
+    return (System.nanoTime() - began) / 1e9;
+  }
+
+  Table side(String name, String unit, String reference, Trial trial) {
+    return side(name, unit, reference, 0, trial);
+  }
+
+  Table side(String name, String unit, String reference, long size, Trial trial) {
+    sides.add(new Side(name, unit, reference, size, trial, new ArrayList<>()));
+    return this;
+  }
+
+  /** All sides, in turns, {@code -Drounds} times after one that does not count. */
+  void inTurns() throws Exception {
+    for (int round = -1; round < ROUNDS; round++) {
+      System.out.printf("round %d of %d%n", round + 1, ROUNDS);
+      for (var side : sides) run(side, round < 0);
+    }
+    for (var side : sides) tell(side);
+    write();
+  }
+
+  /** All sides, one after the other, once: for what takes long. */
+  void once() throws Exception {
+    for (var side : sides) {
+      run(side, false);
+      tell(side);
+    }
+    write();
+  }
+
+  private static void run(Side side, boolean warmUp) throws Exception {
+    System.gc(); // none pays for the garbage of another
+    TimeUnit.MILLISECONDS.sleep(20);
+    double took = side.trial.run();
+    if (!warmUp) side.took.add(took);
+  }
+
+  private void tell(Side side) {
+    add(Row.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray()).withSize(side.size));
+  }
+
+  /** A row that was measured elsewhere. */
+  void add(Row row) {
+    rows.add(row);
+    var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst().orElseThrow();
+    System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n", row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())), Row.readable(row.median()), row.unit(),
+        "(" + Row.readable(row.least()) + ".." + Row.readable(row.most()) + ")", Row.readable(row.costAgainst(base)), row.reference());
+  }
+
+  void write() throws IOException {
+    System.out.println("written: " + Result.here(question, title, rows).write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+  }
+}

@@ -1,0 +1,59 @@
+package io.fibry.bench.scenario;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.bench.report.Sources;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each whole program, as small as can be: it runs, and leaves all its rows. */
+class ScenariosTest {
+  private static final String[] NONE = {};
+
+  @TempDir Path results;
+
+  @BeforeAll
+  static void small() {
+    Map.of("rounds", "1", "seconds", "0.02", "heap", "40", "threads", "10", "processors", "1").forEach(System::setProperty);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Creation, 1000, 2, 10",
+    "Live, 1000, 2, 12",
+    "Switches, 100, 1, 5",
+    "Messages, 800, 2, 10",
+    "Blocking, 20, 1, 5",
+    "Delays, 1000, 1, 5",
+    "AsyncHooks, 10, 1, 6",
+    "FileReads, 4, 1, 8",
+    "Sql, 1, 2, 35",
+    "SlowCalls, 4, 2, 10",
+    "Growth, 100, 1, 12"
+  })
+  @Timeout(60)
+  void scenarioLeavesItsRows(String scenario, String size, int questions, int rows) throws Exception {
+    System.setProperty("size", size);
+    System.setProperty("results", results.toString());
+
+    var console = System.out;
+    System.setOut(new PrintStream(OutputStream.nullOutputStream()));
+    try {
+      Class.forName("io.fibry.bench.scenario." + scenario).getMethod("main", String[].class).invoke(null, (Object) NONE);
+    } finally {
+      System.setOut(console);
+    }
+
+    var found = Sources.read(results);
+    assertEquals(questions, found.size());
+    assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString); // Sql leaves out what was not answered
+  }
+}
