@@ -1,5 +1,6 @@
 package io.fibry.bench;
 
+import io.fibry.bench.report.Result;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -51,7 +52,9 @@ public final class Budgets {
     var rows = names.length == 0 ? ROWS : Arrays.stream(names).map(Budgets::row).toList();
     System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors() + " processors; ratio = ours / reference, lower is better; three processes, the middle one judged");
     boolean kept = true;
-    for (var row : rows) kept &= judge(row);
+    var judged = new ArrayList<io.fibry.bench.report.Row>();
+    for (var row : rows) kept &= judge(row, judged);
+    System.out.println("written: " + Result.here("budgets", "what is promised: our cost divided by the reference's, the middle of three processes", judged).write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
     System.exit(kept ? 0 : 1);
   }
 
@@ -63,7 +66,7 @@ public final class Budgets {
     return Duel.run(row.ours, row.theirs, row.times);
   }
 
-  private static boolean judge(Row row) throws Exception {
+  private static boolean judge(Row row, List<io.fibry.bench.report.Row> judged) throws Exception {
     var results = new ArrayList<Duel.Result>();
     for (int i = 0; i < PROCESSES; i++) results.add(inProcess(row));
     results.sort(Comparator.comparingDouble(Duel.Result::ratio));
@@ -71,6 +74,8 @@ public final class Budgets {
     boolean kept = middle.ratio() <= row.most;
     System.out.printf(Locale.ROOT, "%-6s %-18s %-27s ratio %.3f (processes %.3f..%.3f; rounds %.3f..%.3f), must be <= %.3f, aim %.3f; %.1f ns against %.1f ns for: %s%n", kept ? "kept" : "BROKEN", row.name, row.what, middle.ratio(),
         results.getFirst().ratio(), results.getLast().ratio(), middle.least(), middle.most(), row.most, row.aim, middle.ours(), middle.reference(), row.reference);
+    judged.add(new io.fibry.bench.report.Row(row.name + ": " + row.what, "x of " + row.reference, middle.ratio(), results.getFirst().ratio(), results.getLast().ratio(),
+        String.format(Locale.ROOT, "at most %.3f, aim %.3f: %s", row.most, row.aim, kept ? "kept" : "BROKEN"), 0));
     return kept;
   }
 
