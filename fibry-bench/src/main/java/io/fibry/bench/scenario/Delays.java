@@ -1,6 +1,7 @@
 package io.fibry.bench.scenario;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
@@ -28,19 +29,25 @@ public final class Delays {
     int fewer = Math.max(1, tasks / 1_000);
     long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
     new Table("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
-        .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> timers(tasks, Duration.ofMillis(millis)))
+        .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
+        .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks, () -> timers(tasks, Duration.ofMillis(millis), Pools.perMessage(ActorSystem.anonymous())))
+        .side("fibry, timers of one actor, 1 s", "s", "", tasks, () -> timers(tasks, Duration.ofMillis(millis), ActorSystem.anonymous()))
         .side("by hand: scheduler and virtual threads, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> scheduled(tasks, millis, Executors.newVirtualThreadPerTaskExecutor()))
         .side("by hand: scheduler and 64 platform threads, 1 s", "s", "184.7 s for 10,000,000, IO", tasks, () -> scheduled(tasks, millis, Executors.newFixedThreadPool(64)))
-        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer, () -> timers(fewer, Duration.ofMillis(100)))
+        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer, () -> timers(fewer, Duration.ofMillis(100), pool(AT_ONCE)))
         .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewer, () -> scheduled(fewer, 100, Executors.newFixedThreadPool(64)))
         .once();
   }
 
-  private static double timers(int tasks, Duration delay) throws Exception {
+  private static ActorBuilder<Object> pool(int workers) {
+    return Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), workers); // a bounded one drops what comes from timers and finds no room
+  }
+
+  private static double timers(int tasks, Duration delay, ActorBuilder<Object> how) throws Exception {
     var done = new CountDownLatch(tasks);
-    try (Actor<CountDownLatch> pool = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), AT_ONCE).newActor(CountDownLatch::countDown)) { // a bounded one drops what comes from timers and finds no room
+    try (Actor<CountDownLatch> actor = how.newActor(CountDownLatch::countDown)) {
       long began = System.nanoTime();
-      for (int i = 0; i < tasks; i++) pool.sendMessageLater(done, delay);
+      for (int i = 0; i < tasks; i++) actor.sendMessageLater(done, delay);
       done.await();
       return Table.seconds(began);
     }
