@@ -3,10 +3,10 @@ package io.fibry.bench.report;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Makes {@code docs/benchmarks.md}, a chart for each question in {@code docs/charts}, and a copy of what they are made of in {@code docs/benchmarks}. */
 public final class Report {
@@ -18,7 +18,7 @@ public final class Report {
       | command | runs |
       |---|---|
       | `mvn -q -Pbudgets` | what Fibry promises, each as a ratio to a reference of the same process |
-      | `mvn -q -Pbench -Djmh.args="-rf json -rff target/jmh.json"` | the JMH questions; add a name for one of them |
+      | `mvn -q -Pbench` | the JMH questions; `-Dquestion=OneToOne` for one of them |
       | `mvn -q -Pbudgets -Dmain=io.fibry.bench.savina.Savina` | whole programs as the literature has them |
       | `mvn -q -Pscenarios` | whole programs and experiments that were published; `-Dquestion=creation,sql` for some of them |
       | `mvn -q -Preport` | this page |
@@ -91,14 +91,20 @@ public final class Report {
     }
   }
 
-  /** The raw files, so that who reads the page can look for himself. */
+  /** The raw files, so that who reads the page can look for himself; without the folder of the JDK, which JMH tells. */
   private static void copy(Path results, Path to) throws IOException {
-    for (var file : Sources.files(results)) if (!Sources.readFile(file).isEmpty()) Files.copy(file, to.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+    for (var file : Sources.files(results)) {
+      if (Sources.readFile(file).isEmpty()) continue;
+      var json = Result.JSON.readTree(Files.readString(file));
+      boolean isJmh = json.isArray() && json.get(0).has("primaryMetric");
+      if (isJmh) for (var run : json) ((ObjectNode) run).remove("jvm");
+      Files.writeString(to.resolve((isJmh ? "jmh-" : "") + file.getFileName()), Result.JSON.writeValueAsString(json) + "\n"); // Creation.json and creation.json are one on some systems
+    }
   }
 
   private static String table(Result result) {
     var text = new StringBuilder("### " + result.question().replaceFirst("^(jmh|savina)-", "") + "\n\n");
-    if (!result.title().isBlank()) text.append(result.title()).append(". ");
+    if (!result.title().isBlank()) text.append(result.title()).append(result.machine().isBlank() ? ". " : ".");
     if (result.machine().isBlank()) text.append("JDK ").append(result.jdk()).append(", ").append(result.date()).append('.');
     boolean bySize = result.rows().stream().anyMatch(row -> row.size() > 0);
     boolean published = result.rows().stream().anyMatch(row -> !row.reference().isBlank());

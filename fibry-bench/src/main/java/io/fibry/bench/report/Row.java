@@ -77,6 +77,6 @@ public record Row(String side, String unit, double median, double least, double 
   public static String readable(double value) {
     if (!Double.isFinite(value)) return "-";
     double size = Math.abs(value);
-    return String.format(Locale.ROOT, size == 0 || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
+    return String.format(Locale.ROOT, size == 0 || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : size >= 0.01 ? "%.3f" : "%.1e", value);
   }
 }

@@ -25,7 +25,7 @@ class ReportTest {
   }
 
   private static Path fixtures() throws Exception {
-    return Path.of(ReportTest.class.getResource("/report/jmh.json").toURI()).getParent();
+    return Path.of(ReportTest.class.getResource("/report/questions.json").toURI()).getParent();
   }
 
   @Test
@@ -93,8 +93,10 @@ class ReportTest {
   }
 
   @Test
-  void rawFilesAreCopiedAndOldChartsGone() {
-    assertTrue(Files.exists(docs.resolve("benchmarks/jmh.json")));
+  void rawFilesAreCopiedAndOldChartsGone() throws Exception {
+    assertTrue(Files.readString(docs.resolve("benchmarks/jmh-questions.json")).contains("OneToOne"));
+    assertFalse(Files.readString(docs.resolve("benchmarks/jmh-questions.json")).contains("/a/folder"));
+    assertTrue(Files.exists(docs.resolve("benchmarks/savina.json")));
     assertFalse(Files.exists(docs.resolve("charts/of-yore.svg")));
   }
 
