@@ -76,25 +76,33 @@ public final class Live {
   }
 
   /** Makes more of them until they leave no room; answers how many. */
-  private static int fill(String which) {
+  private static int fill(String which) throws InterruptedException {
     var kept = new ArrayList<Object[]>();
     int live = 0;
     try {
       while (!isFull() && !(which.equals("threads") && live >= THREADS)) {
         var block = new Object[which.equals("threads") ? 10 : 1_000];
         kept.add(block);
-        for (int i = 0; i < block.length; i++, live++) {
+        var begun = new CountDownLatch(which.equals("fibers") ? 0 : block.length);
+        for (int i = 0; i < block.length; i++) {
           block[i] = switch (which) {
             case "fibers" -> Stereotypes.fibers().sink(null);
-            case "virtual" -> Thread.startVirtualThread(LockSupport::park);
-            default -> Thread.ofPlatform().daemon().start(LockSupport::park);
+            case "virtual" -> Thread.startVirtualThread(() -> park(begun));
+            default -> Thread.ofPlatform().daemon().start(() -> park(begun));
           };
         }
+        begun.await(); // one that has not begun has no stack as yet
+        live += block.length;
       }
-    } catch (OutOfMemoryError noMore) { // of threads: the system gives no more of them
-      return live;
+    } catch (OutOfMemoryError noMoreThreads) { // the system gives no more of them
+      if (!which.equals("threads")) throw noMoreThreads;
     }
     return kept.isEmpty() ? 0 : live;
+  }
+
+  private static void park(CountDownLatch begun) {
+    begun.countDown();
+    LockSupport.park();
   }
 
   private static boolean isFull() {

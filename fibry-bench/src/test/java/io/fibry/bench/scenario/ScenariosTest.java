@@ -22,7 +22,7 @@ class ScenariosTest {
 
   @BeforeAll
   static void small() {
-    Map.of("rounds", "1", "seconds", "0.02", "heap", "40", "threads", "10", "processors", "1").forEach(System::setProperty);
+    Map.of("rounds", "1", "seconds", "0.02", "heap", "64", "threads", "10", "processors", "1").forEach(System::setProperty);
   }
 
   @ParameterizedTest
