@@ -1,12 +1,12 @@
 package io.fibry.mailbox;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 
 /** The seats whose workers rest, who rests longest first. Guarded by the queue. */
 final class Resting<E> {
-  private final ArrayDeque<Seat<E>> seats = new ArrayDeque<>();
+  private final LinkedHashSet<Seat<E>> seats = new LinkedHashSet<>(); // there may be thousands, and any of them may wake
 
   boolean isEmpty() {
     return seats.isEmpty();
@@ -16,13 +16,14 @@ final class Resting<E> {
   void add(Seat<E> seat) {
     seat.stamped = false;
     seat.rests = !seat.retired;
-    if (seat.rests) seats.addLast(seat);
+    if (seat.rests) seats.add(seat);
   }
 
   /** Who rests since the shortest time; null: nobody. */
   Seat<E> wakeLast() {
-    var seat = seats.pollLast();
-    if (seat != null) seat.rests = false;
+    if (seats.isEmpty()) return null;
+    var seat = seats.removeLast();
+    seat.rests = false;
     return seat;
   }
 
