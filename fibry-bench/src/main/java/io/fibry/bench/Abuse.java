@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * the slow ones.
  */
 public final class Abuse {
-  private static final List<String> SLOW = List.of("-c", "1000", "-r", "400", "-l", "12", "-i", "2");
+  private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
   private static boolean survived = true;
 
   private Abuse() {}
@@ -35,9 +35,9 @@ public final class Abuse {
     try (var server = new LoadProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // to warm it up
       survive("nobody else", server, s -> Thread.sleep(3_000));
-      survive("1,000 slow heads", server, s -> slow(s, "/", "-H"));
-      survive("1,000 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
-      survive("1,000 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
+      survive("1,500 slow heads", server, s -> slow(s, "/", "-H"));
+      survive("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
+      survive("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
       survive("20,000 resets in mid-request", server, Abuse::resets);
       survive("an upload of 1 GB", server, s -> upload(s, "Content-Length: 1073741824\r\n\r\n", false));
       survive("an upload of 1 GB in chunks", server, s -> upload(s, "Transfer-Encoding: chunked\r\n\r\n", true));

@@ -1,9 +1,12 @@
 package io.fibry.bench;
 
+import io.fibry.bench.report.Result;
+import io.fibry.bench.report.Row;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -23,10 +26,10 @@ public final class Load {
   private static final int IDLE = Integer.getInteger("idle", 9_000); // each takes a descriptor here and one there
 
   /** One question: ours first, the others after it; how much of each of them ours must reach. */
-  private record Question(String name, List<String> load, String ours, Map<String, Double> others) {}
+  private record Question(String file, String name, List<String> load, String ours, Map<String, Double> others) {}
 
-  private static final List<Question> QUESTIONS = List.of(new Question("answers and closes", CLOSING, "acceptor", ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
-      new Question("keeps the connection", KEEPING, "acceptor-keep", ordered("loop-keep", 0.95, "go-keep", 0.0)), new Question("HTTP hello", KEEPING, "http", ordered("jdk-http", 0.9)));
+  private static final List<Question> QUESTIONS = List.of(new Question("load-closing", "answers and closes", CLOSING, "acceptor", ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
+      new Question("load-keeping", "keeps the connection", KEEPING, "acceptor-keep", ordered("loop-keep", 0.95, "go-keep", 0.0)), new Question("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
 
   private Load() {}
 
@@ -68,6 +71,7 @@ public final class Load {
     all.values().forEach(each -> each.sort(null));
     double ours = median(all.get(question.ours));
     boolean kept = true;
+    var rows = new ArrayList<Row>();
     for (var each : all.entrySet()) {
       double ratio = ours / median(each.getValue());
       Double must = question.others.get(each.getKey());
@@ -75,7 +79,9 @@ public final class Load {
       kept &= !verdict.endsWith("BROKEN");
       System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%n", each.getKey(), median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(),
           each.getKey().equals(question.ours) ? "" : String.format(Locale.ROOT, "   ours is %.2f of it%s", ratio, verdict));
+      rows.add(new Row(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"), "requests/s", median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(), must == null || must == 0 ? "" : "ours >= " + must + " of it", 0));
     }
+    Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows).write(Path.of(System.getProperty("results", "target/results")));
     return kept;
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.mailbox;
 
 import io.fibry.mailbox.Place.Where;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -261,7 +262,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       refused.forEach(this::sendAway);
       handler = choosing == null ? null : choosing.receiver();
     }
-    refused.forEach(place -> LockSupport.unpark(place.sender));
+    refused.forEach(place -> wake(place));
     LockSupport.unpark(handler);
   }
 
@@ -347,8 +348,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     while (!line.isEmpty() && hasRoom(line.getFirst())) {
       var place = line.removeFirst();
       enter(place, 0); // there is no line where there is a pace
-      LockSupport.unpark(place.sender);
+      wake(place);
     }
+  }
+
+  /** The fence: unpark only looks, where it finds a permit that an earlier one left. The sender takes that, and must then see where its place stands now. */
+  private static void wake(Place<?> place) {
+    VarHandle.fullFence();
+    LockSupport.unpark(place.sender);
   }
 
   /** Where the oldest is dropped, tasks have room of their own: who gave one would never hear that it was dropped. */

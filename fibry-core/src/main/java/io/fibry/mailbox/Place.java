@@ -91,7 +91,7 @@ public sealed class Place<E> permits Share {
     return places.getFirst();
   }
 
-  /** Under the monitor, so that no more than a release is needed: who looks without it, and sees the place before, looks again when he is unparked, or finds by what comes after that he has looked too early. */
+  /** Under the monitor. A release is enough, but where somebody is woken to see it: that takes a fence more. */
   final void goTo(Where place) {
     WHERE.setRelease(this, place);
   }
