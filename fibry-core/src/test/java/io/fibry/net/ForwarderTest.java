@@ -158,7 +158,7 @@ class ForwarderTest {
   void idleIsAConnectionWhereNothingComesFromEitherSide() throws Exception {
     var clock = new Clock();
     try (var mine = new Served(o -> o.withScheduler(clock))) {
-      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()), o -> o.withIdleLimit(Duration.ofSeconds(60)));
+      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()), o -> o.withIdleLimit(Duration.ofSeconds(60)).withWriteLimit(Duration.ofHours(1)));
       try (var peer = new Peer(forwarder.port())) {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {

@@ -142,6 +142,7 @@ class TcpLimitsTest {
     var gate = new Gate();
     var acceptor = open(connection -> gate.passDeaf(), o -> o);
     try (var peer = new Peer(acceptor.port())) {
+      Patience.await(gate.entered);
       pass(1_000);
 
       assertEquals(1, acceptor.connections().size());
