@@ -62,10 +62,10 @@ class TcpLimitsTest {
   @AfterEach
   void close() {
     Gate.openAll();
-    Patience.elsewhere(served::close); // its grace is by this clock
+    var closing = Patience.elsewhere(served::close); // its grace is by this clock
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
-      return clock.due.isEmpty();
+      return !closing.isAlive() && clock.due.isEmpty();
     });
   }
 
