@@ -26,7 +26,7 @@ public final class Flows {
    * subscription is cancelled, which is logged too.
    *
    * <p>When more than half of them are handled, a task in turn with them asks for more, so a bounded mailbox needs room for {@code ahead} messages and one. With less room, one that blocks makes the publisher wait; one
-   * that refuses messages cuts off the stream; one that drops the oldest does so, and is best fed by this stream alone: a task that others push out asks for nothing.
+   * that refuses messages cuts off the stream; one that drops the oldest drops messages, but not that task.
    *
    * @param <M> the messages
    * @param actor whom to feed
