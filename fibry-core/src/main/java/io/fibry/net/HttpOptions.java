@@ -46,8 +46,8 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withHeaderLimit(Duration limit) {
-    var positive = positive(limit, "a header limit");
-    return with(copy -> copy.headerLimit = positive);
+    Limits.positive(limit, "a header");
+    return with(copy -> copy.headerLimit = limit);
   }
 
   /**
@@ -57,8 +57,8 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withBodyLimit(Duration limit) {
-    var positive = positive(limit, "a body limit");
-    return with(copy -> copy.bodyLimit = positive);
+    Limits.positive(limit, "a body");
+    return with(copy -> copy.bodyLimit = limit);
   }
 
   /**
@@ -68,8 +68,8 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withWriteLimit(Duration limit) {
-    var positive = positive(limit, "a write limit");
-    return with(copy -> copy.writeLimit = positive);
+    Limits.positive(limit, "a write");
+    return with(copy -> copy.writeLimit = limit);
   }
 
   /**
@@ -79,8 +79,8 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withIdleLimit(Duration limit) {
-    var positive = positive(limit, "an idle limit");
-    return with(copy -> copy.idleLimit = positive);
+    Limits.positive(limit, "an idle");
+    return with(copy -> copy.idleLimit = limit);
   }
 
   /**
@@ -90,8 +90,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withDrainLimit(Duration limit) {
-    Objects.requireNonNull(limit, "limit");
-    if (limit.isNegative()) throw new IllegalArgumentException("a drain limit of " + limit + " of an HTTP server; give zero or more");
+    Limits.notNegative(limit, "a drain");
     return with(copy -> copy.drainLimit = limit);
   }
 
@@ -149,11 +148,5 @@ public final class HttpOptions implements Cloneable {
   public HttpOptions withMaxExchanges(int exchanges) {
     if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException("at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
     return with(copy -> copy.maxExchanges = exchanges);
-  }
-
-  private static Duration positive(Duration limit, String what) {
-    Objects.requireNonNull(limit, "limit");
-    if (!limit.isPositive()) throw new IllegalArgumentException(what + " of " + limit + " leaves a client no time; give more than zero");
-    return limit;
   }
 }
