@@ -16,7 +16,7 @@ final class Inlet extends InputStream {
   private static final int TRIED = 1_000; // so often the end of the stream may be read
 
   private final Link link;
-  Permit permit; // is given back while a read may wait; null: none
+  Permit permit; // is given back while a read may wait; null, or left: none
   byte[] buffer; // null: not needed yet
   int at; // the next byte
   int end; // behind the last byte

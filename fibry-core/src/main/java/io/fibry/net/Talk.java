@@ -60,12 +60,12 @@ final class Talk {
       answer.closes();
       refuse(answer, 503);
     } else {
+      link.in.permit = permit;
+      answer.permit = permit;
       try {
-        hold(permit, answer);
         handle(route, exchange, answer, body);
       } finally {
         permit.leave();
-        hold(null, null);
         exchange.end();
       }
     }
@@ -73,11 +73,6 @@ final class Talk {
     body.forbid();
     if (!body.isRead() || hasMore()) linger();
     return false;
-  }
-
-  private void hold(Permit permit, Answer answer) {
-    link.in.permit = permit;
-    if (answer != null) answer.permit = permit;
   }
 
   /** Whether something came that nobody will read: a close would then be a reset, and take the answer with it. */
