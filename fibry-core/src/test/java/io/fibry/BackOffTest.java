@@ -221,7 +221,7 @@ class BackOffTest {
   @Test
   void budgetsAreCountedByTheClockOfTheScope() {
     var policy = FailurePolicy.restart().withBudget(2, Duration.ofMinutes(1)).withoutLog();
-    var actor = scope.anonymous().onFailure(policy).newActor((Object m) -> {
+    var actor = scope.named("tired").onFailure(policy).newActor((Object m) -> {
       throw new IllegalStateException("planned");
     });
     for (int i = 0; i < 5; i++) {

@@ -227,7 +227,7 @@ class PoolHandOverFaultTest {
     };
     own.configure(o -> o.withScheduler(counting));
     var left = new AtomicInteger();
-    var pool = Pools.scaling(own.anonymous(), 0, 2).initialState(() -> "state").onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
+    var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state").onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
     assertTrue(own.awaitQuiet(Patience.LONG));
     assertEquals(2, Patience.value(pool.sendMessageReturn((Object) 2)));
