@@ -1,14 +1,22 @@
 package io.fibry.bench;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.fibry.bench.peer.Peer;
 import io.fibry.bench.peer.Peers;
 import io.fibry.bench.peer.Receiver;
+import io.fibry.bench.report.Result;
+import io.fibry.bench.report.Row;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.regex.Pattern;
 
 /**
  * How many bytes of heap does an idle actor take, when it is made and when it has handled a message? Makes many and looks at the heap before and after, each peer in a process of its own. {@code IdleActors fiber 1000000 worked} looks at one. A
@@ -19,8 +27,10 @@ public final class IdleActors {
   private static final String WORKED = "worked";
   private static final int MANY = 1_000_000;
   private static final int THREADS = 2_000;
-  private static final List<String> ALL = List.of("sink", "fiber", "forkjoin", "resident", "pekko", "pojo-actor", "jox", "kotlin", "virtual-queue");
-  private static final List<String> ON_THREADS = List.of("thread", "platform-queue", "executor");
+  private static final List<String> OURS = List.of("sink", "fiber", "forkjoin", "resident", "thread");
+  private static final List<String> PEERS = List.of("pekko", "pojo-actor", "jox", "kotlin", "virtual-queue", "platform-queue", "executor");
+  private static final Set<String> ON_THREADS = Set.of("thread", "platform-queue", "executor");
+  private static final Pattern BYTES = Pattern.compile("actors: +([\\d.]+)");
 
   private IdleActors() {}
 
@@ -36,19 +46,24 @@ public final class IdleActors {
       System.exit(0); // the threads of peers would keep it
     }
     System.out.println("JDK " + Runtime.version() + "; bytes of heap for each idle actor");
-    boolean all = true;
     for (var state : List.of(MADE, WORKED)) {
-      for (var who : ALL) all &= inProcess(who, MANY, state);
-      for (var who : ON_THREADS) all &= inProcess(who, THREADS, state);
+      var rows = new ArrayList<Row>();
+      for (var who : OURS) rows.add(inProcess(who, "fibry, " + who, state));
+      for (var who : PEERS) rows.add(inProcess(who, who, state));
+      var title = "heap of an idle actor that " + (state.equals(MADE) ? "was made" : "has handled a message") + String.format(Locale.ROOT, ", by %,d of them in a process (%,d of those that have a platform thread, whose stack is not in the heap)", MANY, THREADS);
+      System.out.println("written: " + Result.here("idle-" + state, title, rows).write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
     }
-    System.exit(all ? 0 : 1);
   }
 
-  private static boolean inProcess(String who, int many, String state) throws IOException, InterruptedException {
+  private static Row inProcess(String who, String side, String state) throws IOException, InterruptedException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
-    int exit = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), IdleActors.class.getName(), who, String.valueOf(many), state).inheritIO().start().waitFor();
-    if (exit != 0) System.err.println("FAILED: " + who + ", exit code " + exit);
-    return exit == 0;
+    int many = ON_THREADS.contains(who) ? THREADS : MANY;
+    var process = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), IdleActors.class.getName(), who, String.valueOf(many), state).redirectError(Redirect.INHERIT).start();
+    var said = new String(process.getInputStream().readAllBytes(), UTF_8);
+    System.out.print(said);
+    var bytes = BYTES.matcher(said);
+    if (process.waitFor() != 0 || !bytes.find()) throw new IllegalStateException(side + " came to grief, exit code " + process.exitValue() + "; run IdleActors " + who + " " + many + " " + state);
+    return Row.of(side, "B", "", Double.parseDouble(bytes.group(1)));
   }
 
   private static void look(String who, int many, String state) throws InterruptedException {
@@ -58,7 +73,7 @@ public final class IdleActors {
     long before = heap();
     fill(bare, peer, state.equals(WORKED));
     long after = heap();
-    System.out.printf(Locale.ROOT, "%-14s %-6s %,9d actors: %,8.1f%n", who, state, bare.length, (double) (after - before) / many);
+    System.out.printf(Locale.ROOT, "%-14s %-6s %,9d actors: %8.1f%n", who, state, bare.length, (double) (after - before) / many);
   }
 
   private static void fill(Object[] bare, Peer peer, boolean worked) throws InterruptedException {

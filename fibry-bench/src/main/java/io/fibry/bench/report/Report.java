@@ -20,6 +20,8 @@ public final class Report {
       | `mvn -q -Pbudgets` | what Fibry promises, each as a ratio to a reference of the same process |
       | `mvn -q -Pbench` | the JMH questions; `-Dquestion=OneToOne` for one of them |
       | `mvn -q -Pbudgets -Dmain=io.fibry.bench.savina.Savina` | whole programs as the literature has them |
+      | `mvn -q -Pbudgets -Dmain=io.fibry.bench.IdleActors` | what an idle actor takes |
+      | `mvn -q -Pbudgets -Dmain=io.fibry.bench.Load` | servers under `ab` and `wrk` |
       | `mvn -q -Pscenarios` | whole programs and experiments that were published; `-Dquestion=creation,sql` for some of them |
       | `mvn -q -Preport` | this page |
 

@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 /** Reads what the runs left: our own files, those of JMH ({@code -rf json}) and of the Savina programs, in whatever order they lie in a folder. */
 public final class Sources {
   private static final String SIDE = "who"; // the parameter that names a peer
-  private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink"); // of its values, our strategies
+  private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future"); // of its values, our strategies
 
   private Sources() {}
 
