@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
 import org.openjdk.jmh.results.format.ResultFormatType;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -18,11 +21,12 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Asks the questions of JMH, one after another, and leaves the answers to each as JSON: {@code Bench folder all|question [anything JMH understands]}. A benchmark that fails ends its question, which has no answers then, and the exit
- * code is 1 when all are through.
+ * Asks the questions of JMH, one after another, and leaves the answers to each as JSON: {@code Bench folder all|question [anything JMH understands]}. The sides of a question take turns, a fork each, as many rounds as there are forks
+ * ({@code -f}): a machine has good and bad minutes. A benchmark that fails ends its question, which has no answers then, and the exit code is 1 when all are through.
  */
 public final class Bench {
   private static final String ALL = "all";
+  private static final int FORKS = 3;
 
   private Bench() {}
 
@@ -55,15 +59,27 @@ public final class Bench {
 
   private static boolean ask(String question, Path folder, CommandLineOptions options) throws IOException {
     var answers = folder.resolve(question + ".json");
+    Files.deleteIfExists(answers); // or those of yesterday would stand for today's
     var others = "^(?!.*\\." + question + "\\.)"; // JMH adds includes to those of the parent, so all but one are excluded
-    var ask = new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).resultFormat(ResultFormatType.JSON).result(answers.toString());
+    int forks = options.getForkCount().orElse(FORKS);
+    var ask = new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).forks(Math.min(1, forks)).build();
+    var all = new LinkedHashMap<String, RunResult>();
     try {
-      new Runner(ask.build()).run();
-      return true;
+      for (int round = 1; round <= Math.max(1, forks); round++) {
+        System.out.println("\n== " + question + ", round " + round + " of " + Math.max(1, forks));
+        for (var result : new Runner(ask).run()) all.merge(result.getParams().id(), result, Bench::together);
+      }
     } catch (RunnerException failed) {
       failed.printStackTrace();
-      Files.deleteIfExists(answers); // JMH leaves an empty one
       return false;
     }
+    ResultFormatFactory.getInstance(ResultFormatType.JSON, answers.toString()).writeOut(all.values());
+    return true;
+  }
+
+  private static RunResult together(RunResult before, RunResult now) {
+    var forks = new ArrayList<>(before.getBenchmarkResults());
+    forks.addAll(now.getBenchmarkResults());
+    return new RunResult(before.getParams(), forks);
   }
 }

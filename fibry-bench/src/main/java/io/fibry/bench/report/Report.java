@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import tools.jackson.databind.node.ObjectNode;
@@ -59,6 +60,7 @@ public final class Report {
     if (all.isEmpty()) throw new IllegalStateException("no results in " + results + ": run one of the layers first");
     var page = new StringBuilder(HEAD);
     page.append("\nRun on ").append(String.join("; ", all.stream().map(Report::where).filter(where -> !where.isBlank()).distinct().toList())).append(".\n");
+    page.append(verdict(all));
     clear(docs.resolve("charts"));
     clear(docs.resolve("benchmarks"));
     for (var part : PARTS.entrySet()) {
@@ -75,6 +77,12 @@ public final class Report {
     }
     copy(results, docs.resolve("benchmarks"));
     return Files.writeString(docs.resolve("benchmarks.md"), page.toString());
+  }
+
+  private static String verdict(List<Result> all) {
+    var goals = Goal.table(all);
+    var losses = Goal.losses(all.stream().filter(result -> !result.question().equals("budgets")).toList());
+    return (goals.isEmpty() ? "" : "\n## What it was to show\n\n" + goals) + (losses.isEmpty() ? "" : "\n## Where another one is better\n\nThan Fibry on fibers, its default. [Why](benchmarks-why.md).\n\n" + losses);
   }
 
   private static String part(Result result) {
@@ -117,17 +125,11 @@ public final class Report {
       text.append("| ").append(escaped(row.side())).append(" |");
       if (bySize) text.append(String.format(Locale.ROOT, " %,d |", row.size()));
       text.append(' ').append(Row.readable(row.median())).append(" | ").append(row.least() == row.most() ? "" : Row.readable(row.least()) + ".." + Row.readable(row.most())).append(" | ").append(escaped(row.unit())).append(" |");
-      if (!promise) text.append(' ').append(Row.readable(row.costAgainst(base(result, row)))).append(" |");
+      if (!promise) text.append(' ').append(Row.readable(row.costAgainst(result.base(row)))).append(" |");
       if (published) text.append(' ').append(escaped(row.reference())).append(" |");
       text.append('\n');
     }
     return text.toString();
-  }
-
-  /** Ours, of the same unit and size; the row itself where there is none. */
-  private static Row base(Result result, Row row) {
-    var alike = result.rows().stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).toList();
-    return alike.stream().filter(other -> other.side().startsWith("fib")).findFirst().orElse(alike.getFirst());
   }
 
   private static String escaped(String cell) {

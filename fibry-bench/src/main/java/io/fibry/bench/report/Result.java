@@ -67,6 +67,12 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return rows.stream().filter(row -> row.side().startsWith("fib")).findFirst().orElse(rows.getFirst());
   }
 
+  /** Ours, of the same unit and size; where there is none, the first of these. */
+  Row base(Row row) {
+    var alike = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).toList();
+    return alike.stream().filter(other -> other.side().startsWith("fib")).findFirst().orElse(alike.getFirst());
+  }
+
   /**
    * Writes it to {@code <question>.json}.
    *

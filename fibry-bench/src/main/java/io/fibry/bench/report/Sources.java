@@ -101,7 +101,7 @@ public final class Sources {
 
   private static Result result(String question, JsonNode run, String date, List<Row> rows) {
     String name = run.get("benchmark").asString();
-    String title = (parameters(run).containsKey(SIDE) ? name : name.substring(0, name.lastIndexOf('.'))) + "; " + run.get("forks").asInt() + " forks of " + run.get("measurementIterations").asInt() + " iterations" + (parameters(run).isEmpty() ? "" : question.replaceFirst("^jmh-[^-]*", "").replace('-', ' '));
+    String title = (parameters(run).containsKey(SIDE) ? name : name.substring(0, name.lastIndexOf('.'))) + "; " + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of " + run.get("measurementIterations").asInt() + " iterations" + (parameters(run).isEmpty() ? "" : question.replaceFirst("^jmh-[^-]*", "").replace('-', ' '));
     return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date, rows);
   }
 

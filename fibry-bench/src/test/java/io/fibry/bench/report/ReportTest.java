@@ -73,6 +73,18 @@ class ReportTest {
   }
 
   @Test
+  void goalSaysWhetherItWasReached() {
+    assertTrue(page.contains("| a message, one sender | peer | 2.00 | 1.00 | reached |"), page);
+    assertTrue(page.contains("| a message, eight senders | peer | 0.500 | 1.00 | **missed** |"), page);
+  }
+
+  @Test
+  void whatAnotherOneDoesBetterIsTold() {
+    assertTrue(page.contains("| jmh-ManyToOne-message-senders-8 | peer | 0.500 |"), page);
+    assertFalse(page.contains("| jmh-OneToOne-message | peer |"), page);
+  }
+
+  @Test
   void machineAndVersionAreNamed() {
     assertTrue(page.contains("Run on JDK 25+1, a machine, 2 processors, 2026-11-20."), page);
   }
