@@ -4,7 +4,6 @@ import io.fibry.mailbox.Place.Where;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
@@ -69,8 +68,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     this.kind = kind;
     this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
-    this.ranked = kind.order == null ? null : new TreeSet<>(
-        Comparator.<Place<E>>comparingLong(p -> p.epoch).thenComparing(p -> p.pill).thenComparing((a, b) -> a.pill ? 0 : kind.order.compare(a.rank, b.rank)).thenComparingLong(p -> p.number));
+    this.ranked = kind.order == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, kind.order));
   }
 
   /**

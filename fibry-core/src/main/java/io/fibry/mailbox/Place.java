@@ -2,6 +2,7 @@ package io.fibry.mailbox;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -109,6 +110,14 @@ public sealed class Place<E> permits Share {
   /** {@return whether it was taken out} */
   public boolean isGone() {
     return where == Where.GONE;
+  }
+
+  /** In which order they are taken; a pill comes after all that came before it. Asked many times for each message, so not put together of comparators. */
+  final int compareTo(Place<E> other, Comparator<Object> order) {
+    if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
+    if (pill != other.pill) return pill ? 1 : -1;
+    int ranks = pill ? 0 : order.compare(rank, other.rank);
+    return ranks != 0 ? ranks : Long.compare(number, other.number);
   }
 
   /** Until it is gone. */
