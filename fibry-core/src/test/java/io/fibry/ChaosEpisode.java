@@ -194,6 +194,7 @@ final class ChaosEpisode {
     } catch (AskTimeoutException late) {
       sent = !late.waited().isZero(); // no time was left of the limit of the errand at hand: not even sent
     } catch (AskCycleException ring) {
+      sent = !((ActorCell) (Actor<?>) actors.get(index)).isCurrent(); // by who waits for this very thread it was not even sent
       if (isFalse(ring.ring())) faults.add("no ring, and yet: " + ring.getMessage());
     } catch (RequestException | AssertionError | IllegalStateException | StackOverflowError told) {
       // by the actor, or by the library
