@@ -49,7 +49,7 @@ record Goal(String what, String question, String ours, List<String> others, doub
   }
 
   private String line(double ratio, String side) {
-    return String.format(Locale.ROOT, "| %s | %s | %s | %s | %s |%n", what, side, Row.readable(ratio), Row.readable(least), ratio >= least ? "reached" : "**missed**").replace(System.lineSeparator(), "\n");
+    return String.format(Locale.ROOT, "| %s | %s | %s | %s | %s |\n", what, side, Row.readable(ratio), Row.readable(least), ratio >= least ? "reached" : "**missed**");
   }
 
   private static Row row(Result result, String side) {
