@@ -44,7 +44,7 @@ final class Activation extends Turn implements Runnable {
     super(cell);
     this.node = first;
     this.kind = kind;
-    this.own = kind.compareTo(Kind.RESIDENT) <= 0 && cell.behaviour.how().strategy() instanceof OwnThreads;
+    this.own = kind.compareTo(Kind.RESIDENT) <= 0 && cell.behaviour.how.strategy() instanceof OwnThreads;
   }
 
   @Override
@@ -214,7 +214,7 @@ final class Activation extends Turn implements Runnable {
   /** Others may have waited for this thread. True: the rest is another activation's. */
   private boolean giveWay() {
     if (kind == Kind.BURIAL || leaving) return false;
-    if (own || cell.behaviour.how().strategy() == Strategy.CALLER) {
+    if (own || cell.behaviour.how.strategy() == Strategy.CALLER) {
       if (thread.isVirtual() && own) letOthersRun();
       return false;
     }
@@ -320,7 +320,7 @@ final class Activation extends Turn implements Runnable {
 
   private void attempt(Object given) throws Exception {
     if (given instanceof Envelope.Control task) task.task.run();
-    else answer(cell.behaviour.logic().handle(this, given));
+    else answer(cell.behaviour.handle(this, given));
     if (!aside) handled++;
   }
 
@@ -351,7 +351,7 @@ final class Activation extends Turn implements Runnable {
   /** The handler returned. */
   private void answer(Object value) {
     if (asked == null || aside || !asked.open()) return;
-    if (value == Behaviour.Logic.NONE) {
+    if (value == Behaviour.NONE) {
       asked.fail(new NoReplyException(cell.name(), message));
     } else if (value == null) {
       throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");

@@ -129,7 +129,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public Object ask(Object message) {
-    if (behaviour.how().inline()) {
+    if (behaviour.how.inline()) {
       Object answer = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
       if (answer != null) return answer;
     }

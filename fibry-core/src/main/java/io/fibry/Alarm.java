@@ -86,7 +86,7 @@ final class Alarm implements Scheduler.Timer, Runnable {
 
   /** Whether sending runs no code of the user: no strategy, no order, no dead-letter listener. */
   private boolean onlyQueues() {
-    return cell.behaviour.how().strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase <= ActorCell.OPEN;
+    return cell.behaviour.how.strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase <= ActorCell.OPEN;
   }
 
   private void send(Envelope envelope) {

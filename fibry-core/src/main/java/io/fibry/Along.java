@@ -37,7 +37,7 @@ final class Along {
 
   /** What the carriers of this actor find on this thread. Null: it has none. */
   static Object[] captured(ActorCell cell) {
-    var carriers = cell.behaviour.how().carriers();
+    var carriers = cell.behaviour.how.carriers();
     if (carriers == null) return null;
     var captured = new Object[carriers.length];
     for (int i = 0; i < captured.length; i++) {
@@ -62,7 +62,7 @@ final class Along {
 
   /** Sets what was captured on this thread. What is to be closed is put into the places one by one: should this come to grief, it is closed all the same. */
   void set(ActorCell cell, AutoCloseable[] places) {
-    var carriers = cell.behaviour.how().carriers();
+    var carriers = cell.behaviour.how.carriers();
     for (int i = 0; i < places.length; i++) {
       try {
         if (captured[i] != null) places[i] = set(carriers[i], captured[i]);
@@ -83,7 +83,7 @@ final class Along {
       try {
         if (places[i] != null) places[i].close();
       } catch (Throwable failure) {
-        complain("take back", cell.behaviour.how().carriers()[i], cell, failure);
+        complain("take back", cell.behaviour.how.carriers()[i], cell, failure);
       }
     }
   }

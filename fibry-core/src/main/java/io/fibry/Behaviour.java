@@ -2,42 +2,181 @@ package io.fibry;
 
 import java.util.concurrent.Callable;
 
-/** What an actor does with a message, and how it was made. Immutable; the first part is shared by all actors of one builder. */
-record Behaviour(How how, Logic logic, boolean usesContext) {
+/** What an actor does with a message, and how it was made: the handler's adapter itself, so that an actor is two objects of ours. Immutable. */
+abstract class Behaviour {
+  /** What is answered where there is nothing to answer. */
+  static final Object NONE = new Object();
 
-  /** What a builder and the options of its scope say of its actors. Carriers: null where there are none. */
+  /** What a builder and the options of its scope say of its actors, who share it. Carriers: null where there are none. */
   record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, boolean first, ActorScope.Carrier<?>[] carriers) {}
 
-  /** A handler of any shape. */
-  @FunctionalInterface
-  interface Logic {
-    /** What it answers where there is nothing to answer. */
-    Object NONE = new Object();
+  final How how;
 
-    Object handle(Activation activation, Object message) throws Exception;
+  private Behaviour(How how) {
+    this.how = how;
+  }
 
-    /** The code that a sink was sent: its shape is told by whether somebody waits for it. */
-    @SuppressWarnings("unchecked") // Sink is typed
-    static Object sink(Activation activation, Object code) throws Exception {
-      if (activation.asked()) return ((Handler.Returning<Object, Object>) code).handle(activation.cell.state);
-      ((Handler<Object>) code).handle(activation.cell.state);
-      return NONE;
+  abstract Object handle(Activation activation, Object message) throws Exception;
+
+  boolean usesContext() {
+    return false;
+  }
+
+  /** The last act of an actor that has a state. */
+  void stop(ActorCell cell) throws Exception {}
+
+  static Behaviour of(How how, Handler<Object> handler) {
+    return new Behaviour(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        handler.handle(message);
+        return NONE;
+      }
+    };
+  }
+
+  static Behaviour returning(How how, Handler.Returning<Object, Object> handler) {
+    return new Behaviour(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        return handler.handle(message);
+      }
+    };
+  }
+
+  static Behaviour inContext(How how, Handler.InContext<Object> handler) {
+    return new InContext(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        handler.handle(message, activation);
+        return NONE;
+      }
+    };
+  }
+
+  static Behaviour returningInContext(How how, Handler.ReturningInContext<Object, Object> handler) {
+    return new InContext(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        return handler.handle(message, activation);
+      }
+    };
+  }
+
+  static Behaviour stateful(How how, Handler.Stateful<Object, Object> handler) {
+    return new Behaviour(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        handler.handle(activation.cell.state, message);
+        return NONE;
+      }
+    };
+  }
+
+  static Behaviour statefulReturning(How how, Handler.StatefulReturning<Object, Object, Object> handler) {
+    return new Behaviour(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        return handler.handle(activation.cell.state, message);
+      }
+    };
+  }
+
+  static Behaviour statefulInContext(How how, Handler.StatefulInContext<Object, Object> handler) {
+    return new InContext(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        handler.handle(activation.cell.state, message, activation);
+        return NONE;
+      }
+    };
+  }
+
+  static Behaviour statefulReturningInContext(How how, Handler.StatefulReturningInContext<Object, Object, Object> handler) {
+    return new InContext(how) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        return handler.handle(activation.cell.state, message, activation);
+      }
+    };
+  }
+
+  /** The code that a sink was sent: its shape is told by whether somebody waits for it. */
+  @SuppressWarnings("unchecked") // Sink is typed
+  static Behaviour ofSink(How how) {
+    return new Behaviour(how) {
+      @Override
+      Object handle(Activation activation, Object code) throws Exception {
+        if (activation.asked()) return ((Handler.Returning<Object, Object>) code).handle(activation.cell.state);
+        ((Handler<Object>) code).handle(activation.cell.state);
+        return NONE;
+      }
+    };
+  }
+
+  private abstract static class InContext extends Behaviour {
+    InContext(How how) {
+      super(how);
     }
 
-    /** This one with code around it. */
-    default Logic within(Handler.Around<Object> around) {
-      return (activation, message) -> {
-        var answer = new Object[] {NONE};
-        around.around(message, () -> answer[0] = handle(activation, message));
-        return answer[0];
-      };
+    @Override
+    final boolean usesContext() {
+      return true;
     }
   }
 
-  /** A handler with a state: made before the first message, copied before each where it is to be rolled back. */
-  record Stateful(Callable<?> initial, Handler<Object> onStop, Handler.Returning<Object, Object> copy, Logic inner) implements Logic {
+  /** One that leaves to another what it does not do itself. */
+  private static class Outer extends Behaviour {
+    final Behaviour inner;
+
+    Outer(How how, Behaviour inner) {
+      super(how);
+      this.inner = inner;
+    }
+
     @Override
-    public Object handle(Activation activation, Object message) throws Exception {
+    Object handle(Activation activation, Object message) throws Exception {
+      return inner.handle(activation, message);
+    }
+
+    @Override
+    final boolean usesContext() {
+      return inner.usesContext();
+    }
+  }
+
+  /** This one with code around it. */
+  final Behaviour within(Handler.Around<Object> around) {
+    return new Outer(how, this) {
+      @Override
+      Object handle(Activation activation, Object message) throws Exception {
+        var answer = new Object[] {NONE};
+        around.around(message, () -> answer[0] = inner.handle(activation, message));
+        return answer[0];
+      }
+    };
+  }
+
+  /** This one, made otherwise, for who leaves all messages to others. */
+  final Behaviour behind(How how) {
+    return new Outer(how, this);
+  }
+
+  /** With a state: made before the first message, copied before each where it is to be rolled back. */
+  static final class WithState extends Outer {
+    private final Callable<?> initial;
+    private final Handler<Object> onStop;
+    private final Handler.Returning<Object, Object> copy;
+
+    WithState(Behaviour inner, Callable<?> initial, Handler<Object> onStop, Handler.Returning<Object, Object> copy) {
+      super(inner.how, inner);
+      this.initial = initial;
+      this.onStop = onStop;
+      this.copy = copy;
+    }
+
+    @Override
+    Object handle(Activation activation, Object message) throws Exception {
       var cell = activation.cell;
       if (!cell.hasState) makeState(cell);
       if (copy == null) return inner.handle(activation, message);
@@ -58,13 +197,9 @@ record Behaviour(How how, Logic logic, boolean usesContext) {
       cell.hasState = true;
     }
 
-    void stop(Object state) throws Exception {
-      onStop.handle(state);
+    @Override
+    void stop(ActorCell cell) throws Exception {
+      if (cell.hasState && onStop != null) onStop.handle(cell.state);
     }
-  }
-
-  /** The last act of an actor that has a state. */
-  void stop(ActorCell cell) throws Exception {
-    if (cell.hasState && logic instanceof Stateful stateful && stateful.onStop != null) stateful.stop(cell.state);
   }
 }

@@ -111,7 +111,7 @@ final class Closing {
   /** The last made first, one after the other; but doors to the outside are told before. */
   private void drain(Scope from, Limit limit) {
     for (var member : from.members())
-      if (member instanceof ActorCell cell && cell.behaviour.how().first() && !own.contains(cell)) tell(cell);
+      if (member instanceof ActorCell cell && cell.behaviour.how.first() && !own.contains(cell)) tell(cell);
     for (var member : from.members().reversed()) {
       if (interrupted || limit.getAsBoolean()) return;
       if (member instanceof Scope inner) drainBelow(inner, limit);

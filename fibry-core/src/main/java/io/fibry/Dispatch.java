@@ -19,7 +19,7 @@ final class Dispatch {
 
   /** What the right to run may be handed out as, made before somebody has it; null where a resident thread waits for it. */
   static Activation prepare(ActorCell cell, Object first) {
-    return cell.behaviour.how().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
+    return cell.behaviour.how.strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
   }
 
   /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
@@ -57,7 +57,7 @@ final class Dispatch {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
       } else {
-        (tries > 0 && cell.phase > ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how().strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
+        (tries > 0 && cell.phase > ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how.strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
       }
     } catch (Throwable failure) {
       if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return; // it was taken, and looks after itself
@@ -69,7 +69,7 @@ final class Dispatch {
   /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */
   private static Activation holder(ActorCell cell, Object held) {
     if (held instanceof Activation made) return made;
-    if (!cell.behaviour.how().strategy().resident()) {
+    if (!cell.behaviour.how.strategy().resident()) {
       var made = new Activation(cell, held, Kind.NORMAL);
       cell.announce(made);
       return made;
@@ -85,7 +85,7 @@ final class Dispatch {
     try {
       held = cell.unstrand();
       if (held == null) return;
-      var how = cell.behaviour.how();
+      var how = cell.behaviour.how;
       if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool && pool.shutDown()) {
         held = holder(cell, held);
         cell.rich().because(new ExitReason.Failed(failure));
@@ -104,7 +104,7 @@ final class Dispatch {
   private static void retry(ActorCell cell, Object held, Throwable failure, int tries) {
     try {
       OwnThreads.FIBER.activate(() -> {
-        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), cell.behaviour.how().strategy(), failure); // here there is a stack to log on
+        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), cell.behaviour.how.strategy(), failure); // here there is a stack to log on
         attempt(cell, held, tries);
       });
     } catch (Throwable noThread) {
@@ -149,7 +149,7 @@ final class Dispatch {
 
   /** What the thread that an actor keeps will run; null where it keeps none. Before anybody else knows the actor. */
   static Activation prepareResident(ActorCell cell) {
-    if (!cell.behaviour.how().strategy().resident()) return null;
+    if (!cell.behaviour.how.strategy().resident()) return null;
     var resident = new Activation(cell, null, Kind.RESIDENT);
     cell.run(resident);
     return resident;
@@ -158,7 +158,7 @@ final class Dispatch {
   /** Starts the thread that an actor keeps. Where there is none, something is done before it ends. */
   static void settleIn(ActorCell cell, Activation resident, Runnable otherwise) {
     try {
-      cell.behaviour.how().strategy().activate(resident);
+      cell.behaviour.how.strategy().activate(resident);
     } catch (Throwable noThread) { // it may have been found by its name, and sent messages
       otherwise.run();
       endUnsettled(cell, new ExitReason.Failed(noThread));
@@ -175,12 +175,12 @@ final class Dispatch {
   private static void endUnsettled(ActorCell cell, ExitReason why) {
     cell.rich().because(why);
     cell.shutDoor();
-    if (cell.behaviour.how().strategy().resident()) OwnThreads.FIBER.activate(cell.run());
+    if (cell.behaviour.how.strategy().resident()) OwnThreads.FIBER.activate(cell.run());
   }
 
   /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */
   static Object inline(ActorCell cell, Object message) {
-    if (cell.behaviour.how().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
+    if (cell.behaviour.how.strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var outer = Activation.CURRENT.get();
     if (outer != null && outer.tooDeep()) return null;
     var asked = new Asked<>(cell, message);
@@ -214,7 +214,7 @@ final class Dispatch {
 
   /** Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under the monitor by which the phase changes from one to the other. */
   private static void interrupt(ActorCell cell, Rich extras) {
-    if (!(cell.behaviour.how().strategy() instanceof OwnThreads)) return;
+    if (!(cell.behaviour.how.strategy() instanceof OwnThreads)) return;
     synchronized (extras) {
       var worker = cell.run();
       var thread = worker == null || !worker.own ? null : worker.thread;

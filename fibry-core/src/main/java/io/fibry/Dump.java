@@ -42,7 +42,7 @@ final class Dump {
       return;
     }
     var extras = cell.rich();
-    text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how().strategy()).append("): ").append(doing(cell));
+    text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how.strategy()).append("): ").append(doing(cell));
     addCounts(cell, extras.handled, extras.failed);
   }
 

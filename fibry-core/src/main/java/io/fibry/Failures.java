@@ -14,7 +14,7 @@ final class Failures {
   }
 
   static FailurePolicy policy(ActorCell cell, Throwable failure) {
-    return fatal(failure) ? FailurePolicy.stop() : cell.behaviour.how().policy().chosen(failure, cell.toString());
+    return fatal(failure) ? FailurePolicy.stop() : cell.behaviour.how.policy().chosen(failure, cell.toString());
   }
 
   /** The message has failed for good: tells its asker, enters it in the accounts, and does as the policy says. */

@@ -53,7 +53,7 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
   }
 
   final Scope scope() {
-    return behaviour.how().scope();
+    return behaviour.how.scope();
   }
 
   final Rich richOrNull() {

@@ -91,7 +91,7 @@ final class Look {
 
   private Seen take() {
     var thread = worker.thread;
-    if (thread == null) return new Seen("has been given no thread yet by " + RequestException.shown(worker.cell.behaviour.how().strategy()), null);
+    if (thread == null) return new Seen("has been given no thread yet by " + RequestException.shown(worker.cell.behaviour.how.strategy()), null);
     var since = note(worker);
     Object message = Envelope.given(worker.message);
     if (since == null || message == null) return new Seen(worker.cell.isIdle() ? "is idle" : "is between two messages", null);

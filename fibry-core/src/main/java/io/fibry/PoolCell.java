@@ -35,7 +35,7 @@ final class PoolCell extends GuardedCell {
   private final LongAdder failed = new LongAdder(); // likewise
 
   PoolCell(Behaviour work, SharedQueue<Object> queue) {
-    super(new Behaviour(own(work.how()), work.logic(), false), queue);
+    super(work.behind(own(work.how)), queue);
     this.work = work;
     this.queue = queue;
     this.calm = new Calm(this, queue);
@@ -49,7 +49,7 @@ final class PoolCell extends GuardedCell {
 
   /** Those that have a thread of their own are there from the beginning. */
   void open() {
-    if (!work.how().strategy().resident()) return;
+    if (!work.how.strategy().resident()) return;
     try {
       for (int i = 0; i < queue.sharing().least(); i++) open(queue.reserve());
     } catch (Throwable noThread) { // it may have been found by its name, and sent messages
@@ -216,7 +216,7 @@ final class PoolCell extends GuardedCell {
     workers.remove(worker);
     handled.add(worker.rich().handled);
     failed.add(worker.rich().failed);
-    if (work.how().strategy() instanceof OnExecutor executor && executor.shutDown()) {
+    if (work.how.strategy() instanceof OnExecutor executor && executor.shutDown()) {
       rich().because(worker.rich().reason());
       shutDoor();
     }
@@ -376,7 +376,7 @@ final class PoolCell extends GuardedCell {
 
   /** How many workers it has, and how many of them are at work. */
   String workers() {
-    return queue.sharing() + ", " + work.how().strategy() + "): " + queue.busy() + " of " + workers.size() + " at work";
+    return queue.sharing() + ", " + work.how.strategy() + "): " + queue.busy() + " of " + workers.size() + " at work";
   }
 
   long handled() {

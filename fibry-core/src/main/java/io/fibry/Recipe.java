@@ -1,6 +1,5 @@
 package io.fibry;
 
-import io.fibry.Behaviour.Logic;
 import io.fibry.mailbox.GuardedQueue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -114,39 +113,33 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public <N extends M> Actor<N> newActor(Handler<N> handler) {
-    var typed = (Handler<Object>) Objects.requireNonNull(handler, "handler");
-    return (Actor<N>) make((activation, message) -> {
-      typed.handle(message);
-      return Logic.NONE;
-    });
+    return (Actor<N>) make(Behaviour.of(how(), (Handler<Object>) checked(handler)));
   }
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.InContext<N> handler) {
-    var typed = (Handler.InContext<Object>) Objects.requireNonNull(handler, "handler");
-    return (Actor<N>) makeInContext((activation, message) -> {
-      typed.handle(message, activation);
-      return Logic.NONE;
-    });
+    return (Actor<N>) make(Behaviour.inContext(how(), (Handler.InContext<Object>) checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler) {
-    var typed = (Handler.Returning<Object, Object>) Objects.requireNonNull(handler, "handler");
-    return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(message));
+    return (ActorWithReturn<N, R>) make(Behaviour.returning(how(), (Handler.Returning<Object, Object>) checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
-    var typed = (Handler.ReturningInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
-    return (ActorWithReturn<N, R>) makeInContext((activation, message) -> typed.handle(message, activation));
+    return (ActorWithReturn<N, R>) make(Behaviour.returningInContext(how(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
+  }
+
+  private static <H> H checked(H handler) {
+    return Objects.requireNonNull(handler, "handler");
   }
 
   @Override
   public Sink<Void> newSink() {
     var how = how();
     var shared = cache.sink;
-    if (shared == null || shared.how() != how) cache.sink = shared = new Behaviour(how, surrounded(Logic::sink), false);
+    if (shared == null || shared.how != how) cache.sink = shared = surrounded(Behaviour.ofSink(how));
     return (Sink<Void>) (Sink<?>) makeSink(shared);
   }
 
@@ -155,15 +148,11 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     return new WithState<>(this, Objects.requireNonNull(initial, "initial"), null, null);
   }
 
-  private ActorCell make(Logic logic) {
-    return make(new Behaviour(how(), surrounded(logic), false));
-  }
-
-  private ActorCell makeInContext(Logic logic) {
-    return make(new Behaviour(how(), surrounded(logic), true));
-  }
-
   private ActorCell make(Behaviour behaviour) {
+    return admitted(surrounded(behaviour));
+  }
+
+  private ActorCell admitted(Behaviour behaviour) {
     if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox, scheduler()::nanoTime)) : new ActorCell(behaviour);
@@ -186,7 +175,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell makeSink(Behaviour behaviour) {
     if (sharing != null && sharing.looks()) throw new IllegalArgumentException("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
     if (mailbox().ordered()) throw new IllegalArgumentException("a sink runs code, which a priority mailbox cannot order; give it another mailbox");
-    return make(behaviour);
+    return admitted(behaviour);
   }
 
   private Behaviour.How how() {
@@ -198,8 +187,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     return shared;
   }
 
-  private Logic surrounded(Logic logic) {
-    return around == null ? logic : logic.within(around);
+  private Behaviour surrounded(Behaviour behaviour) {
+    return around == null ? behaviour : behaviour.within(around);
   }
 
   /** The second half of a recipe: what the actors have for a state. */
@@ -216,49 +205,35 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
     @Override
     public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
-      var typed = (Handler.Stateful<Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (Actor<N>) make((activation, message) -> {
-        typed.handle(activation.cell.state, message);
-        return Logic.NONE;
-      });
+      return (Actor<N>) make(Behaviour.stateful(recipe.how(), (Handler.Stateful<Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
-      var typed = (Handler.StatefulInContext<Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (Actor<N>) makeInContext((activation, message) -> {
-        typed.handle(activation.cell.state, message, activation);
-        return Logic.NONE;
-      });
+      return (Actor<N>) make(Behaviour.statefulInContext(recipe.how(), (Handler.StatefulInContext<Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-      var typed = (Handler.StatefulReturning<Object, Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (ActorWithReturn<N, R>) make((activation, message) -> typed.handle(activation.cell.state, message));
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(recipe.how(), (Handler.StatefulReturning<Object, Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
-      var typed = (Handler.StatefulReturningInContext<Object, Object, Object>) Objects.requireNonNull(handler, "handler");
-      return (ActorWithReturn<N, R>) makeInContext((activation, message) -> typed.handle(activation.cell.state, message, activation));
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(recipe.how(), (Handler.StatefulReturningInContext<Object, Object, Object>) checked(handler)));
     }
 
     @Override
     public Sink<S> newSink() {
-      return (Sink<S>) (Sink<?>) recipe.makeSink(behaviour(Logic::sink, false));
+      return (Sink<S>) (Sink<?>) recipe.makeSink(stateful(Behaviour.ofSink(recipe.how())));
     }
 
-    private ActorCell make(Logic logic) {
-      return recipe.make(behaviour(logic, false));
+    private ActorCell make(Behaviour behaviour) {
+      return recipe.admitted(stateful(behaviour));
     }
 
-    private ActorCell makeInContext(Logic logic) {
-      return recipe.make(behaviour(logic, true));
-    }
-
-    private Behaviour behaviour(Logic logic, boolean usesContext) {
-      return new Behaviour(recipe.how(), new Behaviour.Stateful(initial, stop, copy, recipe.surrounded(logic)), usesContext);
+    private Behaviour stateful(Behaviour behaviour) {
+      return new Behaviour.WithState(recipe.surrounded(behaviour), initial, stop, copy);
     }
   }
 }

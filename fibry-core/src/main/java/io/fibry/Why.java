@@ -27,7 +27,7 @@ record Why(String text, Look.Here here) {
     if (asked.place != null && asked.place.isOutside()) turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
     if (asked.place != null && asked.place.isGone()) turn += cell instanceof PoolCell ? ": a worker was given it" : ": it was put aside";
     if (extras != null && extras.resting() != null) return new Why(turn + "; the actor rests before its restart", null);
-    if (worker == null) return new Why(turn + "; the actor " + (cell.stranded != null ? "has been given no thread yet by " + RequestException.shown(cell.behaviour.how().strategy()) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+    if (worker == null) return new Why(turn + "; the actor " + (cell.stranded != null ? "has been given no thread yet by " + RequestException.shown(cell.behaviour.how.strategy()) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var look = Look.at(worker);
     var seen = look.seen();
     return new Why(turn + look.place(asked) + "; the actor " + seen.doing(), seen.here());

@@ -31,6 +31,13 @@ class LayoutTest {
   }
 
   @Test
+  void aHandlerOfItsOwnCosts24Bytes() {
+    var cell = (ActorCell) (Actor<?>) ActorSystem.anonymous().newActor((String message) -> {});
+
+    assertEquals(24, size(cell.behaviour.getClass()));
+  }
+
+  @Test
   void requestIsOneObjectOf48Bytes() {
     assertEquals(48, size(Asked.class));
   }
