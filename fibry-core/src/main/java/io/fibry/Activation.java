@@ -70,6 +70,7 @@ final class Activation extends Turn implements Runnable {
     if (own) bearName();
     if (kind == Kind.RESIDENT) stay();
     else {
+      OwnThreads.RELAY.pass();
       VarHandle.fullFence(); // `thread` is written, now for the phase: a killer writes the phase, then looks for the thread
       drain();
     }
@@ -234,6 +235,7 @@ final class Activation extends Turn implements Runnable {
    * for a moment, leaves the carrier free to look; it costs some 50 us, so it is rare.
    */
   private void letOthersRun() {
+    OwnThreads.RELAY.pass();
     long now = System.nanoTime();
     if (rested == 0) rested = now;
     if (now - rested < REST) Thread.yield();

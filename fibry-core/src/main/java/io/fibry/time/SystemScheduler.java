@@ -53,10 +53,13 @@ final class SystemScheduler implements Scheduler {
     return due;
   }
 
-  /** The thread; null where it is about to be. It is made by a virtual thread: before Java 24 a thread remembers the class loaders on the stack of who made it, and this one never ends. */
+  /**
+   * The thread; null where it is about to be. Another one makes it, whose stack is empty. Before Java 24 that is a virtual one: a thread remembers the class loaders on the stack of who made it, and this one never ends. From
+   * then on it is not, for a virtual one that this thread starts may never have its turn (25).
+   */
   private Thread thread() {
     var only = thread.get();
-    if (only == null) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(this::settleIn);
+    if (only == null) (Runtime.version().feature() < 24 ? Thread.ofVirtual() : Thread.ofPlatform().daemon()).inheritInheritableThreadLocals(false).start(this::settleIn);
     return only;
   }
 

@@ -1,0 +1,58 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** While fibers that send to each other keep every carrier busy, what other threads and timers want of actors goes on all the same. The JDK alone would not begin it (seen on 25). */
+@Timeout(120)
+class BusyCarriersJvmTest {
+
+  /** Pairs of actors that never let the carriers go, and somebody else who wants something. */
+  static final class Busy {
+    private Actor<Integer> other;
+
+    public static void main(String[] args) throws InterruptedException {
+      for (int pair = 0; pair < 4; pair++) {
+        var ping = new Busy();
+        var pong = new Busy();
+        ping.other = ActorSystem.anonymous().newActor((Integer n) -> pong.other.sendMessage(n + 1));
+        pong.other = ActorSystem.anonymous().newActor((Integer n) -> ping.other.sendMessage(n + 1));
+        ping.other.sendMessage(0);
+      }
+      var square = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
+      System.out.println("asked from main: " + square.ask(7, Duration.ofSeconds(10)));
+
+      var due = new CountDownLatch(1);
+      ActorSystem.anonymous().newActor((String tick) -> due.countDown()).sendMessageLater("tick", Duration.ofMillis(5));
+      System.out.println("a timer: " + due.await(10, TimeUnit.SECONDS));
+
+      var late = ActorSystem.anonymous().newActorWithReturn((String message) -> {
+        new CountDownLatch(1).await();
+        return message;
+      });
+      try {
+        late.ask("never answered", Duration.ofMillis(50));
+      } catch (AskTimeoutException over) {
+        System.out.println("a limit: over");
+      }
+
+      var scope = ActorSystem.openScope("idle");
+      scope.named("member").newActor((Integer n) -> {});
+      System.out.println("a scope: " + scope.closeWithin(Duration.ofSeconds(10)).running());
+      System.exit(0);
+    }
+  }
+
+  @Test
+  void actorsOfOtherThreadsAndTimersAreServed() throws Exception {
+    try (var child = JvmChild.start(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {
+      assertEquals("asked from main: 49\na timer: true\na limit: over\na scope: []", child.ended(0));
+    }
+  }
+}

@@ -1,0 +1,53 @@
+package io.fibry;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/** Two threads of the platform hand over a task each, while a third runs what was started, and looks as an actor on a fiber does. How often each was run, once all that was started has run. */
+@JCStressTest
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each once")
+@Outcome(expect = FORBIDDEN, desc = "one was forgotten, or run twice")
+@State
+public class TwoRelayed {
+  private final ConcurrentLinkedQueue<Runnable> started = new ConcurrentLinkedQueue<>();
+  private final Relay relay = new Relay(started::add);
+  private final AtomicInteger first = new AtomicInteger();
+  private final AtomicInteger second = new AtomicInteger();
+
+  @Actor
+  public void one() {
+    relay.handOver(first::incrementAndGet);
+  }
+
+  @Actor
+  public void other() {
+    relay.handOver(second::incrementAndGet);
+  }
+
+  @Actor
+  public void fibers() {
+    runStarted();
+    relay.pass();
+    runStarted();
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    runStarted();
+    result.r1 = first.get();
+    result.r2 = second.get();
+  }
+
+  private void runStarted() {
+    for (var task = started.poll(); task != null; task = started.poll()) task.run();
+  }
+}
