@@ -1,0 +1,165 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.NoReplyException;
+import io.fibry.Request;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+@Timeout(60)
+class ProbeTest {
+  sealed interface Mail {}
+
+  record Letter(String to) implements Mail {}
+
+  record Count() implements Mail, Request<Count, Integer> {}
+
+  @RegisterExtension
+  static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
+
+  private static String failureOf(Runnable expectation) {
+    return assertThrows(AssertionError.class, expectation::run).getMessage();
+  }
+
+  private static void assertContains(String part, String text) {
+    assertTrue(text.contains(part), () -> "'" + part + "' is not in: " + text);
+  }
+
+  @Test
+  void messagesAreAnsweredOneAfterTheOther(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    post.actor().sendMessages(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")));
+
+    assertEquals(new Letter("Ada"), post.next());
+    assertEquals(new Letter("Bob"), post.expect(new Letter("Bob")));
+    assertEquals(new Letter("Eve"), post.expect("somebody", mail -> mail instanceof Letter));
+    post.expectNothing();
+    assertEquals(List.of(new Letter("Ada"), new Letter("Bob"), new Letter("Eve")), post.all());
+  }
+
+  @Test
+  void itWaitsForAMessageThatComesLater(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    var begun = new CompletableFuture<Void>();
+    var postman = scope.anonymous().newActor((String to) -> {
+      begun.join();
+      post.actor().sendMessage(new Letter(to));
+    });
+    postman.sendMessage("Ada");
+
+    begun.completeAsync(() -> null);
+
+    post.expect(new Letter("Ada"));
+  }
+
+  @Test
+  void anotherMessageIsAFailureThatSaysWhatCame(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    post.actor().sendMessage(new Letter("Bob"));
+
+    var text = failureOf(() -> post.expect(new Letter("Ada")));
+
+    assertContains("probe 'post' wanted Letter[to=Ada] and got Letter[to=Bob]; all it got so far: [Letter[to=Bob]]; the scope is at\n", text);
+    assertContains("post (FIBER)", text);
+  }
+
+  @Test
+  void noMessageIsAFailureThatSaysHowLongItWaited(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+
+    assertContains("probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all it got so far: []", failureOf(() -> post.expect(new Letter("Ada"))));
+    assertContains("wanted a message and got nothing within PT0.001S", failureOf(() -> post.next(Duration.ofMillis(1))));
+  }
+
+  @Test
+  void aMessageThatDoesNotFitIsAFailureThatSaysWhatWasWanted(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    post.actor().sendMessage(new Letter("Bob"));
+
+    assertContains("wanted a count and got Letter[to=Bob]", failureOf(() -> post.expect("a count", mail -> mail instanceof Count)));
+  }
+
+  @Test
+  void aMessageTooManyIsAFailureThatNamesIt(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    var postman = scope.anonymous().newActor((String to) -> post.actor().sendMessage(new Letter(to)));
+    postman.sendMessage("Ada");
+
+    assertContains("probe 'post' wanted nothing and got [Letter[to=Ada]]", failureOf(post::expectNothing));
+  }
+
+  @Test
+  void nothingIsNotCertainWhileAHandlerRuns(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    var gate = new CompletableFuture<Void>();
+    scope.named("postman").newActor((String to) -> gate.join()).sendMessage("Ada");
+
+    var text = failureOf(post::expectNothing);
+
+    gate.complete(null);
+    assertContains("got no certainty within " + TestScope.LIMIT, text);
+    assertContains("postman (FIBER)", text);
+  }
+
+  @Test
+  void requestsAreAnsweredAsTold(TestScope scope) {
+    Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
+
+    int three = post.actor().ask(new Count());
+    assertEquals(3, three);
+
+    post.answer(Count.class, count -> {
+      throw new IOException("on strike");
+    });
+    assertEquals("on strike", assertThrows(IOException.class, () -> post.actor().ask(new Count())).getMessage());
+    assertEquals(List.of(new Count(), new Count()), post.all());
+  }
+
+  @Test
+  void aRequestThatItWasToldNothingOfSaysSo(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+
+    assertThrows(NoReplyException.class, () -> post.actor().ask(new Count()));
+  }
+
+  @Test
+  void aRequestThatNobodyWaitsForIsAMessage(TestScope scope) {
+    Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
+
+    post.actor().sendMessage(new Count());
+
+    post.expect(new Count());
+    scope.assertNoDeadLetters();
+  }
+
+  @Test
+  void itRecordsWhatOtherActorsAreSent(TestScope scope) {
+    Probe<String> words = Probe.of(scope, "words");
+    var length = words.recording(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
+
+    int five = length.ask("actor");
+    assertEquals(5, five);
+
+    words.expect("actor");
+  }
+
+  @Test
+  void anInterruptIsACancellationAndTheFlagIsKept(TestScope scope) {
+    Probe<Mail> post = Probe.of(scope, "post");
+    Thread.currentThread().interrupt();
+
+    var failure = assertThrows(CancellationException.class, post::next);
+
+    assertTrue(Thread.interrupted());
+    assertContains("probe 'post' waited for a message", failure.getMessage());
+  }
+}

@@ -1,0 +1,27 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/** The code that README.md shows is that of {@link SnippetsTest}, which runs. */
+class ReadmeTest {
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
+
+  @Test
+  void itsCodeIsRunByATest() throws Exception {
+    var run = unindented(Files.readString(Path.of("src/test/java/io/fibry/test/SnippetsTest.java")));
+    var shown = BLOCK.matcher(Files.readString(Path.of("README.md"))).results().map(found -> found.group(1)).toList();
+
+    assertEquals(3, shown.size());
+    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+  }
+
+  private static String unindented(String code) {
+    return code.replaceAll("(?m)^ +", "");
+  }
+}

@@ -1,0 +1,74 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** The regions that the Javadoc shows, run. */
+@Timeout(20)
+class SnippetsTest {
+
+  @Test
+  void scope() {
+    // @start region="scope"
+    try (var scope = TestScope.fibers()) {
+      var reminded = new CopyOnWriteArrayList<String>();
+      var clerk = scope.named("clerk").newActor((String of) -> reminded.add(of));
+      clerk.sendMessageLater("lunch", Duration.ofHours(1));
+
+      scope.advance(Duration.ofMinutes(59));
+      assertEquals(List.of(), reminded);
+
+      scope.advance(Duration.ofMinutes(1));
+      assertEquals(List.of("lunch"), reminded);
+      scope.assertNoDeadLetters();
+    }
+    // @end
+  }
+
+  sealed interface Stock {}
+
+  record Sold(String what) implements Stock {}
+
+  record Left(String what) implements Stock, Request<Left, Integer> {}
+
+  @Test
+  void probe(TestScope scope) {
+    // @start region="probe"
+    Probe<Stock> stock = Probe.<Stock>of(scope, "stock").answer(Left.class, left -> 1);
+    var shop = scope.named("shop").newActor((String what) -> {
+      if (stock.actor().ask(new Left(what)) > 0) stock.actor().sendMessage(new Sold(what));
+    });
+
+    shop.sendMessage("hat");
+
+    stock.expect(new Left("hat"));
+    stock.expect("a sale", message -> message instanceof Sold);
+    stock.expectNothing();
+    // @end
+  }
+
+  // @start region="extension"
+  @RegisterExtension
+  static final FibryExtension FIBRY = new FibryExtension().withoutDeadLetters();
+
+  @Test
+  void whatCannotBeCookedIsADeadLetter(TestScope scope) {
+    var kitchen = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String dish) -> {
+      throw new IllegalArgumentException("no " + dish + " today");
+    });
+
+    kitchen.sendMessage("soup");
+
+    scope.assertDeadLetter(Reason.FAILED, "soup"); // any other would fail the test
+  } // what is left in the scope is ended here
+  // @end
+}

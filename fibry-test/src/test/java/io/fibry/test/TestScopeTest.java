@@ -1,0 +1,232 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class TestScopeTest {
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final CompletableFuture<Void> gate = new CompletableFuture<>();
+
+  @AfterEach
+  void openTheGate() {
+    gate.complete(null);
+  }
+
+  /** Waits at the gate, until it is interrupted. */
+  private Actor<String> waiting(TestScope scope) {
+    return scope.named("clerk").newActor((String message) -> gate.get());
+  }
+
+  /** Waits at the gate, and hears no interrupt. */
+  private Actor<String> deaf(TestScope scope) {
+    return scope.named("clerk").newActor((String message) -> gate.join());
+  }
+
+  private static Actor<String> failing(ActorBuilder<Object> how) {
+    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+      throw new IllegalStateException("planned");
+    });
+  }
+
+  private static String failureOf(Runnable assertion) {
+    return assertThrows(AssertionError.class, assertion::run).getMessage();
+  }
+
+  private static void assertContains(String part, String text) {
+    assertTrue(text.contains(part), () -> "'" + part + "' is not in: " + text);
+  }
+
+  @Test
+  void onTheCallerAMessageIsHandledBeforeTheSendReturns() {
+    try (var scope = TestScope.caller()) {
+      scope.anonymous().newActor((String message) -> log.add(Thread.currentThread())).sendMessage("now");
+
+      assertEquals(List.of(Thread.currentThread()), log);
+    }
+  }
+
+  @Test
+  void onFibersAStepWaitsForWhatItSetOff() {
+    try (var scope = TestScope.fibers()) {
+      scope.anonymous().newActor((String message) -> log.add(message)).sendMessageEvery("tick", Duration.ofSeconds(1));
+
+      for (int second = 0; second < 3; second++) scope.advance(Duration.ofSeconds(1));
+
+      assertEquals(List.of("tick", "tick", "tick"), log);
+    }
+  }
+
+  @Test
+  void theClockIsAManualOneWhateverTheOptionsSay() {
+    var seven = Mailbox.bounded(7, Overflow.REJECT);
+    try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(seven))) {
+      assertEquals("mine", scope.name());
+      assertSame(scope.clock(), scope.anonymous().scheduler());
+      assertSame(seven, scope.anonymous().mailbox());
+    }
+  }
+
+  @Test
+  void itIsAScopeAsAnyOther() {
+    Actor<String> below;
+    try (var scope = TestScope.fibers()) {
+      var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
+      below = scope.openScope("below").openScope("deeper", o -> o).anonymous().newActor((String message) -> log.add(message));
+      below.sendMessage("hello");
+
+      assertEquals(Optional.of(clerk), scope.find("clerk", String.class));
+      assertTrue(scope.awaitQuiet(TestScope.LIMIT));
+      assertEquals(1, scope.report().handled());
+      assertContains("clerk", scope.dump());
+    }
+    assertTrue(below.onExit().isDone());
+  }
+
+  @Test
+  void notBeingQuietIsAFailureThatSaysWhatEachActorIsAt() {
+    try (var scope = TestScope.fibers()) {
+      waiting(scope).sendMessage("wait");
+
+      var text = failureOf(scope::assertQuiet);
+
+      assertContains("scope 'test' did not become quiet within " + TestScope.LIMIT, text);
+      assertContains("clerk (FIBER)", text);
+      gate.complete(null);
+    }
+  }
+
+  @Test
+  void deadLettersAreAFailureThatNamesThem() {
+    try (var scope = TestScope.fibers()) {
+      failing(scope.named("kitchen")).sendMessage("soup");
+
+      var failure = assertThrows(AssertionError.class, scope::assertNoDeadLetters);
+
+      assertContains("scope 'test' has dead letters that the test did not ask for: [dead letter to 'kitchen', FAILED: soup]", failure.getMessage());
+      assertEquals("planned", failure.getCause().getMessage());
+    }
+  }
+
+  @Test
+  void aDeadLetterThatWasAskedForIsNoFailure() {
+    try (var scope = TestScope.fibers()) {
+      failing(scope.openScope("below").anonymous()).sendMessage("soup");
+
+      var letter = scope.assertDeadLetter(Reason.FAILED, "soup");
+
+      assertInstanceOf(IllegalStateException.class, letter.cause().orElseThrow());
+      assertEquals(List.of(letter), scope.deadLetters());
+      scope.assertNoDeadLetters();
+    }
+  }
+
+  @Test
+  void twoEqualDeadLettersAreTwo() {
+    try (var scope = TestScope.fibers()) {
+      var kitchen = failing(scope.anonymous());
+      kitchen.sendMessages(List.of("soup", "soup"));
+
+      scope.assertDeadLetter(Reason.FAILED, "soup");
+
+      failureOf(scope::assertNoDeadLetters);
+      scope.assertDeadLetter(Reason.FAILED, "soup");
+      scope.assertNoDeadLetters();
+    }
+  }
+
+  @Test
+  void aDeadLetterThatIsNotThereIsAFailureThatSaysWhichAre() {
+    try (var scope = TestScope.fibers()) {
+      failing(scope.named("kitchen")).sendMessage("soup");
+
+      var text = failureOf(() -> scope.assertDeadLetter(Reason.REJECTED, "soup"));
+
+      assertContains("scope 'test' has no dead letter REJECTED: soup; those it has: [dead letter to 'kitchen', FAILED: soup]", text);
+    }
+  }
+
+  @Test
+  void closingEndsIdleActorsAfterWhatWaits() {
+    var scope = TestScope.fibers();
+    var clerk = scope.anonymous().newActor((String message) -> log.add(message));
+    clerk.sendMessage("last");
+
+    scope.close();
+
+    assertEquals(List.of("last"), log);
+    assertInstanceOf(ExitReason.Stopped.class, clerk.onExit().join());
+  }
+
+  @Test
+  void closingFailsWhereAnActorHadToBeInterrupted() {
+    var scope = TestScope.fibers();
+    var clerk = waiting(scope);
+    clerk.sendMessage("wait");
+
+    var text = failureOf(scope::close);
+
+    assertContains("scope 'test' did not end by itself within " + TestScope.LIMIT, text);
+    assertContains("handlers that run still: []; before it was interrupted it was at\n", text);
+    assertContains("clerk (FIBER)", text);
+    assertTrue(clerk.onExit().isDone());
+  }
+
+  @Test
+  void closingNamesAHandlerThatIgnoresItsInterrupt() {
+    var scope = TestScope.fibers();
+    deaf(scope).sendMessage("wait");
+
+    assertContains("handlers that run still: [clerk]", failureOf(scope::close));
+  }
+
+  @Test
+  void anActorThatWasCutOffBeforeIsNamedToo() {
+    var scope = TestScope.open("test", o -> o.withGrace(Duration.ZERO));
+    var begun = new CompletableFuture<Void>();
+    var clerk = scope.named("clerk").newActor((String message) -> {
+      begun.complete(null);
+      gate.join();
+    });
+    clerk.sendMessage("wait");
+    begun.join();
+    clerk.kill();
+    scope.clock().advance(Duration.ZERO);
+    clerk.waitForExit();
+
+    assertContains("handlers that run still: [clerk]", failureOf(scope::close));
+  }
+
+  @Test
+  void closingWithinALimitAnswersWhatWasLeft() {
+    var scope = TestScope.fibers();
+    var clerk = waiting(scope);
+    clerk.sendMessages(List.of("wait", "never begun"));
+
+    var report = scope.closeWithin(Duration.ofMillis(1));
+
+    assertTrue(report.leftovers().stream().anyMatch(letter -> letter.message().equals("never begun")), report.toString());
+    assertFalse(clerk.sendMessage("too late"));
+  }
+}
