@@ -1,0 +1,253 @@
+package io.fibry.kotlin
+
+import io.fibry.ActorSystem
+import io.fibry.FailurePolicy
+import io.fibry.Handler
+import io.fibry.Strategy
+import io.fibry.flow.Generator
+import io.fibry.mailbox.Mailbox
+import io.fibry.mailbox.Overflow
+import io.fibry.pubsub.SharedValue
+import io.fibry.pubsub.Topic
+import java.io.IOException
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.CountDownLatch
+import java.util.concurrent.ExecutionException
+import java.util.concurrent.atomic.AtomicInteger
+import kotlinx.coroutines.CancellationException
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.async
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.flow.first
+import kotlinx.coroutines.flow.take
+import kotlinx.coroutines.flow.toList
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+import kotlinx.coroutines.yield
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertInstanceOf
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+
+@Timeout(20)
+class FlowsTest {
+  private val topic: Topic<Int> = Topic.of(ActorSystem.anonymous())
+  private val seen = ConcurrentLinkedQueue<Int>()
+
+  private val go = CompletableDeferred<Unit>()
+
+  /**
+   * Collects what is published; waits to [go] on at each but zero. Comes back when a zero has arrived: from then on nothing is missed. Zeros are not published on the thread of the collector, whom that may have to wait
+   * for.
+   */
+  private suspend fun CoroutineScope.collecting(mailbox: Mailbox<Any>): Job {
+    val collecting = launch {
+      topic.asFlow(mailbox).collect {
+        seen += it
+        if (it > 0) go.await()
+      }
+    }
+    while (seen.isEmpty()) withContext(Dispatchers.FIBER) { topic.publish(0) }
+    return collecting
+  }
+
+  private fun CoroutineScope.publishing(count: Int, told: (Int) -> Unit = {}): Job = launch(Dispatchers.FIBER) {
+    for (n in 1..count) {
+      topic.publish(n)
+      told(n)
+    }
+  }
+
+  private fun numbers() = seen.filter { it > 0 }
+
+  @Test
+  fun aFlowHasWhatIsPublishedAndEndsWithTheTopic() = trial {
+    go.complete(Unit)
+    val collecting = collecting(Mailbox.bounded(10, Overflow.BLOCK))
+
+    publishing(1_000) { if (it == 1_000) topic.close() }
+    collecting.join()
+
+    assertEquals((1..1_000).toList(), numbers())
+  }
+
+  @Test
+  fun aSlowCollectorWithAMailboxOfOneSeesTheLatest() = trial {
+    val collecting = collecting(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+    topic.publish(1)
+    eventually { 1 in seen }
+
+    for (n in 2..1_000) topic.publish(n)
+    go.complete(Unit)
+    eventually { 1_000 in seen }
+    collecting.cancelAndJoin()
+
+    assertTrue(numbers().size <= 3, numbers().toString()) // the first, perhaps one that was under way, the last
+  }
+
+  @Test
+  fun aMailboxThatBlocksHoldsThePublisherBack() = trial {
+    val published = AtomicInteger()
+    val collecting = collecting(Mailbox.bounded(2, Overflow.BLOCK))
+
+    val publishing = publishing(1_000, published::set)
+    eventually { published.get() > 60 }
+    repeat(1_000) { yield() }
+    assertTrue(published.get() <= 68, "$published were published: one is being collected, 64 and one more under way, two wait")
+    go.complete(Unit)
+    publishing.join()
+    eventually { numbers().size == 1_000 }
+    collecting.cancelAndJoin()
+  }
+
+  @Test
+  fun aCancelledCollectorLeavesAndHoldsNobodyBack() = trial {
+    val collecting = collecting(Mailbox.bounded(1, Overflow.BLOCK))
+    val publishing = publishing(1_000)
+    eventually { 1 in seen }
+    assertTrue(publishing.isActive)
+
+    collecting.cancelAndJoin()
+    publishing.join()
+
+    assertEquals(listOf(1), numbers())
+  }
+
+  @Test
+  fun aCollectorThatThrowsLeavesAndHoldsNobodyBack() = trial {
+    val failure = async {
+      runCatching { topic.asFlow(Mailbox.bounded(1, Overflow.BLOCK)).collect { throw StackOverflowError("not a real one") } }.exceptionOrNull()
+    }
+    eventually {
+      topic.publish(1)
+      failure.isCompleted
+    }
+
+    publishing(1_000).join()
+
+    assertInstanceOf(StackOverflowError::class.java, failure.await())
+  }
+
+  @Test
+  fun whoHasEnoughLeaves() = trial {
+    val three = async { topic.asFlow().take(3).toList() }
+    eventually {
+      topic.publish(7)
+      three.isCompleted
+    }
+
+    assertEquals(listOf(7, 7, 7), three.await())
+  }
+
+  @Test
+  fun theFlowOfATopicThatHasEndedFails() = trial {
+    topic.close()
+
+    assertInstanceOf(IllegalStateException::class.java, runCatching { topic.asFlow().first() }.exceptionOrNull())
+  }
+
+  @Test
+  fun aSharedValueGivesItsPresentValueThenTheLatest() = trial {
+    val level = SharedValue.of(ActorSystem.anonymous(), 1)
+    val collecting = launch { level.asFlow().collect { seen += it } }
+    eventually { 1 in seen }
+
+    for (n in 2..100) level.set(n)
+    eventually { 100 in seen }
+    collecting.cancelAndJoin()
+    level.set(101)
+
+    assertEquals(seen.sorted(), seen.toList())
+    assertEquals(100, seen.last())
+  }
+
+  /** Not even on CALLER, where it is the setter's thread that tells. */
+  @Test
+  fun aSlowCollectorHoldsNoSetterBack() = trial {
+    val level = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
+    val collecting = launch {
+      level.asFlow().collect {
+        seen += it
+        go.await()
+      }
+    }
+    eventually { 1 in seen }
+
+    for (n in 2..100) level.set(n) // on the collector's thread
+    go.complete(Unit)
+    eventually { 100 in seen }
+    collecting.cancelAndJoin()
+
+    assertEquals(listOf(1, 100), seen.toList())
+  }
+
+  @Test
+  fun aGeneratorIsStartedAnewForEachCollector() = trial {
+    val hundred = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out -> for (n in 1..100) out.yield(n) })
+
+    repeat(2) { assertEquals((1..100).toList(), hundred.asFlow().toList()) }
+  }
+
+  @Test
+  fun whatAProducerThrowsIsTheFlowsFailure() = trial {
+    val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { out ->
+      out.yield(1)
+      throw IOException("the disk is gone")
+    })
+
+    val failure = runCatching { failing.asFlow().collect { seen += it } }.exceptionOrNull()
+
+    assertEquals(listOf(1), seen.toList())
+    assertEquals("the disk is gone", assertInstanceOf(IOException::class.java, failure).message)
+  }
+
+  @Test
+  fun aCancellationOfAProducerIsAFailureOfTheFlow() = trial {
+    val producers = CancellationException("the producer's own")
+    val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { throw producers })
+
+    val failure = runCatching { failing.asFlow().collect { seen += it } }.exceptionOrNull()
+
+    assertSame(producers, assertInstanceOf(ExecutionException::class.java, failure).cause)
+  }
+
+  @Test
+  fun whoCancelsAFlowWaitsForItsProducersAndHoldsNoThread() = trial {
+    val gate = Gate()
+    val stubborn = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { while (runCatching(gate::pass).isFailure); })
+    val collecting = launch { stubborn.asFlow().collect { seen += it } }
+    eventually { gate.isEntered }
+
+    collecting.cancel()
+    repeat(100) { yield() }
+    assertFalse(collecting.isCompleted)
+    gate.open()
+
+    collecting.join()
+  }
+
+  @Test
+  fun cancellingAFlowEndsItsProducers() = trial {
+    val ended = CountDownLatch(1)
+    val stuck = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out ->
+      try {
+        out.yield(1)
+        CountDownLatch(1).await()
+      } finally {
+        ended.countDown()
+      }
+    })
+    val collecting = launch { stuck.asFlow().collect { seen += it } }
+    eventually { seen.isNotEmpty() }
+
+    collecting.cancelAndJoin()
+
+    ended.awaitLong()
+  }
+}

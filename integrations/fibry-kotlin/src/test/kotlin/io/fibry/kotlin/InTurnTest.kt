@@ -1,0 +1,231 @@
+package io.fibry.kotlin
+
+import io.fibry.Actor
+import io.fibry.ActorScope
+import io.fibry.ActorSystem
+import io.fibry.FailurePolicy
+import io.fibry.Handler
+import io.fibry.Strategy
+import io.fibry.mailbox.Mailbox
+import io.fibry.mailbox.Overflow
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.AtomicInteger
+import kotlin.random.Random
+import kotlin.time.toJavaDuration
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.CompletableDeferred
+import kotlinx.coroutines.CoroutineDispatcher
+import kotlinx.coroutines.CoroutineScope
+import kotlinx.coroutines.CoroutineStart
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.Job
+import kotlinx.coroutines.async
+import kotlinx.coroutines.joinAll
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+import kotlinx.coroutines.yield
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertFalse
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.ValueSource
+
+/** Coroutines whose pieces wait in the mailbox of an actor, which may end before they ran: none of them is forgotten. */
+@Timeout(value = 1, unit = TimeUnit.MINUTES)
+class InTurnTest {
+  private val scope: ActorScope = ActorSystem.openScope("in turn")
+  private val gate = Gate()
+
+  @AfterEach
+  fun close() {
+    gate.open()
+    scope.close()
+  }
+
+  private fun actor(mailbox: Mailbox<Any> = Mailbox.unbounded()): Actor<Int> = scope.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { gate.pass() })
+
+  /** A coroutine that comes to [dispatcher] now, and notes where it goes on. */
+  private fun CoroutineScope.comesTo(dispatcher: CoroutineDispatcher, goesOn: ConcurrentLinkedQueue<String>): Job = launch(dispatcher, CoroutineStart.UNDISPATCHED) {
+    try {
+      yield()
+    } finally {
+      goesOn += Thread.currentThread().name
+    }
+  }
+
+  private fun assertCancelledOnIO(job: Job, goesOn: Collection<String>) {
+    assertTrue(job.isCancelled)
+    assertTrue(goesOn.single().startsWith("DefaultDispatcher-worker"), goesOn.toString())
+  }
+
+  @Test
+  fun coroutinesRunInTurnWithAnActorsMessages() = trial {
+    var together = 0 // no lock
+    val counter = scope.anonymous().newActor(Handler<Int> { n -> together += n })
+
+    val coroutines = List(10) {
+      launch(counter.inTurn()) {
+        repeat(100) {
+          together++
+          yield()
+        }
+      }
+    }
+    repeat(1_000) { counter.sendMessage(1) }
+    coroutines.joinAll()
+    counter.close()
+
+    assertEquals(2_000, together)
+  }
+
+  @Test
+  fun itIsAlwaysTheSame() {
+    val actor = actor()
+
+    assertSame(actor.inTurn(), actor.inTurn())
+  }
+
+  @Test
+  fun aSinkTakesCoroutinesToo() = trial {
+    val names = scope.anonymous().initialState { sortedSetOf("Bob") }.newSink()
+
+    val thread = withContext(names.inTurn()) { Thread.currentThread() }
+
+    assertTrue(thread.isVirtual)
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = ["pill", "ask", "kill", "close"])
+  fun whatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = trial {
+    val goesOn = ConcurrentLinkedQueue<String>()
+    val actor = actor()
+    actor.sendMessage(1)
+    eventually { gate.isEntered }
+    if (end == "pill") actor.sendPoisonPill() // the door stays open until the actor meets it
+    val job = comesTo(actor.inTurn(), goesOn)
+    val closing = async(Dispatchers.FIBER) {
+      when (end) {
+        "ask" -> actor.askExit()
+        "kill" -> actor.kill()
+        "close" -> scope.closeWithin(0.seconds.toJavaDuration())
+      }
+      gate.open()
+    }
+    job.join()
+    closing.await()
+
+    assertCancelledOnIO(job, goesOn)
+  }
+
+  @Test
+  fun whatTheActorRefusesIsCancelledAndCleansUpOnIO() = trial {
+    val goesOn = ConcurrentLinkedQueue<String>()
+    val full = actor(Mailbox.bounded(1, Overflow.REJECT))
+    full.sendMessage(1)
+    eventually { gate.isEntered }
+    full.sendMessage(2)
+
+    val job = comesTo(full.inTurn(), goesOn)
+    job.join()
+
+    assertCancelledOnIO(job, goesOn)
+  }
+
+  @Test
+  fun aMailboxThatDropsDropsNoCoroutine() = trial {
+    val dropping = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+    dropping.sendMessage(1)
+    eventually { gate.isEntered }
+    val job = comesTo(dropping.inTurn(), ConcurrentLinkedQueue())
+
+    for (n in 2..10) dropping.sendMessage(n)
+    gate.open()
+    job.join()
+
+    assertFalse(job.isCancelled)
+  }
+
+  @Test
+  fun whatComesAfterAResidentDispatcherWasClosedIsCancelledAndCleansUpOnIO() = trial {
+    val goesOn = ConcurrentLinkedQueue<String>()
+    val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
+    val before = async(dispatcher) {
+      gate.pass()
+      "ran"
+    }
+    eventually { gate.isEntered }
+    dispatcher.close()
+
+    val behind = comesTo(dispatcher, goesOn) // it still takes them: its thread has not come to the end
+    gate.open()
+    behind.join()
+
+    assertEquals("ran", before.await())
+    assertCancelledOnIO(behind, goesOn)
+    goesOn.clear()
+    val after = comesTo(dispatcher, goesOn)
+    after.join()
+    assertCancelledOnIO(after, goesOn)
+  }
+
+  @Test
+  fun aTaskThatEndsTheActorTakesNoCoroutineAlong() = trial {
+    val goesOn = ConcurrentLinkedQueue<String>()
+    val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
+    stopping.sendMessage(1)
+    eventually { gate.isEntered }
+    stopping.execute { throw StackOverflowError("not a real one") }
+    val job = comesTo(stopping.inTurn(), goesOn)
+
+    gate.open()
+    job.join()
+
+    assertCancelledOnIO(job, goesOn)
+  }
+
+  /** Ended at any moment, while coroutines come and go: each of them ends, here or cancelled, and each cleans up once. */
+  @Test
+  fun everyCoroutineEndsHoweverTheActorDoes() {
+    val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
+    println("coroutines in turn: -Dfibry.seed=$seed")
+    val random = Random(seed)
+
+    repeat(100) { round ->
+      trial {
+        val ended = AtomicInteger()
+        val resident = Strategy.residentFiber().asCoroutineDispatcher()
+        val actor = scope.anonymous().newActor(Handler<Int> { })
+        val dispatcher: CoroutineDispatcher = if (round % 2 == 0) resident else actor.inTurn()
+        val turns = random.nextInt(1, 50)
+        val met = CompletableDeferred<Unit>()
+        val jobs = List(20) {
+          launch(dispatcher, CoroutineStart.UNDISPATCHED) {
+            try {
+              repeat(turns) { yield() }
+              met.complete(Unit)
+              while (true) yield()
+            } finally {
+              ended.incrementAndGet()
+            }
+          }
+        }
+        met.await()
+        resident.close()
+        when (random.nextInt(3)) {
+          0 -> actor.sendPoisonPill()
+          1 -> actor.askExit()
+          else -> actor.kill()
+        }
+        jobs.joinAll()
+
+        assertTrue(jobs.all { it.isCancelled })
+        assertEquals(20, ended.get())
+      }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+package io.fibry.kotlin
+
+import io.fibry.ActorSystem
+import io.fibry.FailurePolicy
+import io.fibry.Request
+import io.fibry.Strategy
+import io.fibry.mailbox.Mailbox
+import io.fibry.mailbox.Overflow
+import io.fibry.pubsub.Topic
+import java.nio.file.Files
+import java.nio.file.Path
+import java.util.concurrent.CountDownLatch
+import kotlin.io.path.readText
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.async
+import kotlinx.coroutines.awaitAll
+import kotlinx.coroutines.coroutineScope
+import kotlinx.coroutines.flow.asFlow
+import kotlinx.coroutines.flow.map
+import kotlinx.coroutines.flow.take
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+
+// @start
+sealed interface Account
+data class Deposit(val cents: Long) : Account
+data class Withdraw(val cents: Long) : Account, Request<Withdraw, Boolean>
+class Balance : Account, Request<Balance, Long>
+
+fun account() = actor<Account> {
+  var cents = 0L                                   // only this actor touches it; fresh after a restart
+  handle { message ->
+    when (message) {                               // the compiler sees to it that none is forgotten
+      is Deposit -> cents += message.cents
+      is Withdraw -> {
+        val enough = cents >= message.cents
+        if (enough) cents -= message.cents
+        reply(message, enough)                     // reply(message, "yes") does not compile
+      }
+      is Balance -> reply(message, cents)
+    }
+  }
+}
+
+suspend fun spend(): Long {
+  val account = account()
+  account.sendMessage(Deposit(500))                // does not wait
+  val paid = account.await(Withdraw(200))          // suspends until it is answered
+  return if (paid) account.await(Balance(), 2.seconds) else 0
+}
+// @end
+
+/** The blocks of the README are the regions of this file, which run. */
+@Timeout(20)
+class ReadmeTest {
+  private val calls = CountDownLatch(1_000)
+
+  @Test
+  fun theFirstBlock() = trial {
+    assertEquals(300, spend())
+  }
+
+  @Test
+  fun builder() = trial {
+    val seen = ArrayList<String>()
+    // @start
+    val how = ActorSystem.named("audit").mailbox<Any>(Mailbox.bounded(1_000, Overflow.BLOCK)).onFailure(FailurePolicy.restart())
+    val audit = actor<String>(how) {
+      val lines = ArrayList<String>()
+      onStop { seen += lines }                     // when the actor ends, and before a restart
+      handle { line -> lines += line }
+    }
+    audit.send("opened")                           // suspends while the mailbox is full
+    // @end
+    audit.sendPoisonPill()
+    audit.awaitExit()
+
+    assertEquals(listOf("opened"), seen)
+  }
+
+  /** Comes back when a thousand have called it, or once there is nobody to wait for. */
+  private fun fetch(page: Int): Int {
+    calls.countDown()
+    calls.awaitLong()
+    return page
+  }
+
+  @Test
+  fun dispatchers() = trial {
+    // @start
+    val sizes = withContext(Dispatchers.FIBER) {
+      (1..1_000).map { page -> async { fetch(page) } }.awaitAll() // a thousand calls that block, at once
+    }
+    val gentle = Dispatchers.FIBER.limitedParallelism(20)         // twenty at a time
+    val same = Strategy.THREAD.asCoroutineDispatcher().use { one -> // one platform thread, until it is closed
+      withContext(one) { Thread.currentThread() } === withContext(one) { Thread.currentThread() }
+    }
+    // @end
+    val one = withContext(gentle) { fetch(1) }
+
+    assertEquals(500_500, sizes.sum())
+    assertEquals(listOf(1, true), listOf(one, same))
+  }
+
+  @Test
+  fun feeding() = trial {
+    val seen = ArrayList<Int>()
+    // @start
+    val numbers = actor<Int>(ActorSystem.anonymous().mailbox<Any>(Mailbox.bounded(10, Overflow.BLOCK))) { handle { n -> seen += n } }
+    (1..100).asFlow().map { it * it }.collect(numbers.asCollector()) // a full mailbox holds the flow back
+    val channel = numbers.asSendChannel()
+    channel.send(0)
+    channel.close()                                                  // the actor handles what was sent, and ends
+    numbers.awaitExit()
+    // @end
+
+    assertEquals((1..100).map { it * it } + 0, seen)
+  }
+
+  @Test
+  fun reading() = trial {
+    val seen = ArrayList<Int>()
+    // @start
+    val prices = Topic.of<Int>(ActorSystem.anonymous())
+    val all = launch { prices.asFlow(Mailbox.bounded(100, Overflow.BLOCK)).collect { seen += it } }        // slow: holds the publisher back
+    val some = launch { prices.asFlow(Mailbox.bounded(1, Overflow.DROP_OLDEST)).take(1).collect { } }      // slow: sees the latest
+    // @end
+    while (some.isActive || seen.isEmpty()) withContext(Dispatchers.FIBER) { prices.publish(7) }
+    launch(Dispatchers.FIBER) { prices.close() }
+    all.join()
+
+    assertEquals(setOf(7), seen.toSet())
+  }
+
+  @Test
+  fun together() = trial {
+    // @start
+    var visits = 0                                        // no lock: all that touches it runs in turn
+    val counter = actor<Int> { handle { n -> visits += n } }
+    coroutineScope {
+      repeat(100) { launch(counter.inTurn()) { visits++ } }
+    }
+    // @end
+    counter.close()
+
+    assertEquals(100, visits)
+  }
+
+  @Test
+  fun theReadmeShowsTheRegionsOfThisTest() {
+    val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText()).map { it.groupValues[1].trimEnd() }.toList()
+    val source = Files.readString(Path.of("src/test/kotlin/io/fibry/kotlin/ReadmeTest.kt"))
+    val run = Regex("(?ms)^ *// @start\n(.*?)^ *// @end$").findAll(source).map { it.groupValues[1].trimIndent().trimEnd() }.toList()
+
+    assertEquals(run, shown)
+  }
+}

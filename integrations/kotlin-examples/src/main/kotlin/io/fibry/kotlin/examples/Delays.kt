@@ -1,0 +1,32 @@
+@file:JvmName("Delays")
+
+package io.fibry.kotlin.examples
+
+import io.fibry.kotlin.FIBER
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.delay
+
+private const val AT_ONCE = 5_000
+
+/**
+ * Many coroutines that wait a second without holding a thread. The published limit of 5,000 counts those that run, not those that wait: IO may start as many threads by it; a fiber runs several pieces one after the other,
+ * where there would be one for each.
+ */
+fun main() {
+  val tasks = size(50_000, 10_000_000)
+  Table(
+    "delays: launch(dispatcher) { delay(1000) }, limitedParallelism(5000) where not said otherwise",
+    listOf(
+      Side("FIBER", Dispatchers.FIBER.limitedParallelism(AT_ONCE), tasks, "18.5 s for 10,000,000; 2.36 s for fewer"),
+      Side("FIBER, no limit", Dispatchers.FIBER, tasks),
+      Side("Default", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks, "11.7 s for fewer"),
+      Side("Unconfined", Dispatchers.Unconfined, tasks, "1.7 s for fewer"),
+      Side("64 threads", pool, tasks),
+      Side("IO", Dispatchers.IO.limitedParallelism(AT_ONCE), tasks, "184.7 s for 10,000,000; 17.4 s for fewer"),
+      Side("Default after IO", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks),
+    ),
+  ) { delay(1_000) }.print { table ->
+    "delay holds no thread, so nobody waits for one to be free: what differs is starting and resuming. Default took ${table.times("Default")} as long as FIBER, Unconfined ${table.times("Unconfined")}, a pool of 64 ${table.times("64 threads")}: where code only suspends, choose by other reasons. " +
+      "IO took ${table.times("IO")}: it starts threads though nothing blocks. They linger for a minute in the scheduler that it shares with Default, which took ${table.times("Default after IO")} after it: what was published for Default may be that."
+  }
+}

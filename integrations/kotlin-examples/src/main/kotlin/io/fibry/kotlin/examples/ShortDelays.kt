@@ -1,0 +1,24 @@
+@file:JvmName("ShortDelays")
+
+package io.fibry.kotlin.examples
+
+import io.fibry.kotlin.FIBER
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.delay
+
+/** So few coroutines with so short a delay that every dispatcher has time to spare. */
+fun main() {
+  val tasks = size(10_000, 10_000)
+  Table(
+    "short delays: launch(dispatcher) { delay(100) }",
+    listOf(
+      Side("FIBER", Dispatchers.FIBER, tasks, "0.183 s for 10,000"),
+      Side("Default", Dispatchers.Default, tasks),
+      Side("Unconfined", Dispatchers.Unconfined, tasks),
+      Side("64 threads", pool, tasks),
+      Side("IO", Dispatchers.IO, tasks, "0.222 s for 10,000"),
+    ),
+  ) { delay(100) }.print { table ->
+    "100 ms of each figure is the delay itself, the rest the start of the coroutines. Default took ${table.times("Default")} as long as FIBER, IO ${table.times("IO")}: choose by what the code does, not by figures like these."
+  }
+}

@@ -1,0 +1,43 @@
+package io.fibry.kotlin.examples
+
+import java.nio.file.Path
+import kotlin.io.path.listDirectoryEntries
+import kotlin.io.path.nameWithoutExtension
+import kotlin.io.path.readLines
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+
+@Timeout(60)
+class ExamplesTest {
+  private val sources = Path.of("src/main/kotlin/io/fibry/kotlin/examples").listDirectoryEntries("*.kt")
+
+  /** What All prints when its programs are as small as can be. */
+  private fun printed(): List<String> {
+    val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
+    val all = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", System.getProperty("java.class.path"), "io.fibry.kotlin.examples.All").redirectErrorStream(true).start()
+    val lines = all.inputReader().readLines()
+    assertEquals(0, all.waitFor(), lines.joinToString("\n"))
+    return lines
+  }
+
+  @Test
+  fun eachProgramPrintsARowForEachDispatcherAndWhatFollows() {
+    val lines = printed()
+
+    val row = Regex("""(\S.{19}) +\d+ +\d+\.\d\d +\(\d+\.\d\d\.\.\d+\.\d\d\) +(\d+\.\d\d)( {3}\S.*)?""")
+    val tables = lines.joinToString("\n").split("\n-> ").dropLast(1).map { table -> table.lines().mapNotNull { row.matchEntire(it) } }
+    assertEquals((sources.map { it.nameWithoutExtension } - setOf("All", "Side", "Table")).size, tables.size, lines.joinToString("\n"))
+    for (rows in tables) {
+      val dispatchers = rows.map { it.groupValues[1].trim() }
+      assertTrue(dispatchers.containsAll(listOf("FIBER", "IO", "Default", "Unconfined", "64 threads")), dispatchers.toString())
+      assertEquals("FIBER" to "1.00", dispatchers.first() to rows.first().groupValues[2])
+    }
+  }
+
+  @Test
+  fun examplesAreShort() {
+    for (file in sources) assertTrue(file.readLines().size <= 60, "$file is longer than 60 lines")
+  }
+}
