@@ -1,0 +1,56 @@
+package io.fibry.spring;
+
+import io.fibry.ActorScope;
+import io.fibry.DeadLetter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+
+/** The endpoint {@code actors}: the accounts as JSON; as plain text, every actor and what it is at. Dead letters are told by their types: what stands in a message is for nobody else, though the text shows messages that are being handled. */
+@Endpoint(id = "actors")
+final class ActorsEndpoint {
+  private final List<ActorScope> scopes;
+
+  ActorsEndpoint(List<ActorScope> scopes) {
+    this.scopes = scopes;
+  }
+
+  @ReadOperation
+  public Scopes report() {
+    return new Scopes(scopes.stream().map(Counts::of).toList());
+  }
+
+  @ReadOperation(produces = "text/plain;charset=UTF-8")
+  public String dump() {
+    return scopes.stream().map(ActorScope::dump).collect(Collectors.joining());
+  }
+
+  static Map<String, Long> byName(Map<DeadLetter.Reason, Long> counts) {
+    var named = new LinkedHashMap<String, Long>();
+    counts.forEach((reason, count) -> named.put(reason.name().toLowerCase(Locale.ROOT), count));
+    return named;
+  }
+
+  /** The application's scope first. */
+  record Scopes(List<Counts> scopes) implements OperationResponseBody {}
+
+  /** The accounts of one scope, and its last dead letters. */
+  record Counts(String scope, long sent, long handled, Map<String, Long> unhandled, long waiting, List<String> running, List<Letter> deadLetters) {
+    static Counts of(ActorScope scope) {
+      var report = scope.report();
+      return new Counts(report.scope(), report.sent(), report.handled(), byName(report.unhandled()), report.waiting(), report.running(), scope.deadLetters().stream().map(Letter::of).toList());
+    }
+  }
+
+  /** A dead letter; no cause is an empty one. */
+  record Letter(String actor, String message, String reason, String cause) {
+    static Letter of(DeadLetter letter) {
+      return new Letter(letter.actor(), letter.message().getClass().getName(), letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Throwable::toString).orElse(""));
+    }
+  }
+}

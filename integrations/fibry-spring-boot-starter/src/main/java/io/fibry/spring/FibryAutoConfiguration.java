@@ -1,0 +1,53 @@
+package io.fibry.spring;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/** The scope of the application, its end, and its actors that are beans. A bean of type {@code ActorScope} takes the place of ours, and is closed like it. */
+@AutoConfiguration
+@ConditionalOnBooleanProperty(name = "fibry.enabled", matchIfMissing = true)
+@EnableConfigurationProperties(FibryProperties.class)
+public final class FibryAutoConfiguration {
+  FibryAutoConfiguration() {}
+
+  @Bean
+  static ActorHandlers fibryActorHandlers() {
+    return new ActorHandlers();
+  }
+
+  @Bean
+  static FailedStart fibryFailedStart(ConfigurableListableBeanFactory beans) {
+    return new FailedStart(beans);
+  }
+
+  @Bean
+  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ActorScope.Carrier<?>> carriers, ObjectProvider<Stopwatch> stopwatch) {
+    return new ScopeOptions(properties, carriers.orderedStream().toList(), stopwatch.getIfAvailable());
+  }
+
+  /** One for each context, also for one that has a parent: it ends with it. */
+  @Bean
+  @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
+  ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options, ObjectProvider<ScopeCustomizer> customizers) {
+    String name = properties.name() != null ? properties.name() : context.getEnvironment().getProperty("spring.application.name", "application");
+    return ActorSystem.openScope(name, scope -> {
+      var changed = options.of(name).apply(scope);
+      for (var customizer : customizers.orderedStream().toList()) changed = customizer.customize(changed);
+      return changed;
+    });
+  }
+
+  @Bean
+  ScopeClosing fibryScopeClosing(ConfigurableApplicationContext context, ActorScope scope, FibryProperties properties) {
+    return new ScopeClosing(context, scope, properties.drainLimit(), ScopeClosing.ACTORS);
+  }
+}

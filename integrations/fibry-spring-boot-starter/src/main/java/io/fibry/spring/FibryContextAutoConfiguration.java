@@ -1,0 +1,20 @@
+package io.fibry.spring;
+
+import io.micrometer.context.ContextSnapshotFactory;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.context.annotation.Bean;
+
+/** Messages take along what context-propagation knows of: the observation, and with it the trace. */
+@AutoConfiguration
+@ConditionalOnClass(ContextSnapshotFactory.class)
+@ConditionalOnBooleanProperty(name = "fibry.propagate-context", matchIfMissing = true)
+public final class FibryContextAutoConfiguration {
+  FibryContextAutoConfiguration() {}
+
+  @Bean
+  SnapshotCarrier fibrySnapshotCarrier() {
+    return new SnapshotCarrier();
+  }
+}

@@ -1,0 +1,66 @@
+package io.fibry.spring;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.task.SimpleAsyncTaskExecutorBuilder;
+import org.springframework.boot.task.ThreadPoolTaskExecutorBuilder;
+import org.springframework.boot.thread.Threading;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.support.TaskExecutorAdapter;
+
+/** The executor of {@code @Async} methods: a pool of fibers, when asked for; else Spring Boot's own, also where actors are beans, although they are executors. */
+@AutoConfiguration(after = FibryAutoConfiguration.class, before = TaskExecutionAutoConfiguration.class)
+public final class FibryTasksAutoConfiguration {
+  private static final String APPLICATION = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
+  private static final String ASYNC = "taskExecutor"; // what @EnableAsync takes where there are several
+
+  FibryTasksAutoConfiguration() {}
+
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnBean(ScopeOptions.class)
+  @ConditionalOnBooleanProperty("fibry.executor.tasks.enabled")
+  @ConditionalOnMissingBean(name = APPLICATION)
+  static class Fibers {
+
+    @Bean
+    Pool fibryTaskPool(ScopeOptions options) {
+      var size = options.properties().executor().tasks();
+      return Pool.open("tasks", size.concurrency(), size.waiting(), options.of("tasks"));
+    }
+
+    @Bean
+    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, Pool fibryTaskPool, FibryProperties properties) {
+      return new ScopeClosing(context, fibryTaskPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
+    }
+
+    @Bean({APPLICATION, ASYNC})
+    AsyncTaskExecutor fibryTaskExecutor(Pool fibryTaskPool, ObjectProvider<TaskDecorator> decorator) {
+      var executor = new TaskExecutorAdapter(fibryTaskPool.sink());
+      decorator.ifUnique(executor::setTaskDecorator);
+      return executor;
+    }
+  }
+
+  /** Spring Boot makes no executor where it finds one, and takes an actor for one. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)
+  @ConditionalOnMissingBean(name = {APPLICATION, ASYNC})
+  @Conditional(OnlyActors.class)
+  static class Usual {
+
+    @Bean({APPLICATION, ASYNC})
+    AsyncTaskExecutor usualTaskExecutor(Environment environment, ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple, ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {
+      return Threading.VIRTUAL.isActive(environment) ? simple.getIfAvailable(SimpleAsyncTaskExecutorBuilder::new).build() : pool.getIfAvailable(ThreadPoolTaskExecutorBuilder::new).build();
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.fibry.spring;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+
+/** The executor of Tomcat's requests: a pool of fibers, when asked for. */
+@AutoConfiguration(after = FibryAutoConfiguration.class)
+@ConditionalOnWebApplication
+@ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
+@ConditionalOnBean(ScopeOptions.class)
+@ConditionalOnBooleanProperty("fibry.executor.tomcat.enabled")
+public final class FibryTomcatAutoConfiguration {
+  FibryTomcatAutoConfiguration() {}
+
+  /** Without carriers: a request begins here, on a thread of Tomcat's that has nothing to hand on. */
+  @Bean
+  Pool fibryTomcatPool(ScopeOptions options) {
+    var size = options.properties().executor().tomcat();
+    return Pool.open("tomcat", size.concurrency(), size.waiting(), options.withoutCarriers("tomcat"));
+  }
+
+  @Bean
+  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, Pool fibryTomcatPool, FibryProperties properties) {
+    return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
+  }
+
+  /** Without an order it comes last, after that of spring.threads.virtual.enabled. */
+  @Bean
+  WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(Pool fibryTomcatPool) {
+    return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));
+  }
+}

@@ -1,0 +1,24 @@
+package io.fibry.spring;
+
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/** What web clients are told where an actor did not answer. */
+@AutoConfiguration(after = FibryAutoConfiguration.class)
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass(DispatcherServlet.class)
+@ConditionalOnBean(ScopeOptions.class)
+@ConditionalOnBooleanProperty(name = "fibry.web.refusals", matchIfMissing = true)
+public final class FibryWebAutoConfiguration {
+  FibryWebAutoConfiguration() {}
+
+  @Bean
+  RefusalAdvice fibryRefusalAdvice(FibryProperties properties) {
+    return new RefusalAdvice(properties.web().retryAfter());
+  }
+}

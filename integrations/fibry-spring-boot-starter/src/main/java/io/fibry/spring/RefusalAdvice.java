@@ -1,0 +1,39 @@
+package io.fibry.spring;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.AskTimeoutException;
+import io.fibry.MailboxFullException;
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/**
+ * What a client is told where there is no answer: 503 and when to try again, if its request was refused; 504, if the answer came too late. Texts of exceptions stay inside: they show names and messages. An advice with an order comes before
+ * this one; one without comes after.
+ */
+@RestControllerAdvice
+@Order(Ordered.LOWEST_PRECEDENCE - 1)
+final class RefusalAdvice {
+  private final String seconds;
+
+  RefusalAdvice(Duration retryAfter) {
+    this.seconds = String.valueOf(Math.max(1, retryAfter.plusNanos(999_999_999).toSeconds()));
+  }
+
+  @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, RejectedExecutionException.class})
+  ResponseEntity<ProblemDetail> refused() {
+    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, seconds).body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "too much to do; try again later"));
+  }
+
+  @ExceptionHandler(AskTimeoutException.class)
+  ResponseEntity<ProblemDetail> late() {
+    return ResponseEntity.status(HttpStatus.GATEWAY_TIMEOUT).body(ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "no answer in time"));
+  }
+}

@@ -1,0 +1,59 @@
+package io.fibry.spring;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorScope.Report;
+import io.fibry.DeadLetter;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+/** The accounts of scopes as meters: {@code fibry.messages}, counted by outcome, and {@code fibry.messages.waiting}. What is counted is counted anyway: it costs messages nothing. */
+final class ScopeMeters implements MeterBinder {
+  private final List<Accounts> accounts; // the registry holds its objects weakly
+
+  ScopeMeters(List<ActorScope> scopes) {
+    this.accounts = scopes.stream().map(Accounts::new).toList();
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    for (var each : accounts) {
+      count(registry, each, "handled", Report::handled);
+      for (var reason : DeadLetter.Reason.values()) count(registry, each, reason.name().toLowerCase(Locale.ROOT), report -> report.unhandled().getOrDefault(reason, 0L));
+      Gauge.builder("fibry.messages.waiting", each, now -> now.report().waiting()).tag("scope", each.scope.name()).baseUnit("messages").description("Messages in mailboxes").register(registry);
+    }
+  }
+
+  private static void count(MeterRegistry registry, Accounts accounts, String outcome, ToDoubleFunction<Report> count) {
+    FunctionCounter.builder("fibry.messages", accounts, now -> count.applyAsDouble(now.report())).tag("scope", accounts.scope.name()).tag("outcome", outcome).baseUnit("messages").description("Messages by what became of them").register(registry);
+  }
+
+  /** The report of a scope, at most a second old: all actors are asked what waits, and all meters are read at a time. */
+  private static final class Accounts {
+    private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
+
+    private final ActorScope scope;
+    private Report last; // this and the next: by whoever reads a meter, under the monitor
+    private long at;
+
+    Accounts(ActorScope scope) {
+      this.scope = scope;
+      this.last = scope.report();
+      this.at = System.nanoTime() - FRESH;
+    }
+
+    synchronized Report report() {
+      long now = System.nanoTime();
+      if (now - at >= FRESH) {
+        last = scope.report();
+        at = now;
+      }
+      return last;
+    }
+  }
+}

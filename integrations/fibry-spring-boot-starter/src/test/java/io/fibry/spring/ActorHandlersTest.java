@@ -1,0 +1,220 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.Handler;
+import io.fibry.MailboxFullException;
+import io.fibry.Request;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.beans.factory.support.BeanDefinitionValidationException;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+
+/** Beans that are handlers have an actor each, which is a bean. */
+@Timeout(60)
+class ActorHandlersTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+
+  // ---- what is right
+
+  sealed interface Account {}
+
+  record Deposit(long cents) implements Account {}
+
+  record Balance() implements Account, Request<Balance, Long> {}
+
+  @ActorHandler("account")
+  static class Bank implements Handler.InContext<Account> {
+    private long cents;
+
+    @Override
+    public void handle(Account message, ActorContext<Account> context) {
+      switch (message) {
+        case Deposit d -> cents += d.cents();
+        case Balance b -> context.reply(b, cents);
+      }
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Functions {
+    private final StringBuffer told = new StringBuffer();
+
+    @Bean
+    @ActorHandler
+    Handler<String> teller() {
+      return told::append;
+    }
+
+    @Bean
+    @ActorHandler
+    Handler.Returning<Integer, Integer> square() {
+      return n -> n * n;
+    }
+
+    @Bean
+    @ActorHandler
+    Handler.Returning<String, Integer> length() {
+      return String::length;
+    }
+
+    @Bean
+    @ActorHandler
+    Handler.ReturningInContext<Long, String> self() {
+      return (n, context) -> context.self().name() + n;
+    }
+  }
+
+  /** All that are injected. */
+  record Client(Actor<Account> account, Actor<String> tellerActor, ActorWithReturn<Integer, Integer> square, ActorWithReturn<String, Integer> length, ActorWithReturn<Long, String> self) {}
+
+  @Test
+  void actorsAreInjectedByTheTypesOfTheirMessages() {
+    runner.withUserConfiguration(Bank.class, Functions.class, Client.class).run(context -> {
+      var client = context.getBean(Client.class);
+
+      client.account().sendMessage(new Deposit(500));
+
+      assertEquals(500, client.account().ask(new Balance()));
+      assertEquals(9, client.square().ask(3));
+      assertEquals(3, client.length().ask("hat"));
+      assertEquals("self1", client.self().ask(1L));
+      client.tellerActor().sendMessage("told");
+      client.tellerActor().close();
+      assertEquals("told", context.getBean(Functions.class).told.toString());
+    });
+  }
+
+  @Test
+  void anActorIsFoundInItsScopeByItsName() {
+    runner.withUserConfiguration(Bank.class).run(context -> assertTrue(context.getBean(ActorScope.class).find("account", Account.class).isPresent()));
+  }
+
+  @Test
+  void anActorIsCalledLikeItsBeanUnlessTold() {
+    runner.withUserConfiguration(Functions.class).run(context -> assertEquals("square", context.getBean("squareActor", Actor.class).name()));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Narrow {
+    private final Gate gate = new Gate();
+
+    @Bean
+    @ActorHandler(capacity = 1)
+    Handler.Returning<Integer, Integer> slow() {
+      return n -> {
+        gate.pass();
+        return n;
+      };
+    }
+  }
+
+  @Test
+  void capacityIsThatOfTheMark() {
+    runner.withUserConfiguration(Narrow.class).run(context -> {
+      var gate = context.getBean(Narrow.class).gate;
+      @SuppressWarnings("unchecked") // as the bean is declared
+      var actor = (ActorWithReturn<Integer, Integer>) context.getBean("slowActor", ActorWithReturn.class);
+      actor.sendMessage(1);
+      gate.awaitEntered();
+      actor.sendMessage(2);
+
+      assertThrows(MailboxFullException.class, () -> actor.ask(3));
+      gate.open();
+    });
+  }
+
+  @ActorHandler
+  static class Fragile implements Handler.Returning<Integer, Integer> {
+    @Override
+    public Integer handle(Integer n) {
+      return 12 / n;
+    }
+  }
+
+  record Fraction(ActorWithReturn<Integer, Integer> of) {}
+
+  @Test
+  void whatAHandlerThrowsIsForItsAskerAlone() {
+    runner.withUserConfiguration(Fragile.class, Fraction.class).run(context -> {
+      var fraction = context.getBean(Fraction.class).of();
+
+      assertThrows(ArithmeticException.class, () -> fraction.ask(0));
+      assertEquals(4, fraction.ask(3));
+    });
+  }
+
+  @Test
+  void withoutAScopeThereAreNoActors() {
+    runner.withPropertyValues("fibry.enabled=false").withUserConfiguration(Bank.class).run(context -> assertEquals(0, context.getBeanNamesForType(Actor.class).length));
+  }
+
+  // ---- what is wrong
+
+  @ActorHandler
+  static class NoHandler {}
+
+  @Test
+  void whatIsNoHandlerStopsTheStart() {
+    assertRefused(NoHandler.class, "handles no messages; let it be a Handler<M>");
+  }
+
+  @ActorHandler
+  static class Two implements Handler<String>, Handler.InContext<String> {
+    @Override
+    public void handle(String message) {}
+
+    @Override
+    public void handle(String message, ActorContext<String> context) {}
+  }
+
+  @Test
+  void whatIsTwoHandlersStopsTheStart() {
+    assertRefused(Two.class, "is 2 handlers ([Handler, InContext]), so nobody knows which one is meant");
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Unknown {
+    @Bean
+    @ActorHandler
+    Handler<?> unknown() {
+      return message -> {};
+    }
+  }
+
+  @Test
+  void messagesOfNoKnownTypeStopTheStart() {
+    assertRefused(Unknown.class, "bean 'unknown' is marked @ActorHandler", "does not say what its messages are");
+  }
+
+  @ActorHandler
+  @Scope("prototype")
+  static class Many implements Handler<String> {
+    @Override
+    public void handle(String message) {}
+  }
+
+  @Test
+  void severalHandlersOfOneActorStopTheStart() {
+    assertRefused(Many.class, "is no singleton, so its one actor would have several handlers");
+  }
+
+  private void assertRefused(Class<?> configuration, String... texts) {
+    runner.withUserConfiguration(configuration).run(context -> {
+      var failure = assertInstanceOf(BeanDefinitionValidationException.class, context.getStartupFailure());
+
+      for (var text : texts) assertTrue(failure.getMessage().contains(text), failure::getMessage);
+    });
+  }
+}

@@ -1,0 +1,122 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What Actuator shows of actors. That it is shown on the web is for the sample's test. */
+@Timeout(60)
+class ActuatorTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner()
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryActuatorAutoConfiguration.class))
+      .withPropertyValues("management.endpoints.web.exposure.include=actors");
+
+  @Test
+  void anOpenScopeIsUpAndSaysWhatItDid() {
+    runner.run(context -> {
+      context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
+      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+
+      var health = context.getBean(ScopeHealth.class).health();
+
+      assertEquals(Status.UP, health.getStatus());
+      assertEquals("application", health.getDetails().get("scope"));
+      assertEquals(1L, health.getDetails().get("handled"));
+    });
+  }
+
+  @Test
+  void aScopeThatAFailureClosedIsDown() {
+    runner.run(context -> {
+      var actor = context.getBean(ActorScope.class).named("fragile").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Integer n) -> {
+        throw new IllegalStateException("on purpose");
+      });
+      var other = context.getBean(ActorScope.class).named("other").newActor((Integer n) -> {});
+      actor.sendMessage(1);
+      other.waitForExit(); // by now the door of the scope is shut
+
+      var health = context.getBean(ScopeHealth.class).health();
+
+      assertEquals(Status.DOWN, health.getStatus());
+      assertTrue(health.getDetails().get("why").toString().contains("scope 'application' is closed"), health::toString);
+    });
+  }
+
+  @Test
+  void healthCanBeLeftOut() {
+    runner.withPropertyValues("management.health.fibry.enabled=false").run(context -> assertEquals(0, context.getBeanNamesForType(ScopeHealth.class).length));
+  }
+
+  @Test
+  void endpointHasTheAccountsOfAllScopes() {
+    runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
+      var scope = context.getBean(ActorScope.class);
+      var actor = scope.named("fragile").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> {
+        throw new IllegalStateException("on purpose");
+      });
+      actor.sendMessage(1);
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+
+      var scopes = context.getBean(ActorsEndpoint.class).report().scopes();
+
+      assertEquals(2, scopes.size());
+      assertEquals("tasks", scopes.getLast().scope());
+      assertEquals(1, scopes.getFirst().sent());
+      assertEquals(1L, scopes.getFirst().unhandled().get("failed"));
+      assertEquals(new ActorsEndpoint.Letter("fragile", "java.lang.Integer", "failed", "java.lang.IllegalStateException: on purpose"), scopes.getFirst().deadLetters().getFirst());
+    });
+  }
+
+  @Test
+  void endpointHasTheDumpAsText() {
+    runner.run(context -> {
+      var gate = new Gate();
+      context.getBean(ActorScope.class).named("busy").newActor((String message) -> gate.pass()).sendMessage("work");
+      gate.awaitEntered();
+
+      var text = context.getBean(ActorsEndpoint.class).dump();
+
+      gate.open();
+      assertTrue(text.startsWith("scope 'application'") && text.contains("busy") && text.contains("handling work"), text);
+    });
+  }
+
+  @Test
+  void actorsMayComeAndGoMeanwhile() {
+    runner.run(context -> {
+      var scope = context.getBean(ActorScope.class);
+      var endpoint = context.getBean(ActorsEndpoint.class);
+      var going = Thread.startVirtualThread(() -> {
+        for (int i = 0; i < 500; i++) {
+          try (var actor = scope.named("actor").newActorWithReturn((Integer n) -> n + 1)) {
+            actor.ask(i);
+          }
+        }
+      });
+
+      long seen = 0;
+      while (going.isAlive()) {
+        long handled = endpoint.report().scopes().getFirst().handled();
+        assertTrue(handled >= seen, () -> "fewer than before: " + handled);
+        assertTrue(endpoint.dump().startsWith("scope 'application'"));
+        seen = handled;
+      }
+
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+      assertEquals(500, endpoint.report().scopes().getFirst().handled());
+    });
+  }
+
+  @Test
+  void anEndpointThatIsNotExposedIsNotMade() {
+    runner.withPropertyValues("management.endpoints.web.exposure.include=health").run(context -> assertEquals(0, context.getBeanNamesForType(ActorsEndpoint.class).length));
+  }
+}

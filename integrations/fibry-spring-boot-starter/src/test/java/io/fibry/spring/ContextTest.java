@@ -1,0 +1,81 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+
+import io.fibry.ActorScope;
+import io.micrometer.context.ContextSnapshotFactory;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** A message is handled in the observation in which it was sent. */
+@Timeout(60)
+class ContextTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
+  private final ObservationRegistry registry = registry();
+
+  /** One that observes: without a handler it would not. */
+  private static ObservationRegistry registry() {
+    var registry = ObservationRegistry.create();
+    ObservationHandler<Observation.Context> all = context -> true;
+    registry.observationConfig().observationHandler(all);
+    return registry;
+  }
+
+  private Optional<Observation> current() {
+    return Optional.ofNullable(registry.getCurrentObservation());
+  }
+
+  @Test
+  void observationCrossesAMessage() {
+    runner.run(context -> {
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
+      var observation = Observation.createNotStarted("request", registry).start();
+
+      try (var open = observation.openScope()) {
+        assertNotNull(open);
+        assertSame(observation, actor.ask("what is observed?").orElseThrow());
+      }
+
+      assertEquals(Optional.empty(), actor.ask("and now?"));
+    });
+  }
+
+  @Test
+  void observationCrossesTwoMessages() {
+    runner.run(context -> {
+      var scope = context.getBean(ActorScope.class);
+      var last = scope.anonymous().newActorWithReturn((String message) -> current());
+      var first = scope.anonymous().newActorWithReturn((String message) -> last.ask(message));
+      var observation = Observation.createNotStarted("request", registry).start();
+
+      observation.scoped(() -> assertSame(observation, first.ask("what is observed?").orElseThrow()));
+    });
+  }
+
+  @Test
+  void observationStaysBehindWhenToldSo() {
+    runner.withPropertyValues("fibry.propagate-context=false").run(context -> {
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
+
+      Observation.createNotStarted("request", registry).start().scoped(() -> assertEquals(Optional.empty(), actor.ask("what is observed?")));
+    });
+  }
+
+  @Test
+  void withoutThatLibraryMessagesTakeNothingAlong() {
+    runner.withClassLoader(new FilteredClassLoader(ContextSnapshotFactory.class)).run(context -> {
+      assertNull(context.getStartupFailure());
+      assertEquals(0, context.getBeanNamesForType(ActorScope.Carrier.class).length);
+    });
+  }
+}

@@ -1,0 +1,160 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.Handler;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
+import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** Several contexts in one JVM, one after the other, beside each other and inside each other; and the end of one while all are at it. */
+@Timeout(60)
+class ContextsTest {
+
+  @Configuration(proxyBeanMethods = false)
+  @ImportAutoConfiguration({FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class})
+  static class Squares {
+    @Bean
+    @ActorHandler
+    Handler.Returning<Integer, Integer> square() {
+      return n -> n * n;
+    }
+  }
+
+  record Client(ActorWithReturn<Integer, Integer> square) {}
+
+  private static SpringApplicationBuilder application() {
+    return new SpringApplicationBuilder(Squares.class, Client.class).web(WebApplicationType.NONE).properties("spring.main.banner-mode=off", "spring.main.register-shutdown-hook=false", "fibry.executor.tasks.enabled=true");
+  }
+
+  private static ActorWithReturn<Integer, Integer> square(ConfigurableApplicationContext context) {
+    return context.getBean(Client.class).square();
+  }
+
+  @Test
+  void twoBesideEachOtherDoNotKnowOfEachOther() {
+    try (var one = application().run()) {
+      var other = application().run();
+      assertNotSame(one.getBean(ActorScope.class), other.getBean(ActorScope.class));
+      var gone = square(other);
+      other.close();
+
+      assertThrows(ActorStoppedException.class, () -> gone.ask(3));
+      assertEquals(9, square(one).ask(3));
+    }
+  }
+
+  @Test
+  void aChildEndsItsOwnActorsAndNotThoseOfItsParent() {
+    try (var parent = application().run()) {
+      var child = application().parent(parent).run();
+      assertNotSame(parent.getBean(ActorScope.class), child.getBean(ActorScope.class));
+      assertNotSame(square(parent), square(child));
+      var gone = square(child);
+      child.close();
+
+      assertThrows(ActorStoppedException.class, () -> gone.ask(3));
+      assertEquals(9, square(parent).ask(3));
+    }
+  }
+
+  /** As devtools do, and as one process of tests does. */
+  @Test
+  void manyOneAfterTheOtherLeaveNothing() {
+    var before = ActorSystem.root().dump();
+
+    for (int i = 0; i < 3; i++) {
+      try (var context = application().run()) {
+        assertEquals(9, square(context).ask(3));
+      }
+    }
+
+    assertEquals(lines(before), lines(ActorSystem.root().dump()));
+  }
+
+  /** Without counts. */
+  private static long lines(String dump) {
+    return dump.lines().count();
+  }
+
+  @Test
+  void aPausedContextGoesOnWithItsActors() {
+    try (var context = application().run()) {
+      context.pause();
+      context.restart();
+
+      assertEquals(9, square(context).ask(3));
+    }
+  }
+
+  /** Each of many requests is answered or told why not, although the context goes meanwhile; and the accounts add up. */
+  @Test
+  void anEndUnderLoadLeavesNobodyWaiting() throws Exception {
+    var context = application().run();
+    var scope = context.getBean(ActorScope.class);
+    var square = square(context);
+    var running = new AtomicBoolean(true);
+    var warm = new Gate();
+    var senders = new ArrayList<CompletableFuture<long[]>>();
+    for (int i = 0; i < 8; i++) senders.add(onThread(() -> ask(square, running, warm)));
+    warm.awaitEntered();
+
+    context.close();
+
+    var report = scope.report();
+    running.set(false);
+    long answered = 0;
+    for (var sender : senders) answered += sender.join()[0];
+    assertEquals(report.handled(), answered);
+    assertEquals(0, report.waiting());
+    assertEquals(List.of(), report.leftovers());
+    assertEquals(report.sent(), report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
+  }
+
+  /** How many were answered, and how many refused. */
+  private static long[] ask(ActorWithReturn<Integer, Integer> square, AtomicBoolean running, Gate warm) {
+    var counts = new long[2];
+    for (int n = 0; running.get(); n++) {
+      try {
+        assertEquals(n * n, square.sendMessageReturn(n).join());
+        counts[0]++;
+      } catch (CompletionException refused) {
+        assertTrue(refused.getCause() instanceof ActorStoppedException, refused::toString);
+        counts[1]++;
+      }
+      if (n == 1000) warm.enter();
+    }
+    return counts;
+  }
+
+  /** Of the platform: with one processor, virtual threads that always have work keep the JDK from those that others start, as the end does. */
+  private static <T> CompletableFuture<T> onThread(Callable<T> code) {
+    var result = new CompletableFuture<T>();
+    Thread.ofPlatform().daemon().start(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
+    return result;
+  }
+}

@@ -1,0 +1,90 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.DependsOn;
+
+/** A start that comes to grief leaves nothing behind, and does not wait for ever. */
+@Timeout(60)
+class FailedStartTest {
+  private static final AtomicReference<ActorScope> SCOPE = new AtomicReference<>();
+  private static final AtomicReference<Gate> GATE = new AtomicReference<>();
+
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class)).withPropertyValues("fibry.drain-limit=100ms", "fibry.grace=100ms");
+
+  /** An actor that is at work when the start fails, and would be for ever. */
+  @Configuration(proxyBeanMethods = false)
+  static class Busy {
+    @Bean
+    Actor<String> busy(ActorScope scope) throws InterruptedException {
+      var gate = new Gate();
+      GATE.set(gate);
+      SCOPE.set(scope);
+      var busy = scope.named("busy").newActor((String message) -> gate.pass());
+      busy.sendMessage("work");
+      gate.awaitEntered();
+      busy.sendMessage("waits");
+      return busy;
+    }
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class Broken {
+    @Bean
+    @DependsOn("busy")
+    String broken() {
+      throw new IllegalStateException("on purpose");
+    }
+  }
+
+  /** As a web server whose port is taken: all beans are there, all that starts before it has started. */
+  @Configuration(proxyBeanMethods = false)
+  static class BrokenServer implements SmartLifecycle {
+    @Override
+    public void start() {
+      throw new IllegalStateException("on purpose");
+    }
+
+    @Override
+    public void stop() {}
+
+    @Override
+    public boolean isRunning() {
+      return false;
+    }
+  }
+
+  @Test
+  void aBeanThatCannotBeMadeEndsTheActorsThatWere() {
+    assertGone(Broken.class);
+  }
+
+  @Test
+  void whatCannotBeStartedEndsTheActorsThatWere() {
+    assertGone(BrokenServer.class);
+  }
+
+  private void assertGone(Class<?> broken) {
+    runner.withUserConfiguration(Busy.class, broken).run(context -> assertNotNull(context.getStartupFailure()));
+
+    var report = SCOPE.get().report();
+    assertEquals(0, report.waiting());
+    assertEquals(2, report.sent());
+    assertEquals(List.of(), report.running());
+    assertThrows(IllegalStateException.class, () -> SCOPE.get().openScope("late"));
+  }
+}

@@ -1,0 +1,101 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.FailurePolicy;
+import io.fibry.Handler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
+import org.springframework.web.bind.annotation.RestController;
+
+/** The beans that the README and the Javadoc show, run. {@link ReadmeTest} sees to it that the README shows these. */
+@Timeout(60)
+class ReadmeBeansTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+
+  @Test
+  void aHandlerThatIsABeanIsAsked() {
+    runner.withUserConfiguration(Stock.class, Shop.class).run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
+  }
+
+  @Test
+  void anActorOfABuilderIsABean() {
+    runner.withUserConfiguration(Actors.class).run(context -> {
+      @SuppressWarnings("unchecked") // as the bean is declared
+      var mails = (Actor<String>) context.getBean("mails", Actor.class);
+
+      assertTrue(mails.sendMessage("hello"));
+      assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+      assertEquals(1, context.getBean(ActorScope.class).report().handled());
+    });
+  }
+}
+
+// @start region="handler"
+record Order(String what) {}
+
+record Receipt(String what, int left) {}
+
+@Component
+@ActorHandler(capacity = 200)
+class Stock implements Handler.Returning<Order, Receipt> {
+  private final Map<String, Integer> left = new HashMap<>(Map.of("hat", 2)); // only the actor touches it
+
+  @Override
+  public Receipt handle(Order order) {
+    return new Receipt(order.what(), left.merge(order.what(), -1, Integer::sum));
+  }
+}
+
+@RestController
+class Shop {
+  private final ActorWithReturn<Order, Receipt> stock;
+
+  Shop(ActorWithReturn<Order, Receipt> stock) {
+    this.stock = stock;
+  }
+
+  @PostMapping("/orders")
+  Receipt order(@RequestBody Order order) {
+    return stock.ask(order, Duration.ofSeconds(2)); // full: 503, too late: 504
+  }
+}
+// @end
+
+@Configuration(proxyBeanMethods = false)
+class Actors {
+  @Bean
+  Actor<String> mails(ActorScope scope) {
+    return scope.named("mails").onFailure(FailurePolicy.restart().withBudget(5, Duration.ofMinutes(1)))
+        .initialState(Outbox::new).newActor((Outbox box, String mail) -> box.add(mail));
+  }
+
+  @Bean
+  ScopeCustomizer scope() {
+    return options -> options.withFailurePolicy(FailurePolicy.restartAll()).withDeadLetters(letter -> System.err.println(letter));
+  }
+}
+
+class Outbox {
+  private final List<String> mails = new ArrayList<>();
+
+  void add(String mail) {
+    mails.add(mail);
+  }
+}

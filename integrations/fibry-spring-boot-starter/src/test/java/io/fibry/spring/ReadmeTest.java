@@ -1,0 +1,85 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.StringReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.json.JsonParserFactory;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** The README says what is so: its Java has been run, its properties are all there are, its files are there. */
+@Timeout(60)
+class ReadmeTest {
+  private static final Path README = Path.of("README.md");
+  private static final Path CODE = Path.of("src/test/java/io/fibry/spring/ReadmeBeansTest.java");
+  private static final Path METADATA = Path.of("target/classes/META-INF/spring-configuration-metadata.json");
+  private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
+
+  private static List<String> blocks(String language) throws Exception {
+    return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(README)).results().map(found -> found.group(1)).toList();
+  }
+
+  @Test
+  void javaOfTheReadmeHasBeenRun() throws Exception {
+    var code = Files.readString(CODE);
+
+    assertEquals(List.of(), blocks("java").stream().filter(block -> !code.contains(block)).toList());
+  }
+
+  @Test
+  void propertiesOfTheReadmeAreAllThereAre() throws Exception {
+    var shown = new Properties();
+    shown.load(new StringReader(String.join("", blocks("properties"))));
+
+    assertEquals(metadata().keySet(), new TreeSet<>(shown.stringPropertyNames()));
+  }
+
+  @Test
+  void propertiesOfTheReadmeAreUnderstood() throws Exception {
+    var lines = String.join("", blocks("properties")).lines().filter(line -> !line.startsWith("#")).toArray(String[]::new);
+
+    new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class)).withPropertyValues(lines).run(context -> assertNull(context.getStartupFailure()));
+  }
+
+  @Test
+  void everyPropertyHasADescription() throws Exception {
+    metadata().forEach((name, property) -> assertFalse(String.valueOf(property.getOrDefault("description", "")).isBlank(), name));
+  }
+
+  @Test
+  void linkedFilesAreThere() throws Exception {
+    var links = LINK.matcher(Files.readString(README)).results().map(found -> found.group(1));
+
+    assertEquals(List.of(), links.filter(link -> !Files.exists(Path.of(link))).toList());
+  }
+
+  @Test
+  void codeComesFirst() throws Exception {
+    assertTrue(Files.readAllLines(README).indexOf("```java") < 10);
+  }
+
+  /** What the compiler's processor wrote of our properties, by their names. */
+  @SuppressWarnings("unchecked") // it is a list of objects
+  private static Map<String, Map<String, Object>> metadata() throws Exception {
+    var all = JsonParserFactory.getJsonParser().parseMap(Files.readString(METADATA));
+    var ours = new TreeMap<String, Map<String, Object>>();
+    for (var property : (List<Map<String, Object>>) all.get("properties")) {
+      String name = property.get("name").toString();
+      if (name.startsWith("fibry.")) ours.put(name, property); // the others are what every endpoint has
+    }
+    return ours;
+  }
+}

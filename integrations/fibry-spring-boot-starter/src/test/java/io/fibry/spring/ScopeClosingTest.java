@@ -1,0 +1,94 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.SmartLifecycle;
+
+/** The end of the scope is that of its context. */
+@Timeout(60)
+@ExtendWith(OutputCaptureExtension.class)
+class ScopeClosingTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+  private final AtomicReference<ActorScope> scope = new AtomicReference<>();
+
+  @Test
+  void whatWaitsIsHandledBeforeTheContextIsGone(CapturedOutput output) {
+    var gate = new Gate();
+
+    runner.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
+      scope.set(context.getBean(ActorScope.class));
+      var actor = scope.get().named("worker").newActor((Integer n) -> {
+        if (n == 0) gate.pass();
+      });
+      for (int i = 0; i <= 100; i++) actor.sendMessage(i);
+      gate.awaitEntered();
+    });
+
+    assertEquals(101, scope.get().report().handled());
+    assertEquals(0, scope.get().report().waiting());
+    assertTrue(output.getAll().contains("scope 'application' closed: 101 messages handled"), output::getAll);
+  }
+
+  /** Ends just before the scope: all that was sent still waits then. */
+  record OpensBefore(Gate gate) implements SmartLifecycle {
+    @Override
+    public void start() {}
+
+    @Override
+    public void stop() {
+      gate.open();
+    }
+
+    @Override
+    public boolean isRunning() {
+      return true;
+    }
+
+    @Override
+    public int getPhase() {
+      return ScopeClosing.ACTORS + 1;
+    }
+  }
+
+  @Test
+  void whatTakesTooLongIsCutOffAndTheLogSaysSo(CapturedOutput output) {
+    var gate = new Gate();
+
+    runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.grace=50ms").run(context -> {
+      scope.set(context.getBean(ActorScope.class));
+      var actor = scope.get().named("stubborn").newActor((Integer n) -> gate.pass());
+      actor.sendMessage(1);
+      actor.sendMessage(2);
+      gate.awaitEntered();
+    });
+
+    assertEquals(0, scope.get().report().waiting());
+    assertTrue(output.getAll().contains("scope 'application' closed and left "), output::getAll);
+    assertTrue(output.getAll().contains("dead letter to 'stubborn'"), output::getAll);
+  }
+
+  @Test
+  void aContextThatIsOnlyStoppedKeepsItsScope(CapturedOutput output) {
+    runner.run(context -> {
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1);
+
+      context.stop();
+      context.start();
+
+      assertEquals(2, actor.ask(1));
+      context.stop();
+    });
+
+    assertTrue(output.getAll().contains("scope 'application' closed: 1 messages handled"), output::getAll);
+  }
+}

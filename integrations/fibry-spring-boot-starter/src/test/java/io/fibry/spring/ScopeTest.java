@@ -1,0 +1,168 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.MailboxFullException;
+import io.fibry.Strategy;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** The scope of an application, as its properties say. */
+@Timeout(60)
+class ScopeTest {
+  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+
+  @Test
+  void anApplicationHasAScope() {
+    runner.run(context -> assertEquals("application", context.getBean(ActorScope.class).name()));
+  }
+
+  @Test
+  void itIsCalledLikeTheApplication() {
+    runner.withPropertyValues("spring.application.name=shop").run(context -> assertEquals("shop", context.getBean(ActorScope.class).name()));
+  }
+
+  @Test
+  void itIsCalledAsThePropertySays() {
+    runner.withPropertyValues("spring.application.name=shop", "fibry.name=till").run(context -> assertEquals("till", context.getBean(ActorScope.class).name()));
+  }
+
+  @Test
+  void itCanBeLeftOut() {
+    runner.withPropertyValues("fibry.enabled=false").run(context -> assertTrue(context.getBeansOfType(ActorScope.class).isEmpty()));
+  }
+
+  @Test
+  void ownScopeTakesItsPlace() {
+    try (var own = ActorSystem.openScope("own")) {
+      runner.withBean("own", ActorScope.class, () -> own).run(context -> assertSame(own, context.getBean(ActorScope.class)));
+    }
+  }
+
+  @Test
+  void actorsAreFibersUnlessTold() {
+    runner.run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
+  }
+
+  @Test
+  void strategyIsThatOfTheProperty() {
+    runner.withPropertyValues("fibry.strategy=thread").run(context -> assertFalse(isOnFiber(context.getBean(ActorScope.class))));
+    runner.withPropertyValues("fibry.strategy=resident-fiber").run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
+    runner.withPropertyValues("fibry.strategy=caller").run(context -> {
+      var here = Thread.currentThread();
+
+      assertSame(here, context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> Thread.currentThread()).ask("where?"));
+    });
+  }
+
+  private static boolean isOnFiber(ActorScope scope) {
+    return scope.anonymous().newActorWithReturn((String message) -> Thread.currentThread().isVirtual()).ask("where?");
+  }
+
+  @Test
+  void mailboxIsThatOfTheProperties() {
+    runner.withPropertyValues("fibry.mailbox.capacity=2", "fibry.mailbox.overflow=reject").run(context -> {
+      var gate = new Gate();
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> {
+        gate.pass();
+        return n;
+      });
+      actor.sendMessage(0);
+      gate.awaitEntered();
+      actor.sendMessage(1);
+      actor.sendMessage(2);
+
+      var full = assertThrows(MailboxFullException.class, () -> actor.ask(3));
+
+      gate.open();
+      assertEquals(2, full.capacity());
+    });
+  }
+
+  @Test
+  void asksHaveTheLimitOfTheProperty() {
+    runner.withPropertyValues("fibry.ask-limit=50ms").run(context -> {
+      var gate = new Gate();
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> {
+        gate.pass();
+        return n;
+      });
+
+      var late = assertThrows(AskTimeoutException.class, () -> actor.ask(1));
+
+      gate.open();
+      assertEquals(Duration.ofMillis(50), late.waited());
+    });
+  }
+
+  @Test
+  void aValueThatIsNoneStopsTheStart() {
+    runner.withPropertyValues("fibry.strategy=fibre").run(context -> assertInstanceOf(BindException.class, rootless(context.getStartupFailure())));
+    runner.withPropertyValues("fibry.ask-limit=0s").run(context -> assertTrue(deepest(context.getStartupFailure()).getMessage().contains("give more than zero")));
+  }
+
+  private static Throwable rootless(Throwable failure) {
+    while (failure != null && !(failure instanceof BindException)) failure = failure.getCause();
+    return failure;
+  }
+
+  static Throwable deepest(Throwable failure) {
+    while (failure.getCause() != null) failure = failure.getCause();
+    return failure;
+  }
+
+  @Test
+  void customizersComeAfterTheProperties() {
+    var letters = new CopyOnWriteArrayList<DeadLetter>();
+    runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class, () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
+      var scope = context.getBean(ActorScope.class);
+      scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+        throw new IllegalStateException("on purpose");
+      }).sendMessage("letter");
+      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+
+      assertTrue(isOnFiber(scope));
+      assertEquals(List.of("letter"), letters.stream().map(DeadLetter::message).toList());
+    });
+  }
+
+  @Test
+  void carriersThatAreBeansTravelWithMessages() {
+    var user = new ThreadLocal<String>();
+    runner.withBean(User.class, () -> new User(user)).run(context -> {
+      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> user.get() + " " + message);
+      user.set("alice");
+
+      assertEquals("alice asks", actor.ask("asks"));
+    });
+  }
+
+  private record User(ThreadLocal<String> user) implements ActorScope.Carrier<String> {
+    @Override
+    public String capture() {
+      return user.get();
+    }
+
+    @Override
+    public AutoCloseable set(String captured) {
+      user.set(captured);
+      return user::remove;
+    }
+  }
+}

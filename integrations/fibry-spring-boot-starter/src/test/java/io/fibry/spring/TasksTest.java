@@ -1,0 +1,164 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.core.task.TaskDecorator;
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+
+/** The executor of Async methods. */
+@Timeout(60)
+class TasksTest {
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
+  private final ApplicationContextRunner pooled = runner.withPropertyValues("fibry.executor.tasks.enabled=true", "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.waiting=3");
+
+  private static AsyncTaskExecutor executor(ApplicationContext context) {
+    return context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class);
+  }
+
+  @Test
+  void soManyTasksRunSoManyWaitAndOneMoreIsRefused() {
+    pooled.run(context -> {
+      var executor = executor(context);
+      var begun = new CountDownLatch(2);
+      var gate = new Gate();
+      var ended = new CountDownLatch(5);
+      for (int i = 0; i < 2; i++) {
+        executor.submit(() -> {
+          begun.countDown();
+          gate.pass();
+          ended.countDown();
+          return "";
+        });
+      }
+      assertTrue(begun.await(20, TimeUnit.SECONDS));
+      for (int i = 0; i < 3; i++) executor.execute(ended::countDown);
+
+      assertThrows(TaskRejectedException.class, () -> executor.execute(ended::countDown));
+
+      gate.open();
+      assertTrue(ended.await(20, TimeUnit.SECONDS));
+    });
+  }
+
+  @Test
+  void tasksRunOnFibersAndAreDrained() {
+    var scope = new AtomicReference<ActorScope>();
+    var fiber = new CompletableFuture<Boolean>();
+
+    pooled.run(context -> {
+      scope.set(context.getBean(Pool.class).scope());
+      executor(context).execute(() -> fiber.complete(Thread.currentThread().isVirtual()));
+    });
+
+    assertTrue(fiber.join());
+    assertEquals(1, scope.get().report().handled());
+    assertThrows(IllegalStateException.class, () -> scope.get().openScope("late"));
+  }
+
+  @Test
+  void poolOutlivesTheScopeOfTheApplication() {
+    pooled.run(context -> {
+      context.getBean(ActorScope.class).close();
+
+      assertEquals("done", executor(context).submit(() -> "done").get(20, TimeUnit.SECONDS));
+    });
+  }
+
+  @Test
+  void tasksAreDecorated() {
+    var decorated = new CompletableFuture<String>();
+    pooled.withBean(TaskDecorator.class, () -> task -> () -> {
+      decorated.complete("decorated");
+      task.run();
+    }).run(context -> assertEquals("done", executor(context).submit(() -> "done").get(20, TimeUnit.SECONDS)));
+
+    assertEquals("decorated", decorated.join());
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAsync
+  static class WithAsync {
+    @Bean
+    Work work() {
+      return new Work();
+    }
+  }
+
+  public static class Work {
+    @Async
+    public CompletableFuture<String> where() {
+      var thread = Thread.currentThread();
+      return CompletableFuture.completedFuture(thread.isVirtual() ? "fiber" : thread.getName());
+    }
+  }
+
+  @Test
+  void asyncMethodsRunInThePool() {
+    pooled.withUserConfiguration(WithAsync.class).run(context -> {
+      assertEquals("fiber", context.getBean(Work.class).where().get(20, TimeUnit.SECONDS));
+      var pool = context.getBean(Pool.class).scope();
+      assertTrue(pool.awaitQuiet(Duration.ofSeconds(20)));
+      assertEquals(1, pool.report().sent());
+    });
+  }
+
+  // ---- without the pool
+
+  @Configuration(proxyBeanMethods = false)
+  static class WithActor {
+    @Bean
+    Actor<String> actor(ActorScope scope) {
+      return scope.anonymous().newActor((String message) -> {});
+    }
+  }
+
+  @Test
+  void anActorThatIsABeanLeavesTheUsualExecutor() {
+    runner.withUserConfiguration(WithActor.class).run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
+  }
+
+  @Test
+  void asyncMethodsRunInTheUsualExecutorThoughActorsAreBeans() {
+    runner.withUserConfiguration(WithActor.class, WithAsync.class).run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));
+  }
+
+  @Test
+  void anExecutorOfTheUserStaysTheOnlyOne() {
+    runner.withUserConfiguration(WithActor.class).withBean("mine", Executor.class, () -> Runnable::run).run(context -> assertFalse(context.containsBean("applicationTaskExecutor")));
+  }
+
+  @Test
+  void withoutActorsNothingChanges() {
+    runner.run(context -> assertFalse(context.containsBean("usualTaskExecutor") || context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
+  }
+
+  @Test
+  void forcedExecutorIsSpringBootsOwn() {
+    runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force").run(context -> assertFalse(context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
+  }
+}

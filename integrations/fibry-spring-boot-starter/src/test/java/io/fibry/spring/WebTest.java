@@ -1,0 +1,70 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/** When web servers and clients are told of actors. What they are told is for the sample's test. */
+@Timeout(60)
+class WebTest {
+  private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class, FibryWebAutoConfiguration.class, FibryTomcatAutoConfiguration.class);
+  private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(ALL);
+
+  @Test
+  void clientsAreToldOfRefusals() {
+    runner.run(context -> assertEquals(1, context.getBeanNamesForType(RefusalAdvice.class).length));
+  }
+
+  @Test
+  void clientsAreNotToldWhenToldSo() {
+    runner.withPropertyValues("fibry.web.refusals=false").run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+  }
+
+  @Test
+  void whereThereIsNoWebNobodyIsTold() {
+    new ApplicationContextRunner().withConfiguration(ALL).run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+    runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class)).run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+  }
+
+  @Test
+  void retryAfterIsInWholeSeconds() {
+    assertEquals("2", new RefusalAdvice(Duration.ofMillis(1500)).refused().getHeaders().getFirst("Retry-After"));
+    assertEquals("1", new RefusalAdvice(Duration.ZERO).refused().getHeaders().getFirst("Retry-After"));
+  }
+
+  @Test
+  void tomcatKeepsItsThreadsUnlessTold() {
+    runner.run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
+  }
+
+  @Test
+  void tomcatHasAPoolWhenToldSo() {
+    runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1", "fibry.executor.tomcat.waiting=1").run(context -> {
+      var gate = new Gate();
+      var sink = context.getBean(Pool.class).sink();
+      sink.execAsync(nothing -> gate.pass());
+      gate.awaitEntered();
+
+      assertTrue(context.containsBean("fibryTomcatCustomizer"));
+      assertTrue(sink.execAsync(nothing -> {}));
+      assertThrows(RejectedExecutionException.class, () -> sink.execute(() -> {}));
+      gate.open();
+    });
+  }
+
+  @Test
+  void withoutTomcatThereIsNoPool() {
+    runner.withPropertyValues("fibry.executor.tomcat.enabled=true").withClassLoader(new FilteredClassLoader(ConfigurableTomcatWebServerFactory.class)).run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
+  }
+}

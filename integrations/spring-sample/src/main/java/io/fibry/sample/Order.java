@@ -1,0 +1,4 @@
+package io.fibry.sample;
+
+/** What somebody wants. */
+record Order(String what) {}

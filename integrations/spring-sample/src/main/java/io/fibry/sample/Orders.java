@@ -1,0 +1,21 @@
+package io.fibry.sample;
+
+import io.fibry.ActorWithReturn;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RestController;
+
+/** Asks the clerks. Where all are busy and too many wait, the client is answered 503 at once; where it takes too long, 504. */
+@RestController
+final class Orders {
+  private final ActorWithReturn<Order, Receipt> clerks;
+
+  Orders(ActorWithReturn<Order, Receipt> clerks) {
+    this.clerks = clerks;
+  }
+
+  @GetMapping("/orders/{what}")
+  Receipt order(@PathVariable String what) {
+    return clerks.ask(new Order(what));
+  }
+}

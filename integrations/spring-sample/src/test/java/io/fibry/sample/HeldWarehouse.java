@@ -1,0 +1,39 @@
+package io.fibry.sample;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Keeps all who come while it is held; open, it is as fast as can be. */
+final class HeldWarehouse implements Warehouse {
+  private final AtomicLong sold = new AtomicLong();
+  private volatile Hold hold = new Hold(); // written by the test, read by clerks
+
+  /** One time of being held: all clerks stand there, and then may go. */
+  private record Hold(CountDownLatch busy, CountDownLatch opened) {
+    Hold() {
+      this(new CountDownLatch(ShopApplication.AT_ONCE), new CountDownLatch(1));
+    }
+  }
+
+  @Override
+  public Receipt fetch(Order order) throws InterruptedException {
+    var mine = hold;
+    mine.busy.countDown();
+    mine.opened.await();
+    return new Receipt(order.what(), sold.incrementAndGet());
+  }
+
+  void hold() {
+    hold = new Hold();
+  }
+
+  /** All clerks stand here. */
+  void awaitBusy() throws InterruptedException {
+    if (!hold.busy.await(20, TimeUnit.SECONDS)) throw new AssertionError(hold.busy.getCount() + " clerks did not come");
+  }
+
+  void open() {
+    hold.opened.countDown();
+  }
+}

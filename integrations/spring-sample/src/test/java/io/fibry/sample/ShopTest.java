@@ -1,0 +1,139 @@
+package io.fibry.sample;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.SpringApplication;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.support.GenericApplicationContext;
+
+/** The whole application, over real HTTP. Each test has one of its own, and tells one story with it: a start takes longer than all the rest. */
+@Timeout(120)
+class ShopTest {
+  private static final Duration LIMIT = Duration.ofSeconds(20);
+  private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
+
+  private final HeldWarehouse warehouse = new HeldWarehouse();
+  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
+  private final ConfigurableApplicationContext shop = start();
+
+  private ConfigurableApplicationContext start() {
+    var application = new SpringApplication(ShopApplication.class);
+    application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class, () -> warehouse, definition -> definition.setPrimary(true)));
+    return application.run("--server.port=0", "--fibry.ask-limit=" + LIMIT);
+  }
+
+  @AfterEach
+  void close() {
+    warehouse.open();
+    shop.close();
+    client.close();
+  }
+
+  private HttpRequest request(String path, String... headers) {
+    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + shop.getEnvironment().getProperty("local.server.port") + path)).timeout(LIMIT.multipliedBy(2));
+    if (headers.length > 0) request.headers(headers);
+    return request.build();
+  }
+
+  private HttpResponse<String> get(String path, String... headers) throws Exception {
+    return client.send(request(path, headers), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private CompletableFuture<HttpResponse<String>> order() {
+    return client.sendAsync(request("/orders/hat"), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private List<CompletableFuture<HttpResponse<String>>> orders(int count) {
+    var answers = new ArrayList<CompletableFuture<HttpResponse<String>>>();
+    for (int i = 0; i < count; i++) answers.add(order());
+    return answers;
+  }
+
+  private static List<Integer> statuses(List<CompletableFuture<HttpResponse<String>>> answers) {
+    return answers.stream().map(answer -> answer.join().statusCode()).sorted().toList();
+  }
+
+  @Test
+  void anOrderIsAnsweredAndSeenByActuator() throws Exception {
+    warehouse.open();
+
+    var answer = get("/orders/hat");
+
+    assertEquals(200, answer.statusCode());
+    assertEquals("{\"what\":\"hat\",\"number\":1}", answer.body());
+    var health = get("/actuator/health").body();
+    assertTrue(health.contains("\"fibry\":{") && health.contains("\"scope\":\"shop\""), health);
+    var actors = get("/actuator/actors", "Accept", "application/json").body();
+    assertTrue(actors.contains("\"scope\":\"shop\"") && actors.contains("\"scope\":\"tomcat\""), actors);
+    var dump = get("/actuator/actors", "Accept", "text/plain").body();
+    assertTrue(dump.contains("scope 'tomcat'") && dump.contains(" at work") && dump.contains("clerks"), dump);
+    for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled", "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
+      assertEquals(200, get("/actuator/metrics/" + meter).statusCode(), meter);
+  }
+
+  /** What is too much is refused while all clerks are held: nobody has to be served before somebody is refused. */
+  @Test
+  void fourTimesTooMuchIsRefusedAtOnceAndTheRestIsServed() throws Exception {
+    var answers = orders(ShopApplication.AT_ONCE);
+    warehouse.awaitBusy();
+    var refused = new CountDownLatch(3 * ROOM);
+    for (var answer : orders(4 * ROOM - ShopApplication.AT_ONCE)) {
+      answers.add(answer);
+      answer.thenAccept(come -> {
+        if (come.statusCode() == 503) refused.countDown();
+      });
+    }
+    assertTrue(refused.await(LIMIT.toSeconds(), TimeUnit.SECONDS), () -> refused.getCount() + " are not refused");
+    var told = get("/orders/hat");
+    assertEquals("1", told.headers().firstValue("Retry-After").orElseThrow());
+    assertTrue(told.body().contains("try again later") && !told.body().contains("clerks"), told::body);
+
+    warehouse.open();
+
+    var statuses = statuses(answers);
+    assertEquals(ROOM, statuses.stream().filter(status -> status == 200).count());
+    assertEquals(3L * ROOM, statuses.stream().filter(status -> status == 503).count());
+    warehouse.hold();
+    var again = orders(ROOM);
+    warehouse.awaitBusy();
+    warehouse.open();
+    assertEquals(List.of(200), statuses(again).stream().distinct().toList());
+  }
+
+  @Test
+  void aScopeThatHasClosedIsDownAndRefuses() throws Exception {
+    shop.getBean(ActorScope.class).close();
+
+    assertEquals(503, get("/orders/hat").statusCode());
+    assertEquals(503, get("/actuator/health").statusCode());
+  }
+
+  @Test
+  void anOrderThatWasTakenIsAnsweredThoughTheShopCloses() throws Exception {
+    var answers = orders(ShopApplication.AT_ONCE);
+    warehouse.awaitBusy();
+    shop.addApplicationListener(event -> {
+      if (event instanceof ContextClosedEvent) warehouse.open();
+    });
+
+    shop.close();
+
+    assertEquals(List.of(200), statuses(answers).stream().distinct().toList());
+  }
+}
