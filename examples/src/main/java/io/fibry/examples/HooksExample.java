@@ -8,18 +8,19 @@ import java.util.concurrent.CountDownLatch;
 class HooksExample {
   public static void main(String[] args) throws Exception {
     var half = Stereotypes.fibers().hooks(HooksExample::half)
-        .before(n -> System.out.println(n % 2 == 0 ? "checking " + n : "half of " + n + ": " + n + " is odd"))
-        .onError((n, failure) -> {});
+        .before(n -> System.out.println("before " + n))
+        .after((n, reply) -> System.out.println("after " + n + ": " + reply))
+        .onError((n, failure) -> System.out.println("on the error of " + n + ": " + failure.getMessage()));
     System.out.println("half of 8 is " + half.handle(8));
     try {
       half.handle(7);
     } catch (IllegalArgumentException odd) {
-      // as the function threw it
+      System.out.println("no half: " + odd.getMessage()); // as the function threw it
     }
 
     int calls = args.length == 0 ? 100_000 : Integer.parseInt(args[0]);
     var done = new CountDownLatch(calls);
-    var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> {
+    var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> { // nobody waits for it; beforeAsync, onErrorAsync: the same
       Thread.sleep(1_000);
       done.countDown();
     });

@@ -110,10 +110,22 @@ class ExamplesTest {
           bounded by number: in time # of 600, then # of 80: OK
           bounded by time: in time # of 600, then # of 80: OK
           unbounded: in time # of 600, then # of 80: COLLAPSED"""),
+      Map.entry("FilesAndWork", """
+          400 reads wait, 133 computations: done in one pool 2, with the reads on fibers 133
+          400 reads wait, 400 computations: done in one pool 4, with the reads on fibers 400
+          400 reads wait, 1200 computations: done in one pool 12, with the reads on fibers 1200
+          400 reads wait, 2800 computations: done in one pool 28, with the reads on fibers 2800"""),
+      Map.entry("SqlRamp", """
+          refuses: in time # of 60, # of 120, # of 600, # of 60: OK
+          lets all in: in time # of 60, # of 120, # of 600, # of 60: COLLAPSED"""),
+      Map.entry("HttpCalls", "100 calls were at the server together\n100 calls in sequence: # ms\n100 calls in parallel: # ms"),
       Map.entry("HooksExample", """
-          checking 8
+          before 8
+          after 8: 4
           half of 8 is 4
-          half of 7: 7 is odd
+          before 7
+          on the error of 7: 7 is odd
+          no half: 7 is odd
           2000 calls with a hook of a second each: answered after # ms
           all hooks done: # ms"""),
       Map.entry("Scheduled", """
@@ -222,8 +234,9 @@ class ExamplesTest {
     return printed;
   }
 
-  private static String modules() {
+  /** Where a program that uses the library finds it and what it needs. */
+  static String modules() {
     var parts = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator));
-    return parts.filter(part -> !part.contains("test-classes") && !part.contains("junit") && !part.contains("opentest4j") && !part.contains("apiguardian")).collect(Collectors.joining(File.pathSeparator));
+    return parts.filter(part -> !part.contains("test-classes") && !part.contains("fibry-test") && !part.contains("junit") && !part.contains("opentest4j") && !part.contains("apiguardian")).collect(Collectors.joining(File.pathSeparator));
   }
 }

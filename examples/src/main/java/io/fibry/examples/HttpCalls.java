@@ -1,0 +1,54 @@
+package io.fibry.examples;
+
+import io.fibry.io.Downloader;
+import io.fibry.io.Downloader.Download;
+import io.fibry.net.HttpRoutes;
+import io.fibry.stereotype.Stereotypes;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+
+/** A hundred calls to a server that takes 1.5 ms for each: one after the other, the time adds up; all at once, it is waited for once. To wait costs neither side a thread. */
+class HttpCalls {
+  private static final int CALLS = 100;
+
+  public static void main(String[] args) {
+    var all = new CountDownLatch(CALLS);
+    var routes = HttpRoutes.none()
+        .text("/slow", exchange -> {
+          Thread.sleep(Duration.ofNanos(1_500_000));
+          return "Hello";
+        })
+        .text("/together", exchange -> { // answers nobody before all have come
+          all.countDown();
+          all.await();
+          return "Hello";
+        });
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes); var web = Stereotypes.fibers().downloader(o -> o.withParallel(CALLS))) {
+      var address = "http://localhost:" + server.port();
+      System.out.println(inParallel(web, URI.create(address + "/together")) + " calls were at the server together");
+      for (int round = 0; round < 3; round++) inParallel(web, URI.create(address + "/slow")); // warms up
+
+      long began = System.nanoTime();
+      for (int i = 0; i < CALLS; i++) web.ask(URI.create(address + "/slow"));
+      System.out.println(CALLS + " calls in sequence: " + millisSince(began) + " ms");
+
+      began = System.nanoTime();
+      inParallel(web, URI.create(address + "/slow"));
+      System.out.println(CALLS + " calls in parallel: " + millisSince(began) + " ms");
+    }
+  }
+
+  private static int inParallel(Downloader web, URI uri) {
+    var answers = new ArrayList<CompletableFuture<Download>>();
+    for (int i = 0; i < CALLS; i++) answers.add(web.sendMessageReturn(uri));
+    answers.forEach(CompletableFuture::join);
+    return answers.size();
+  }
+
+  private static long millisSince(long began) {
+    return (System.nanoTime() - began) / 1_000_000;
+  }
+}

@@ -1,0 +1,52 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.examples.Door.Event;
+import io.fibry.examples.Door.Lock;
+import io.fibry.examples.Door.Push;
+import io.fibry.examples.Door.Unlock;
+import io.fibry.test.FibryExtension;
+import io.fibry.test.TestScope;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** How to test what takes time: the test moves the clock. */
+@Timeout(20)
+@ExtendWith(FibryExtension.class)
+class DoorTest {
+  private Actor<Event> door;
+
+  @BeforeEach
+  void hang(TestScope scope) {
+    door = Door.MACHINE.newActor(scope.named("door"));
+  }
+
+  @Test
+  void aLockThatComesWhileItIsOpenWaitsUntilItHasFallenShut(TestScope scope) {
+    door.sendMessage(new Push("Ada"));
+    door.sendMessage(new Lock(1234));
+    var unlocked = door.sendMessageReturn(new Unlock(1234));
+    scope.assertQuiet();
+
+    scope.advance(Duration.ofMillis(99));
+    assertFalse(unlocked.isDone());
+
+    scope.advance(Duration.ofMillis(1));
+    assertTrue(unlocked.join());
+  }
+
+  @Test
+  void aWrongCodeDoesNotOpen() {
+    door.sendMessage(new Lock(1234));
+
+    boolean opened = door.ask(new Unlock(1111));
+
+    assertFalse(opened);
+  }
+}

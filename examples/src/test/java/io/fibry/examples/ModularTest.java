@@ -1,0 +1,87 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.spi.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A modular program of a user: compiled against the library as Maven hands it on (from {@code mvn package} on, that is the jar), and linked into an image that has what it needs and nothing else. */
+@Timeout(240)
+class ModularTest {
+  @TempDir
+  Path folder;
+
+  @Test
+  void aModularProgramRunsFromAnImageOfItsOwn() throws Exception {
+    write("module-info.java", """
+        module greeter {
+          requires io.fibry;
+        }
+        """);
+    write("Greeter.java", """
+        package greeter;
+
+        import io.fibry.ActorSystem;
+
+        class Greeter {
+          public static void main(String[] args) {
+            try (var greeter = ActorSystem.named("greeter").newActorWithReturn((String name) -> "Hello " + name)) {
+              System.out.println(greeter.ask("World"));
+            }
+          }
+        }
+        """);
+    var classes = folder.resolve("classes");
+    var image = folder.resolve("image");
+
+    tool("javac", "--release", "21", "-Xlint:all", "-Werror", "--module-path", ExamplesTest.modules(), "-d", classes.toString(), folder.resolve("module-info.java").toString(), folder.resolve("Greeter.java").toString());
+    tool("jlink", "--module-path", classes + File.pathSeparator + ExamplesTest.modules(), "--add-modules", "greeter,org.slf4j.simple", "--output", image.toString());
+
+    assertEquals("Hello World", java(image, "--module", "greeter/greeter.Greeter"));
+    assertEquals(List.of("greeter", "io.fibry", "java.base", "java.net.http", "jdk.jfr", "org.slf4j", "org.slf4j.simple"), java(image, "--list-modules").lines().map(module -> module.replaceAll("@.*", "")).sorted().toList());
+  }
+
+  private void write(String file, String source) throws Exception {
+    Files.writeString(folder.resolve(file), source);
+  }
+
+  /** Runs a tool of the JDK; skips the test where there is none (a JRE). */
+  private static void tool(String name, String... arguments) {
+    var tool = ToolProvider.findFirst(name);
+    assumeTrue(tool.isPresent(), "no " + name + " in this Java runtime");
+    var said = new StringWriter();
+    int exit;
+    try (var out = new PrintWriter(said)) {
+      exit = tool.get().run(out, out, arguments);
+    }
+    assertEquals(0, exit, () -> name + " " + Arrays.toString(arguments) + ": " + said);
+  }
+
+  /** What the Java of the image prints. */
+  private String java(Path image, String... arguments) throws Exception {
+    var out = folder.resolve("out").toFile();
+    var command = new ArrayList<>(List.of(image.resolve("bin").resolve("java").toString()));
+    command.addAll(List.of(arguments));
+
+    var child = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(out).start();
+    boolean ended = child.waitFor(60, TimeUnit.SECONDS);
+    child.destroyForcibly();
+
+    var printed = Files.readString(out.toPath()).strip();
+    assertTrue(ended && child.exitValue() == 0, printed);
+    return printed;
+  }
+}

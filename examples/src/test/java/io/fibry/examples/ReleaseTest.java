@@ -1,0 +1,81 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What a release relies on, where files can hold themselves to it. */
+class ReleaseTest {
+  private static final Path ROOT = Path.of("..");
+  private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
+  private static final Pattern OURS = Pattern.compile("(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
+  private static final Pattern HEADER = Pattern.compile("(?i)copyright|licensed under|spdx");
+  private static final Set<String> NOT_OURS = Set.of("target", ".git");
+
+  private static List<Path> files(int depth, String... endings) throws IOException {
+    try (var all = Files.walk(ROOT, depth)) {
+      return all.filter(file -> Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith) && isOurs(file)).toList();
+    }
+  }
+
+  private static boolean isOurs(Path file) {
+    for (var part : file) if (NOT_OURS.contains(part.toString())) return false;
+    return true;
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(file.toString(), unreadable);
+    }
+  }
+
+  @Test
+  void whatIsPublishedIsInTheBillOfMaterials() throws Exception {
+    var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1)).collect(Collectors.toSet());
+
+    var published = files(3, "/pom.xml").stream().map(ReleaseTest::read).filter(pom -> !pom.contains("<packaging>pom</packaging>") && !pom.contains("<maven.deploy.skip>true")).map(ReleaseTest::artifact).collect(Collectors.toCollection(TreeSet::new));
+
+    assertTrue(published.contains("fibry-core"), published.toString());
+    published.removeAll(listed);
+    assertEquals(Set.of(), published);
+  }
+
+  /** The first that is not the parent's. */
+  private static String artifact(String pom) {
+    return ARTIFACT.matcher(pom).results().map(found -> found.group(1)).filter(name -> !name.equals("fibry-parent")).findFirst().orElseThrow();
+  }
+
+  @Test
+  void allHaveOneVersion() throws Exception {
+    var versions = files(3, "/pom.xml", "/README.md").stream().map(ReleaseTest::read).flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1)).filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
+
+    assertEquals(1, versions.size(), versions.toString());
+  }
+
+  @Test
+  void theLicenceStandsInOneFileAndInNoHeader() throws Exception {
+    var headed = files(20, ".java", ".kt").stream().filter(file -> HEADER.matcher(head(read(file))).find()).toList();
+
+    assertEquals(List.of(), headed);
+    assertTrue(read(ROOT.resolve("LICENSE")).contains("Apache License"));
+  }
+
+  /** What comes before the code. */
+  private static String head(String source) {
+    int code = source.indexOf("package ");
+    return code < 0 ? "" : source.substring(0, code);
+  }
+}

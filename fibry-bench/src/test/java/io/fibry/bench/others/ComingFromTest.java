@@ -1,0 +1,50 @@
+package io.fibry.bench.others;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The programs of others in docs/coming-from.md are those beside this test, and print what they say. */
+@Timeout(60)
+class ComingFromTest {
+  private static final Path DOC = Path.of("../docs/coming-from.md");
+
+  @Test
+  void pekkosProgramRuns() throws Exception {
+    assertIsShown("java pekko", Path.of("src/test/java/io/fibry/bench/others/Visits.java"));
+    assertEquals("1", printed(() -> Visits.main(new String[0])));
+  }
+
+  @Test
+  void kotlinsProgramRuns() throws Exception {
+    assertIsShown("kotlin", Path.of("src/test/kotlin/io/fibry/bench/others/Visits.kt"));
+    assertEquals("1", printed(() -> VisitsKt.main()));
+  }
+
+  private static void assertIsShown(String language, Path source) throws Exception {
+    var block = Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(DOC));
+
+    assertTrue(block.find(), () -> "no block of " + language);
+    assertTrue(Files.readString(source).endsWith("\n" + block.group(1)), () -> source + " is not what " + DOC + " shows");
+  }
+
+  private static String printed(Runnable program) {
+    var before = System.out;
+    var bytes = new ByteArrayOutputStream();
+    try (var out = new PrintStream(bytes, true, StandardCharsets.UTF_8)) {
+      System.setOut(out);
+      program.run();
+    } finally {
+      System.setOut(before);
+    }
+    return bytes.toString(StandardCharsets.UTF_8).strip();
+  }
+}
