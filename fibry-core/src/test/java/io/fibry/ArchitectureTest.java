@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** The rules of the house, where code can hold itself to them. */
 class ArchitectureTest {
   /** Imports go to lower layers only, never to a sibling. */
-  private static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1,
+  static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1,
       "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.io", 3, "io.fibry.stereotype", 4);
 
   /** What users see. Mailboxes are shown more than users need: the engine is in another package. */
@@ -43,7 +43,7 @@ class ArchitectureTest {
   /** Tests that sleep all the same, each with its reason. */
   private static final Map<String, String> SLEEPERS = Map.of();
 
-  private static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
+  static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
 
   @Test
   void importsGoToLowerLayersOnly() {
