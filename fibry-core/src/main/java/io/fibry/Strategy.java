@@ -38,8 +38,8 @@ public interface Strategy {
    * A task of this executor, only while there is work; after 256 messages or a millisecond the rest is a new task, so that no actor starves another. For handlers that do not block, on a pool, an event loop, a
    * UI thread. Its threads are neither renamed nor interrupted.
    *
-   * <p>An {@code ExecutorService} that is shut down ends the actors that need it with {@link ExitReason.Failed}. One that silently drops what it accepted breaks the promises of its actors. Asking from such a
-   * handler can starve the pool: only the limit of the {@code ask} ends that wait.
+   * <p>An {@code ExecutorService} that is shut down ends the actors that need it with {@link ExitReason.Failed}. One that silently drops what it accepted breaks the promises of its actors. Handlers that wait
+   * for one another can take all threads of the executor: only the limit of an {@code ask} ends that. A ForkJoinPool makes more meanwhile, as far as it may; but on Java 21 it now and then forgets to wake one.
    *
    * @param executor where activations run
    * @return a strategy

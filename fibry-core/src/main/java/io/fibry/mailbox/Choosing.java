@@ -26,10 +26,9 @@ final class Choosing<E> {
           E item = item(place);
           if (item != null && fits.test(item) && queue.remove(place)) return item;
         }
+        Parked.until(() -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut(), queue);
         look = takeArrived();
-        if (!look.isEmpty()) continue;
-        if (over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut()) return null;
-        LockSupport.park(queue);
+        if (look.isEmpty()) return null;
       }
     } finally {
       end();
@@ -48,6 +47,12 @@ final class Choosing<E> {
   private E item(Place<E> place) {
     synchronized (queue) {
       return place.where == Where.QUEUE ? place.item : null;
+    }
+  }
+
+  private boolean hasArrived() {
+    synchronized (queue) {
+      return !arrived.isEmpty();
     }
   }
 

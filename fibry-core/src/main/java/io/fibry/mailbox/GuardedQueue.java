@@ -35,6 +35,10 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     SHUT
   }
 
+  static {
+    new GuardedQueue<>(Mailbox.unbounded()).await(Place.of(null, null), () -> true); // linked now, and not while a place stands in the line at the edge of somebody's stack
+  }
+
   private final Mailbox<?> kind;
   private final TreeSet<Place<E>> ranked; // null: no order
   final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
@@ -161,10 +165,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return true: it was taken; false: it never will be
    */
   public boolean await(Place<E> place, BooleanSupplier over) {
-    while (place.where == Where.LINE) {
-      if ((Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place)) return false;
-      if (place.where == Where.LINE) LockSupport.park(this);
-    }
+    Parked.until(() -> place.where != Where.LINE || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place), this);
     return place.where != Where.OUTSIDE;
   }
 

@@ -1,0 +1,168 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinPool.ForkJoinWorkerThreadFactory;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A handler on a ForkJoinPool that waits for another actor of that pool does not keep it from its thread. */
+@Timeout(120)
+class ForkJoinTest {
+  private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
+  private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
+
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(letters);
+  private ForkJoinPool pool = new ForkJoinPool(1);
+
+  @AfterEach
+  void end() {
+    Gate.openAll();
+    scope.closeWithin(Patience.LONG);
+    pool.shutdownNow();
+  }
+
+  private ActorBuilder<Object> on(ForkJoinPool pool) {
+    return scope.anonymous().strategy(Strategy.on(pool));
+  }
+
+  private Actor<Object> narrow(ActorBuilder<Object> how, List<Object> handled) {
+    return how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> handled.add(message));
+  }
+
+  @Test
+  void whoWaitsForRoomLetsAnotherThreadMakeIt() {
+    var handled = new CopyOnWriteArrayList<Object>();
+    var receiver = narrow(on(pool), handled);
+    var sender = on(pool).newActorWithReturn((Object message) -> IntStream.range(0, 100).filter(i -> receiver.sendMessage(i)).count());
+
+    assertEquals(100, (long) sender.ask("all", Patience.LONG));
+
+    receiver.close();
+    assertEquals(IntStream.range(0, 100).boxed().toList(), handled);
+  }
+
+  @Test
+  void whoWaitsForAMessageLetsAnotherThreadSendIt() {
+    var chooser = on(pool).mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object message, ActorContext<Object> context) -> {
+      var self = context.self();
+      var other = on(pool).newActor((Object code) -> self.sendMessage("come"));
+      other.sendMessage("go");
+      return context.receive(String.class, "come"::equals, Patience.LONG).orElse("none");
+    });
+
+    assertEquals("come", chooser.ask("begin", Patience.LONG));
+  }
+
+  @Test
+  void whoAsksLetsAnotherThreadAnswer() {
+    var answers = on(pool).newActorWithReturn((Object message) -> "answer");
+    var asks = on(pool).newActorWithReturn((Object message) -> answers.ask(message, Patience.LONG));
+
+    assertEquals("answer", asks.ask("question", Patience.LONG));
+  }
+
+  /** While the pool makes a thread, room is made, and the wake-up used up by a wait of the pool's own. */
+  @Test
+  void aWakeUpThatThePoolTakesIsNotMissed() {
+    var handled = new CopyOnWriteArrayList<Object>();
+    var gate = new Gate();
+    var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
+      if (message.equals("first")) gate.pass();
+      handled.add(message);
+    });
+    var taken = new CompletableFuture<Boolean>();
+    ForkJoinWorkerThreadFactory greedy = pool -> {
+      if (handled.isEmpty() && Thread.currentThread() instanceof ForkJoinWorkerThread) {
+        gate.open();
+        Patience.eventually(() -> handled.size() == 3);
+        LockSupport.park();
+        taken.complete(true);
+      }
+      return ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+    };
+    pool.shutdownNow();
+    pool = new ForkJoinPool(1, greedy, null, false);
+    receiver.sendMessage("first");
+    Patience.await(gate.entered);
+    receiver.sendMessage("second");
+    var sender = on(pool).newActorWithReturn((Object message) -> receiver.sendMessage(message));
+
+    assertTrue((boolean) sender.ask("third", Patience.LONG));
+
+    assertTrue(Patience.value(taken));
+    assertEquals(List.of("first", "second", "third"), handled);
+  }
+
+  @Test
+  void aPoolThatMayMakeNoMoreThreadsKeepsTheOneThatWaits() {
+    var handled = new CopyOnWriteArrayList<Object>();
+    var gate = new Gate();
+    var receiver = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> {
+      gate.pass();
+      handled.add(message);
+    });
+    pool.shutdownNow();
+    pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1, TimeUnit.MINUTES);
+    var sender = scope.named("sender").strategy(Strategy.on(pool)).newActorWithReturn((Object message) -> IntStream.range(0, 3).filter(i -> receiver.sendMessage(i)).count());
+
+    var sent = sender.sendMessageReturn("three");
+    Patience.eventually(() -> scope.dump().contains("room for"));
+    gate.open();
+
+    assertEquals(3, (long) Patience.value(sent));
+    receiver.close();
+    assertEquals(List.of(0, 1, 2), handled);
+  }
+
+  /** Rows of actors on one small pool, each waiting for room in the next: far more of them wait than the pool has threads. */
+  @Test
+  void rowsOfActorsThatWaitForOneAnotherComeToAnEnd() {
+    System.out.println("ForkJoinTest: -Dfibry.seed=" + SEED);
+    var seeds = new Random(SEED);
+    long begun = System.nanoTime();
+    for (int episode = 0; episode == 0 || System.nanoTime() - begun < LONG; episode++) {
+      var random = new Random(seeds.nextLong());
+      try {
+        row(random);
+      } catch (Throwable failure) {
+        throw new AssertionError("episode " + episode + " of seed " + SEED, failure);
+      }
+    }
+  }
+
+  private void row(Random random) {
+    try (var pool = new ForkJoinPool(1 + random.nextInt(3))) {
+      int messages = 1 + random.nextInt(200);
+      var handled = new CopyOnWriteArrayList<Object>();
+      var row = new ArrayList<Actor<Object>>();
+      row.add(narrow(on(pool), handled));
+      for (int i = random.nextInt(8); i > 0; i--) {
+        var next = row.getLast();
+        var mailbox = Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK);
+        row.add(on(pool).mailbox(mailbox).newActor((Object message) -> next.sendMessage(message)));
+      }
+      for (int i = 0; i < messages; i++) assertTrue(row.getLast().sendMessage(i));
+      for (var actor : row.reversed()) {
+        actor.sendPoisonPill();
+        Patience.ended(actor);
+      }
+      assertEquals(IntStream.range(0, messages).boxed().toList(), handled);
+    }
+  }
+}
