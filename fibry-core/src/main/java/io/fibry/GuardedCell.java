@@ -42,6 +42,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   private Reason offer(Place<Object> place, Object message, Limit limit) {
+    Stack.probe();
     var answer = queue.offer(place, limit != Limit.NO_WAIT);
     heed(answer);
     for (var dropped : place.takeDropped()) drop(dropped);
@@ -118,6 +119,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   private void push(Place<Object> place) {
+    Stack.probe();
     var answer = queue.admit(place);
     if (phase > OPEN) queue.shutDoor();
     heed(answer);
@@ -149,7 +151,10 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   void withdrawn(Asked<?> asked, Reason reason) {
     super.withdrawn(asked, reason);
     var place = asked.place;
-    if (place != null) queue.remove(place);
+    if (place != null) {
+      Stack.probe();
+      queue.remove(place);
+    }
     asked.place = null;
   }
 
@@ -200,6 +205,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
 
   /** The next node whose message fits; null if none came in time. */
   Object receive(Predicate<Object> fits, Limit limit) {
+    Stack.probe();
     var timer = limit == Limit.NO_WAIT ? null : limit.waking();
     try {
       return queue.receive(node -> {

@@ -202,6 +202,7 @@ final class PoolCell extends GuardedCell {
 
   /** It takes nothing more for now. */
   void finish(Worker worker, Object through) {
+    Stack.probe();
     queue.finish(worker.seat, through);
     if (queue.ready()) beginSafely();
   }
@@ -224,6 +225,7 @@ final class PoolCell extends GuardedCell {
   }
 
   private void leave(Seat<Object> seat) {
+    Stack.probe(); // or nobody would see to the end
     if (queue.leave(seat)) finish();
     else if (queue.ready()) beginSafely();
   }
@@ -248,6 +250,7 @@ final class PoolCell extends GuardedCell {
       if (node != null) bury(node);
     } while (node != null);
     if (!told) tell();
+    Stack.probe(); // or nobody would see to it
     if (queue.deserted()) finish();
   }
 

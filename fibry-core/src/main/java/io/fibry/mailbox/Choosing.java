@@ -26,7 +26,7 @@ final class Choosing<E> {
           E item = item(place);
           if (item != null && fits.test(item) && queue.remove(place)) return item;
         }
-        Parked.until(() -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.isShut(), queue);
+        Parked.until(() -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut, queue);
         look = takeArrived();
         if (look.isEmpty()) return null;
       }
@@ -40,7 +40,7 @@ final class Choosing<E> {
       if (receiver != null) throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
       receiver = Thread.currentThread();
       arrived = new ArrayList<>();
-      return queue.places();
+      return queue.order.places(Integer.MAX_VALUE);
     }
   }
 
@@ -61,7 +61,7 @@ final class Choosing<E> {
       if (arrived.isEmpty()) return List.of();
       var news = arrived;
       arrived = new ArrayList<>();
-      queue.sort(news);
+      queue.order.sort(news);
       return news;
     }
   }

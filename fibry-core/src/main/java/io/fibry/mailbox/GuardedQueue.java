@@ -5,17 +5,22 @@ import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made by the engine alone. Thread-safe.
  *
  * <p>Everything is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
  * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right; somebody stands in the line only while the queue is full.
+ *
+ * <p>Where messages are taken as they come, and only refused or made to wait, senders do not take the monitor: they enter the {@link Inbox}, unless it is full, a line stands before it, or the door is shut. Each looks
+ * at {@code shut} and {@code running} once more after it has entered, and who changes those looks into the inbox afterwards: so one of the two sees the other.
+ *
+ * <p>A StackOverflowError in here would leave the queue half changed: callers make sure that the stack has room.
  *
  * @param <E> what waits
  */
@@ -40,16 +45,15 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   private final Mailbox<?> kind;
-  private final TreeSet<Place<E>> ranked; // null: no order
   final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
-  final Chain<E> chain = new Chain<>(); // all that has no rank; taken before what is ranked
+  final Order<E> order;
   private int count; // those that count against the capacity
   private int tasks; // of them
   int present; // all but the pill
-  private long epoch;
-  private long numbers;
-  private boolean running;
-  private boolean shut;
+  private volatile boolean running;
+  volatile boolean shut;
+  private volatile boolean lined; // somebody stands in the line
+  private final Inbox<E> inbox; // null: senders always take the monitor
   private final Choosing<E> choosing; // null: no handler chooses from it
   private final Pace pace; // null: it does not matter how long something waits
 
@@ -72,7 +76,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     this.kind = kind;
     this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
-    this.ranked = kind.order == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, kind.order));
+    boolean plain = kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
+    this.inbox = plain && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
+    this.order = new Order<>(kind.order);
   }
 
   /**
@@ -101,23 +107,48 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return what became of it
    */
   public Answer offer(Place<E> place, boolean mayWait) {
-    probe();
+    if (inbox != null && !shut && !lined) { // without the monitor; what is read after it entered was written before it did, or its writer sees it
+      place.goTo(Where.QUEUE);
+      if (inbox.enter(place)) return shut ? late(place) : running ? Answer.TAKEN : runNow();
+      place.goTo(Where.OUTSIDE);
+    }
     long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean room = line.isEmpty() && hasRoom(place) && (pace == null || isInTime(place, now));
+      boolean room = line.isEmpty() && admits(place) && (pace == null || pace.isInTime(place, order.chain.head, ahead(), now));
       if (!room && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
       expect(place);
       if (!room && kind.overflow == Overflow.BLOCK) {
         place.sender = Thread.currentThread();
         place.goTo(Where.LINE);
         line.add(place);
+        lined = true;
         return Answer.LINE;
       }
       if (!room) place.dropped = dropOldest(place);
       enter(place, now);
       return run();
     }
+  }
+
+  private synchronized Answer runNow() {
+    takeIn();
+    return run();
+  }
+
+  /** It entered while the door was being shut. Who empties the queue has begun with it, or it was too late. */
+  private synchronized Answer late(Place<E> block) {
+    takeIn();
+    if (block.where != Where.QUEUE) return Answer.TAKEN;
+    for (var place = block; place != null; place = place.next) {
+      take(place);
+      place.goTo(Where.OUTSIDE);
+    }
+    return Answer.SHUT;
+  }
+
+  private void takeIn() {
+    if (inbox != null) present += inbox.moveTo(order.chain);
   }
 
   /**
@@ -127,9 +158,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
    */
   public Answer admit(Place<E> place) {
-    probe();
     synchronized (this) {
       expect(place);
+      takeIn();
       append(place);
       return run();
     }
@@ -151,7 +182,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized void putBack(List<Place<E>> places) {
     for (var place : places.reversed()) {
-      chain.addFirst(place);
+      order.chain.addFirst(place);
       place.goTo(Where.QUEUE);
       present++;
     }
@@ -172,6 +203,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private synchronized boolean leaveLine(Place<E> place) {
     if (place.where != Where.LINE) return false;
     line.remove(place);
+    lined = !line.isEmpty();
     sendAway(place);
     promote(); // a block that stood before others may have left
     return true;
@@ -194,6 +226,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized boolean release() {
     running = first() != null;
+    if (!running && inbox != null && inbox.hasNew()) running = true; // who entered in between saw somebody run
     return !running;
   }
 
@@ -204,9 +237,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return true if it was there
    */
   public boolean remove(Place<E> place) {
-    probe();
     synchronized (this) {
-      return place.where == Where.QUEUE && take(place) != null;
+      takeIn();
+      return place.where == Where.QUEUE && (inbox == null || order.chain.has(place)) && take(place) != null; // else it is about to enter
     }
   }
 
@@ -226,28 +259,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param most how many
    */
   public synchronized List<E> waiting(int most) {
-    var all = new ArrayList<E>();
-    for (var place = chain.head; place != null && all.size() < most; place = place.after) all.add(place.item);
-    if (ranked != null) ranked.stream().limit(most - all.size()).forEach(place -> all.add(place.item));
-    return all;
-  }
-
-  final List<Place<E>> places() {
-    var all = new ArrayList<Place<E>>();
-    for (var place = chain.head; place != null; place = place.after) all.add(place);
-    if (ranked != null) all.addAll(ranked);
-    return all;
-  }
-
-  /** As they would be taken, without those that are gone. */
-  final void sort(List<Place<E>> places) {
-    if (ranked == null) return;
-    places.removeIf(p -> p.where != Where.QUEUE);
-    places.sort(ranked.comparator());
-  }
-
-  final synchronized boolean isShut() {
-    return shut;
+    takeIn();
+    return order.places(most).stream().map(place -> place.item).collect(Collectors.toList()); // a place at its worker has no item
   }
 
   /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
@@ -258,6 +271,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       shut = true;
       refused.addAll(line);
       line.clear();
+      lined = false;
       refused.forEach(this::sendAway);
       handler = choosing == null ? null : choosing.receiver();
     }
@@ -267,17 +281,18 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** {@return how many wait that count against the capacity} */
   public synchronized int size() {
-    return count;
+    return inbox == null ? count : inbox.count();
   }
 
   /** {@return how many wait, whether they count or not; without the pill} */
   public synchronized int present() {
+    takeIn();
     return present;
   }
 
   /** {@return whether nobody has the right to run, so nothing waits} */
   public synchronized boolean isIdle() {
-    return !running;
+    return !running && (inbox == null || !inbox.hasNew());
   }
 
   // ---- under the monitor
@@ -288,7 +303,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return Answer.RUN;
   }
 
+  /** Whether there is room; it is taken then, where senders enter by themselves. */
+  private boolean admits(Place<E> block) {
+    return inbox == null ? hasRoom(block) : inbox.enter(block);
+  }
+
   private void enter(Place<E> block, long now) {
+    takeIn();
+    if (inbox != null) return;
     for (var place = block; place != null; place = place.next) {
       if (pace != null) pace.enters(place, now);
       append(place);
@@ -305,14 +327,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   void append(Place<E> place) {
-    if (ranked != null && (place.pill || place.rank != null)) {
-      place.epoch = epoch;
-      place.number = numbers++;
-      ranked.add(place); // a comparator that throws does so before anything has changed
-      if (place.pill) epoch++;
-    } else {
-      chain.add(place);
-    }
+    order.add(place);
     place.goTo(Where.QUEUE);
     if (!place.pill) present++;
     if (choosing != null) choosing.came(place);
@@ -320,13 +335,12 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** What comes next; null: nothing waits. */
   final Place<E> first() {
-    return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
+    if (order.chain.head == null) takeIn();
+    return order.first();
   }
 
   E take(Place<E> place) {
-    if (chain.has(place)) chain.remove(place);
-    else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
-    else ranked.remove(place);
+    order.remove(place);
     return gone(place);
   }
 
@@ -335,8 +349,11 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     place.goTo(Where.GONE);
     if (!place.pill) present--;
     if (pace != null) pace.leaves();
-    if (place.counted) count--;
-    if (place.counted && place.isTask()) tasks--;
+    if (place.counted && inbox != null) inbox.leaves();
+    else if (place.counted) {
+      count--;
+      if (place.isTask()) tasks--;
+    }
     place.item = null;
     place.rank = null;
     if (place.counted) promote();
@@ -344,8 +361,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   private void promote() {
-    while (!line.isEmpty() && hasRoom(line.getFirst())) {
+    while (lined && admits(line.getFirst())) {
       var place = line.removeFirst();
+      lined = !line.isEmpty();
       enter(place, 0); // there is no line where there is a pace
       wake(place);
     }
@@ -355,20 +373,13 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   private static void wake(Place<?> place) {
     VarHandle.fullFence();
     LockSupport.unpark(place.sender);
+    place.sender = null; // the inbox keeps its newest place
   }
 
   /** Where the oldest is dropped, tasks have room of their own: who gave one would never hear that it was dropped. */
   final boolean hasRoom(Place<E> place) {
     int others = kind.overflow != Overflow.DROP_OLDEST ? count : place.isTask() ? tasks : count - tasks;
     return others + place.size <= kind.capacity;
-  }
-
-  /** Else it learns how long it would have waited. */
-  private boolean isInTime(Place<E> place, long now) {
-    long wait = pace.foreseen(chain.head, ahead(), now);
-    if (!pace.isTooLong(wait)) return true;
-    place.epoch = wait;
-    return false;
   }
 
   /** How many come before who comes now. */
@@ -378,20 +389,11 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   List<E> dropOldest(Place<E> next) {
     var dropped = new ArrayList<E>();
-    for (var place = chain.head; place != null && !hasRoom(next); ) {
+    for (var place = order.chain.head; place != null && !hasRoom(next); ) {
       var after = place.after;
       if (place.mayBeDropped()) dropped.add(take(place));
       place = after;
     }
     return dropped;
-  }
-
-  /** Makes sure that the stack has room for what runs under the monitor: a StackOverflowError there would leave the queue half changed. */
-  final void probe() {
-    probe(ranked == null ? 16 : 48, 0, 0, 0, 0); // frames of some size: all four are needed again after the call
-  }
-
-  private static long probe(int frames, long a, long b, long c, long d) {
-    return frames == 0 ? a : probe(frames - 1, b, c, d, a + frames) ^ a ^ b + c ^ d;
   }
 }

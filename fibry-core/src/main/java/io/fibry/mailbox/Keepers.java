@@ -36,7 +36,7 @@ public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {
   private static <E> int heaviest(SharedQueue<E> queue, Share<E> last) {
     if (queue.sharing().weight == null) return 1;
     int heaviest = 0;
-    for (var place : queue.places()) {
+    for (var place : queue.order.places(Integer.MAX_VALUE)) {
       if (place instanceof Share<E> share) heaviest = Math.max(heaviest, share.weight);
       if (place == last || place.pill || last.inLine()) break;
     }

@@ -35,12 +35,15 @@ final class Pace {
     left++;
   }
 
-  /** How long who comes behind so many would wait; next is the first of them. 0: nobody waits, or the next one was admitted: then no clock was asked, which might have thrown. Senders may come in another order than they read it. */
-  long foreseen(Place<?> next, int waiting, long now) {
-    return next == null || !next.timed ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
+  /** Whether one would not wait too long behind so many; else it learns how long it would have waited. Next is the first of them. */
+  boolean isInTime(Place<?> place, Place<?> next, int waiting, long now) {
+    long wait = foreseen(next, waiting, now);
+    if (wait > target) place.epoch = wait;
+    return wait <= target;
   }
 
-  boolean isTooLong(long wait) {
-    return wait > target;
+  /** How long who comes behind so many would wait. 0: nobody waits, or the next one was admitted: then no clock was asked, which might have thrown. Senders may come in another order than they read it. */
+  private long foreseen(Place<?> next, int waiting, long now) {
+    return next == null || !next.timed ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
   }
 }

@@ -34,6 +34,7 @@ public sealed class Place<E> permits Share {
   Place<E> before; // guarded by the queue
   Place<E> after; // guarded by the queue
   Place<E> next; // the next of a block; set before it is offered
+  Place<E> older; // the one before it in the inbox; null once it was taken over
   int size = 1; // of the block that begins here; set before it is offered
   List<E> dropped = List.of(); // what made room for it; set by the one who offers
   Thread sender; // who stands in the line with it; set before `where` says LINE

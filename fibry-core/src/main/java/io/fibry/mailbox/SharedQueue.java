@@ -138,7 +138,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     share.item = item;
     share.goTo(Where.QUEUE);
     share.counted = false;
-    chain.addFirst(share);
+    order.chain.addFirst(share);
     if (lanes != null) lanes.all.addFirst(share);
     present++;
     return null;
@@ -169,12 +169,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param seat his
    * @param through as in {@link #next}
    */
-  public void finish(Seat<E> seat, Object through) {
-    probe();
-    synchronized (this) {
-      if (seat.item == through) done(seat);
-      resting.wake(seat);
-    }
+  public synchronized void finish(Seat<E> seat, Object through) {
+    if (seat.item == through) done(seat);
+    resting.wake(seat);
   }
 
   /**
@@ -229,7 +226,6 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /** {@return true for the first who asks when the end has come and no worker is left} */
   public synchronized boolean deserted() {
     if (!over || seats > 0 || deserted) return false;
-    probe(); // or nobody would see to it
     return deserted = true;
   }
 
@@ -367,8 +363,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private void advance(Share<E> share) {
     var next = lanes == null ? null : lanes.advance(share);
     if (next == null) return;
-    if (pill == null) chain.add(next);
-    else chain.addBefore(next, pill);
+    if (pill == null) order.chain.add(next);
+    else order.chain.addBefore(next, pill);
   }
 
   @Override

@@ -145,4 +145,21 @@ class GuardedQueueTest {
     assertEquals(List.of(), queue.waiting(9));
     assertTrue(queue.runIfIdle());
   }
+
+  @Test
+  void nobodyOvertakesABlockThatStandsInTheLine() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
+    queue.offer(place("a"), true);
+    queue.offer(place("b"), true);
+    var block = Place.block(List.of(place("c"), place("d")));
+    assertEquals(Answer.LINE, queue.offer(block, true));
+
+    queue.poll(); // room for one
+
+    assertEquals(Answer.LINE, queue.offer(place("e"), true));
+    assertTrue(block.inLine());
+    queue.poll();
+    assertFalse(block.inLine());
+    assertEquals(List.of("c", "d"), queue.waiting(9));
+  }
 }
