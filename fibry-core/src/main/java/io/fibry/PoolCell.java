@@ -225,8 +225,9 @@ final class PoolCell extends GuardedCell {
   }
 
   private void leave(Seat<Object> seat) {
+    queue.leave(seat);
     Stack.probe(); // or nobody would see to the end
-    if (queue.leave(seat)) finish();
+    if (queue.deserted()) finish();
     else if (queue.ready()) beginSafely();
   }
 

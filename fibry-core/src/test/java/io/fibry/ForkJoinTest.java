@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinPool.ForkJoinWorkerThreadFactory;
 import java.util.concurrent.ForkJoinWorkerThread;
@@ -128,6 +129,33 @@ class ForkJoinTest {
     assertEquals(3, (long) Patience.value(sent));
     receiver.close();
     assertEquals(List.of(0, 1, 2), handled);
+  }
+
+  /** A pool that was told to stop throws at who says that he waits, also where he has dealt with the interrupt. */
+  @Test
+  void inAPoolThatWasToldToStopAHandlerWaitsAllTheSame() {
+    var handled = new CopyOnWriteArrayList<Object>();
+    var gate = new Gate();
+    var receiver = narrow(scope.anonymous(), handled);
+    receiver.execute(gate::passDeaf);
+    Patience.await(gate.entered);
+    receiver.sendMessage("first");
+    var inside = new CountDownLatch(1);
+    var sender = scope.named("sender").strategy(Strategy.on(pool)).newActorWithReturn((Object message) -> {
+      inside.countDown();
+      while (!Thread.interrupted()) Thread.onSpinWait();
+      return receiver.sendMessage(message);
+    });
+
+    var sent = sender.sendMessageReturn("second");
+    Patience.await(inside);
+    pool.shutdownNow();
+    Patience.eventually(() -> scope.dump().contains("room for"));
+    gate.open();
+
+    assertTrue(Patience.value(sent));
+    receiver.close();
+    assertEquals(List.of("first", "second"), handled);
   }
 
   /** Rows of actors on one small pool, each waiting for room in the next: far more of them wait than the pool has threads. */

@@ -3,7 +3,7 @@ package io.fibry.mailbox;
 /** Places one behind the other, of which any can leave. Guarded by its queue. */
 final class Chain<E> {
   Place<E> head; // null: empty
-  private Place<E> tail;
+  Place<E> tail;
 
   boolean has(Place<E> place) {
     return place.before != null || place.after != null || head == place;

@@ -9,18 +9,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
-import java.util.stream.Collectors;
 
 /**
  * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made by the engine alone. Thread-safe.
  *
- * <p>Everything is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
- * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right; somebody stands in the line only while the queue is full.
+ * <p>All but the way in is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
+ * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right, or is about to take it; somebody stands in the line only while the queue is full.
  *
  * <p>Where messages are taken as they come, and only refused or made to wait, senders do not take the monitor: they enter the {@link Inbox}, unless it is full, a line stands before it, or the door is shut. Each looks
- * at {@code shut} and {@code running} once more after it has entered, and who changes those looks into the inbox afterwards: so one of the two sees the other.
+ * at {@code shut} and {@code running} after it has entered. Who lets go of the right to run looks into the inbox afterwards, so one of the two sees the other; who enters beside the end takes himself out.
  *
- * <p>A StackOverflowError in here would leave the queue half changed: callers make sure that the stack has room.
+ * <p>A StackOverflowError in a change would leave the queue half changed: who calls one on a user's stack makes sure that there is room.
  *
  * @param <E> what waits
  */
@@ -41,6 +40,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   static {
+    new Inbox<>(1).enter(Place.of(null, null));
     new GuardedQueue<>(Mailbox.unbounded()).await(Place.of(null, null), () -> true); // linked now, and not while a place stands in the line at the edge of somebody's stack
   }
 
@@ -76,8 +76,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     this.kind = kind;
     this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
-    boolean plain = kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
-    this.inbox = plain && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
+    boolean asTheyCome = kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
+    this.inbox = asTheyCome && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
     this.order = new Order<>(kind.order);
   }
 
@@ -115,7 +115,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean room = line.isEmpty() && admits(place) && (pace == null || pace.isInTime(place, order.chain.head, ahead(), now));
+      boolean room = line.isEmpty() && letIn(place) && (pace == null || pace.isInTime(place, order.chain.head, ahead(), now));
       if (!room && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
       expect(place);
       if (!room && kind.overflow == Overflow.BLOCK) {
@@ -260,7 +260,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized List<E> waiting(int most) {
     takeIn();
-    return order.places(most).stream().map(place -> place.item).collect(Collectors.toList()); // a place at its worker has no item
+    return order.places(most).stream().map(place -> place.item).toList();
   }
 
   /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
@@ -304,7 +304,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /** Whether there is room; it is taken then, where senders enter by themselves. */
-  private boolean admits(Place<E> block) {
+  private boolean letIn(Place<E> block) {
     return inbox == null ? hasRoom(block) : inbox.enter(block);
   }
 
@@ -361,7 +361,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   private void promote() {
-    while (lined && admits(line.getFirst())) {
+    while (lined && letIn(line.getFirst())) {
       var place = line.removeFirst();
       lined = !line.isEmpty();
       enter(place, 0); // there is no line where there is a pace

@@ -51,20 +51,26 @@ final class Inbox<E> {
     return newest != known;
   }
 
-  /** Takes over what came, to the end of the chain; answers how many. */
+  /** Takes over what came, to the end of the chain; answers how many. It calls nothing, so that no StackOverflowError of whoever only looks at a queue leaves it half done. */
   int moveTo(Chain<E> chain) {
     int moved = 0;
     var last = newest;
-    var behind = (Place<E>) null;
+    var first = (Place<E>) null;
     for (var place = last; place != known; moved++) {
-      if (behind == null) chain.add(place);
-      else chain.addBefore(place, behind);
+      var older = place.older;
+      place.older = null;
       place.counted = true;
-      place.goTo(Where.QUEUE);
-      behind = place;
-      place = place.older;
-      behind.older = null;
+      if (place.where != Where.QUEUE) place.where = Where.QUEUE;
+      place.after = first;
+      if (first != null) first.before = place;
+      first = place;
+      place = older;
     }
+    if (moved == 0) return 0;
+    first.before = chain.tail;
+    if (chain.tail == null) chain.head = first;
+    else chain.tail.after = first;
+    chain.tail = last;
     known = last;
     return moved;
   }

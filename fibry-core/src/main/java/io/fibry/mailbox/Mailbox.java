@@ -8,8 +8,8 @@ import java.util.Objects;
  * How messages wait for an actor: how many, in which order, and what happens to one too many. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
- * <p>The plain one, {@link #unbounded()}, costs one atomic operation a message. All others share one short lock, which buys what the plain one cannot do: dropping the oldest, freeing the place of a
- * cancelled request at once, waking a handler that waits inside {@code receive}.
+ * <p>The plain one, {@link #unbounded()}, costs one atomic operation a message. All others have one short lock, which buys what the plain one cannot do: dropping the oldest, freeing the place of a
+ * cancelled request at once, waking a handler that waits inside {@code receive}. Where one too many is refused or waits, and nothing else is asked of the mailbox, senders take it only when it is full.
  *
  * @param <M> what can wait in it
  */

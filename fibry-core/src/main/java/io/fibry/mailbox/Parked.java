@@ -2,13 +2,12 @@ package io.fibry.mailbox;
 
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A thread of a ForkJoinPool that waits. As all that waits inside the JDK does it says so to the pool, which lets another thread work meanwhile: what it waits for may stand behind it in the pool. It says so
- * again every now and then, since on Java 21 the pool may forget to wake a thread for a task.
+ * A thread of a ForkJoinPool that waits. As one that waits for a CompletableFuture does it says so to the pool, which lets another thread work meanwhile: what it waits for may stand behind it in the pool. It
+ * says so again every now and then, since on Java 21 the pool may forget to wake a thread for a task.
  *
  * <p>No wake-up is lost: the pool may use up the permit while it makes a thread, so the condition is looked at once more right before each park.
  *
@@ -32,10 +31,8 @@ record Parked(BooleanSupplier ready, Object why) implements ForkJoinPool.Managed
   private static void inPool(Parked parked) {
     try {
       ForkJoinPool.managedBlock(parked);
-    } catch (RejectedExecutionException full) {
-      // no thread more than it has: then without
-    } catch (InterruptedException never) {
-      throw new AssertionError(never);
+    } catch (Throwable without) {
+      // it may have no more threads, can make none, or is shut down: then without, and what the condition threw it throws again
     }
   }
 

@@ -28,17 +28,17 @@ public sealed class Place<E> permits Share {
   E item; // null once it is gone; guarded by the queue
   Object rank; // what the comparator sees; null for a task, and once it is gone; guarded by the queue
   long epoch; // how many pills came before; where the pace matters: when it came, or how long it would have waited; guarded by the queue
-  long number; // in which order those of equal rank came; where the pace matters: how many had left by then; guarded by the queue
+  long number; // in which order those of equal rank came; where the pace matters: how many had left by then; both guarded by the queue. In the inbox: how many came up to it; written before it enters
   boolean timed; // it is known when it came; guarded by the queue
   boolean counted; // against the capacity; guarded by the queue
   Place<E> before; // guarded by the queue
   Place<E> after; // guarded by the queue
   Place<E> next; // the next of a block; set before it is offered
-  Place<E> older; // the one before it in the inbox; null once it was taken over
+  Place<E> older; // the one before it in the inbox; written before it enters, null once it was taken over
   int size = 1; // of the block that begins here; set before it is offered
   List<E> dropped = List.of(); // what made room for it; set by the one who offers
   Thread sender; // who stands in the line with it; set before `where` says LINE
-  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor, by goTo
+  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor, and by its sender before it enters an inbox. What came too late is OUTSIDE again
 
   Place(E item, Object rank, boolean pill) {
     this.item = item;
@@ -93,7 +93,7 @@ public sealed class Place<E> permits Share {
     return places.getFirst();
   }
 
-  /** Under the monitor. A release is enough, but where somebody is woken to see it: that takes a fence more. */
+  /** A release is enough, but where somebody is woken to see it: that takes a fence more. */
   final void goTo(Where place) {
     WHERE.setRelease(this, place);
   }

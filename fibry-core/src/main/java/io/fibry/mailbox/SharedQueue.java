@@ -178,13 +178,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * A worker is gone. What is still on its way to him stays his: who comes with it finds him gone, and sees to it that it is {@link #finish finished}.
    *
    * @param seat his
-   * @return as {@link #deserted}
    */
-  public synchronized boolean leave(Seat<E> seat) {
+  public synchronized void leave(Seat<E> seat) {
     resting.wake(seat);
     if (seat.retired) retiring--;
     seats--;
-    return deserted();
   }
 
   /**
