@@ -157,13 +157,11 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param place not yet offered
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
    */
-  public Answer admit(Place<E> place) {
-    synchronized (this) {
-      expect(place);
-      takeIn();
-      append(place);
-      return run();
-    }
+  public synchronized Answer admit(Place<E> place) {
+    expect(place);
+    takeIn();
+    append(place);
+    return run();
   }
 
   /**
@@ -236,11 +234,9 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param place offered before
    * @return true if it was there
    */
-  public boolean remove(Place<E> place) {
-    synchronized (this) {
-      takeIn();
-      return place.where == Where.QUEUE && (inbox == null || order.chain.has(place)) && take(place) != null; // else it is about to enter
-    }
+  public synchronized boolean remove(Place<E> place) {
+    takeIn();
+    return place.where == Where.QUEUE && (inbox == null || order.chain.has(place)) && take(place) != null; // else it is about to enter
   }
 
   /**
