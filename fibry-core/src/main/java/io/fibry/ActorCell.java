@@ -21,7 +21,7 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public boolean sendMessage(Object message) {
-    return send(new Envelope(Objects.requireNonNull(message, "message"), Along.of(this)), Limit.NONE);
+    return accepted(message, offer(Objects.requireNonNull(message, "message"), Along.of(this)));
   }
 
   @Override

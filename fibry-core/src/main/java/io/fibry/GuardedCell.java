@@ -19,6 +19,12 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   @Override
+  Reason offer(Object message, Along along) {
+    if (phase > OPEN) return Reason.UNDELIVERED;
+    return queue.takesLetters() ? offer(Place.<Object>letter(message, along), message, Limit.NONE) : super.offer(message, along);
+  }
+
+  @Override
   Reason offer(Object node, Object message, Limit limit) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     var place = place(node, message);
@@ -27,7 +33,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   Place<Object> place(Object node, Object message) {
-    return message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
+    return queue.takesLetters() ? Place.of(node) : message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
   }
 
   @Override
@@ -37,14 +43,23 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
       throw new IllegalArgumentException("a block of " + messages.size() + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
     if (phase > OPEN) return Reason.UNDELIVERED;
     var places = new ArrayList<Place<Object>>(messages.size());
-    for (var message : messages) places.add(Place.of(new Envelope(message, along), message));
+    for (var message : messages) places.add(queue.takesLetters() ? Place.letter(message, along) : Place.of(new Envelope(message, along), message));
     return offer(Place.block(places), messages, Limit.NONE);
   }
 
   private Reason offer(Place<Object> place, Object message, Limit limit) {
-    Stack.probe();
-    var answer = queue.offer(place, limit != Limit.NO_WAIT);
-    heed(answer);
+    boolean mayWait = limit != Limit.NO_WAIT;
+    var answer = queue.enter(place, mayWait);
+    if (answer == Answer.TAKEN && stranded == null) return null;
+    if (answer == null) {
+      Stack.probe();
+      answer = queue.offer(place, mayWait);
+    }
+    try {
+      heed(answer);
+    } catch (Throwable edge) { // of the stack
+      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+    }
     for (var dropped : place.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
@@ -64,12 +79,8 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   private void heed(Answer answer) {
-    try {
-      if (answer == Answer.RUN) begin();
-      if (stranded != null) Dispatch.rescue(this);
-    } catch (Throwable edge) { // of the stack: it was not even entered
-      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
-    }
+    if (answer == Answer.RUN) begin();
+    if (stranded != null) Dispatch.rescue(this);
   }
 
   /** For who was told to run it. */
@@ -122,7 +133,11 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     Stack.probe();
     var answer = queue.admit(place);
     if (phase > OPEN) queue.shutDoor();
-    heed(answer);
+    try {
+      heed(answer);
+    } catch (Throwable edge) { // of the stack
+      if (answer == Answer.RUN) stranded = Envelope.NOTHING;
+    }
   }
 
   @Override
@@ -141,6 +156,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     while (true) {
       Object next = queue.poll();
       if (next != null) return next;
+      if (activation.handled >= STREAK && queue.awaitNew()) continue;
       activation.pause();
       if (queue.release()) return null;
       activation.resume();

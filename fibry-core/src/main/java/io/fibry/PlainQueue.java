@@ -22,7 +22,7 @@ abstract sealed class PlainQueue permits Life {
   static final byte ENDING = 1;
   static final byte LEAVING = 2;
   static final byte ENDED = 3;
-  private static final int STREAK = 16; // messages
+  static final int STREAK = 16; // messages
   private static final int MOMENT = 64; // looks
   private static final VarHandle TAIL;
   private static final VarHandle STRANDED;
@@ -42,7 +42,12 @@ abstract sealed class PlainQueue permits Life {
   volatile Object stranded; // a right to run that nobody could give a thread: an Activation or a node; see Dispatch
   private Object tail; // null: idle; else the last node. Swapped by senders, set to null by who has the right to run
 
-  /** Takes a message in. Null: taken; else why not. */
+  /** Takes a message in that nobody waits for. Null: taken; else why not. */
+  Reason offer(Object message, Along along) {
+    return offer(new Envelope(message, along), message, Limit.NONE);
+  }
+
+  /** Takes a node in, and the message that it holds. Null: taken; else why not. */
   Reason offer(Object node, Object message, Limit limit) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     push(node, node);

@@ -155,7 +155,7 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell admitted(Behaviour behaviour) {
     if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox, scheduler()::nanoTime)) : new ActorCell(behaviour);
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox, scheduler()::nanoTime, (message, along) -> new Envelope(message, (Along) along))) : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     scope.admit(cell, label, type);
     if (resident != null) Dispatch.settleIn(cell, resident, () -> {});

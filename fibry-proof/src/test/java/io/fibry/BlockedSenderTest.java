@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class BlockedSenderTest {
   private static final int SCHEDULES = 40;
 
-  /** Sends one element, and waits for room if it must. */
+  /** Sends one element, and waits for room if it must: first for a moment, then asleep. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final Place<String> place;
@@ -35,7 +35,8 @@ class BlockedSenderTest {
 
     @Override
     public void run() {
-      var answer = queue.offer(place, true);
+      var answer = queue.enter(place, true);
+      if (answer == null) answer = queue.offer(place, true);
       taken = answer == Answer.TAKEN || answer == Answer.LINE && queue.await(place, over::get);
       interrupted = Thread.currentThread().isInterrupted();
     }

@@ -13,7 +13,7 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
-/** The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the right to run, and every element taken, removed, dropped or refused: one of the four. Of each sender, every second one is a task, which is never dropped. */
+/** The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the right to run, and every element taken, removed, dropped or refused: one of the four. Of each sender, every second one is a task, which is never dropped; the others are letters where the queue takes them. */
 class GuardedQueueTest {
   @Test
   void refusesWhatIsTooMuch() {
@@ -57,16 +57,17 @@ class GuardedQueueTest {
 
     Offering(Overflow overflow) {
       tasksApart = overflow == Overflow.DROP_OLDEST;
-      queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow));
+      queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow), System::nanoTime, (element, nothing) -> (Integer) element);
       for (int i = 0; i < 6; i++) places.add(new ArrayList<>());
     }
 
     @Operation
     public void offer(@Param(name = "sender") int sender) {
       int element = sender * EACH + ++sent[sender];
-      Place<Integer> place = isTask(element) ? Place.unranked(element) : Place.of(element, element);
+      var place = place(element);
       places.get(sender).add(place);
-      var answer = queue.offer(place, true);
+      var answer = queue.enter(place, true);
+      if (answer == null) answer = queue.offer(place, true);
       for (int dropped : place.takeDropped()) {
         outcomes[dropped]++;
         if (isTask(dropped)) fault(dropped + " is a task, and was dropped");
@@ -74,6 +75,11 @@ class GuardedQueueTest {
       if (answer == Answer.FULL || answer == Answer.SHUT) outcomes[element]++;
       else if (answer == Answer.RUN) drain();
       if (answer == Answer.LINE) fault("it was to wait");
+    }
+
+    private Place<Integer> place(int element) {
+      if (queue.takesLetters()) return isTask(element) ? Place.of(element) : Place.letter(element, null);
+      return isTask(element) ? Place.unranked(element) : Place.of(element, element);
     }
 
     private static boolean isTask(int element) {

@@ -1,6 +1,5 @@
 package io.fibry.mailbox;
 
-import io.fibry.mailbox.Place.Where;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
@@ -46,7 +45,7 @@ final class Choosing<E> {
 
   private E item(Place<E> place) {
     synchronized (queue) {
-      return place.where == Where.QUEUE ? place.item : null;
+      return place.where == Place.QUEUE ? place.item : null;
     }
   }
 

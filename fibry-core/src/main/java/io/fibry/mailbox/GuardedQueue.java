@@ -1,11 +1,10 @@
 package io.fibry.mailbox;
 
-import io.fibry.mailbox.Place.Where;
-import java.lang.invoke.VarHandle;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
@@ -14,12 +13,13 @@ import java.util.function.Predicate;
  * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made by the engine alone. Thread-safe.
  *
  * <p>All but the way in is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
- * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right, or is about to take it; somebody stands in the line only while the queue is full.
+ * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right, or is about to take it; somebody stands in the line only while there is no room for the first there.
  *
  * <p>Where messages are taken as they come, and only refused or made to wait, senders do not take the monitor: they enter the {@link Inbox}, unless it is full, a line stands before it, or the door is shut. Each looks
- * at {@code shut} and {@code running} after it has entered. Who lets go of the right to run looks into the inbox afterwards, so one of the two sees the other; who enters beside the end takes himself out.
+ * at {@code shut} and {@code running} after it has entered. Who lets go of the right to run looks into the inbox afterwards, so one of the two sees the other, and one compare-and-set gives the right to one of them; who
+ * enters beside the end takes himself out.
  *
- * <p>A StackOverflowError in a change would leave the queue half changed: who calls one on a user's stack makes sure that there is room.
+ * <p>A StackOverflowError in a change would leave the queue half changed: who calls one on a user's stack makes sure that there is room; but for {@link #enter}, which as a rule calls nothing once it has changed something.
  *
  * @param <E> what waits
  */
@@ -40,22 +40,23 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   static {
-    new Inbox<>(1).enter(Place.of(null, null));
-    new GuardedQueue<>(Mailbox.unbounded()).await(Place.of(null, null), () -> true); // linked now, and not while a place stands in the line at the edge of somebody's stack
+    var linked = new GuardedQueue<>(Mailbox.unbounded()); // now, and not while a place is on its way in at the edge of somebody's stack
+    linked.offer(Place.of(null), true);
+    linked.enter(Place.of(null), true);
+    linked.await(Place.of(null), () -> true);
   }
 
   private final Mailbox<?> kind;
-  final ArrayDeque<Place<E>> line = new ArrayDeque<>(); // blocked senders, first come first served
+  final Line<E> line = new Line<>();
   final Order<E> order;
-  private int count; // those that count against the capacity
-  private int tasks; // of them
+  final Room room; // null: the inbox counts
   int present; // all but the pill
-  private volatile boolean running;
+  private final AtomicBoolean running = new AtomicBoolean();
   volatile boolean shut;
-  private volatile boolean lined; // somebody stands in the line
   private final Inbox<E> inbox; // null: senders always take the monitor
   private final Choosing<E> choosing; // null: no handler chooses from it
   private final Pace pace; // null: it does not matter how long something waits
+  private final BiFunction<Object, Object, E> letters; // null: it takes none
 
   /**
    * A queue that does what the mailbox says.
@@ -63,21 +64,24 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param kind how messages wait
    */
   public GuardedQueue(Mailbox<?> kind) {
-    this(kind, System::nanoTime);
+    this(kind, System::nanoTime, null);
   }
 
   /**
-   * The same, with a clock of one's own.
+   * The same, with a clock of one's own, and letters.
    *
    * @param kind how messages wait
    * @param clock what it measures waits by; in nanoseconds
+   * @param letters makes an element of a {@link Place#letter letter}, by who takes it; null: there are none
    */
-  public GuardedQueue(Mailbox<?> kind, LongSupplier clock) {
+  public GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> letters) {
     this.kind = kind;
     this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
     boolean asTheyCome = kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
     this.inbox = asTheyCome && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
+    this.letters = inbox == null ? null : letters;
+    this.room = inbox == null ? new Room(kind) : null;
     this.order = new Order<>(kind.order);
   }
 
@@ -99,6 +103,22 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return kind.capacity;
   }
 
+  /** {@return whether messages come as letters} */
+  public boolean takesLetters() {
+    return letters != null;
+  }
+
+  /**
+   * Lets a message in, or a block of them, where that is simple: somebody runs, the door is open, and there is room or will be in a moment. For who has not made sure that there is room on his stack.
+   *
+   * @param place not yet offered
+   * @param mayWait false: not for a moment
+   * @return mostly {@link Answer#TAKEN}; but also what {@link #offer} answers, should the one who runs let go just now. Null: it is not in, and must be offered
+   */
+  public Answer enter(Place<E> place, boolean mayWait) {
+    return running.get() ? tryEnter(place, mayWait && kind.overflow == Overflow.BLOCK) : null;
+  }
+
   /**
    * Offers a message, or a block of them.
    *
@@ -107,42 +127,44 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return what became of it
    */
   public Answer offer(Place<E> place, boolean mayWait) {
-    if (inbox != null && !shut && !lined) { // without the monitor; what is read after it entered was written before it did, or its writer sees it
-      place.goTo(Where.QUEUE);
-      if (inbox.enter(place)) return shut ? late(place) : running ? Answer.TAKEN : runNow();
-      place.goTo(Where.OUTSIDE);
-    }
+    var entered = tryEnter(place, false);
+    if (entered != null) return entered;
     long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean room = line.isEmpty() && letIn(place) && (pace == null || pace.isInTime(place, order.chain.head, ahead(), now));
-      if (!room && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
+      boolean fits = line.isEmpty() && letIn(place) && (pace == null || pace.isInTime((Ranked<E>) place, (Ranked<E>) order.chain.head, ahead(), now));
+      if (!fits && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
       expect(place);
-      if (!room && kind.overflow == Overflow.BLOCK) {
-        place.sender = Thread.currentThread();
-        place.goTo(Where.LINE);
+      if (!fits && kind.overflow == Overflow.BLOCK) {
         line.add(place);
-        lined = true;
         return Answer.LINE;
       }
-      if (!room) place.dropped = dropOldest(place);
+      if (!fits) ((Ranked<E>) place).dropped(dropOldest(place));
       enter(place, now);
       return run();
     }
   }
 
-  private synchronized Answer runNow() {
-    takeIn();
-    return run();
+  /** Without the monitor. What is read after it entered was written before it did, or its writer sees it; and no call that follows goes deeper than entering did. Null: it did not enter. */
+  private Answer tryEnter(Place<E> place, boolean mayWait) {
+    if (inbox == null || shut || !line.isEmpty()) return null;
+    int size = place.size();
+    place.number = Place.COMING;
+    place.goTo(Place.QUEUE);
+    if (inbox.enter(place, size) || mayWait && inbox.awaitRoom(size) && line.isEmpty() && inbox.enter(place, size)) return shut ? late(place, size) : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
+    place.goTo(Place.OUTSIDE);
+    return null;
   }
 
   /** It entered while the door was being shut. Who empties the queue has begun with it, or it was too late. */
-  private synchronized Answer late(Place<E> block) {
+  private synchronized Answer late(Place<E> block, int size) {
     takeIn();
-    if (block.where != Where.QUEUE) return Answer.TAKEN;
-    for (var place = block; place != null; place = place.next) {
-      take(place);
-      place.goTo(Where.OUTSIDE);
+    if (block.where != Place.QUEUE) return Answer.TAKEN;
+    for (Place<E> place = block, next; size > 0; place = next, size--) { // behind it may stand what was admitted
+      next = place.after;
+      order.remove(place);
+      gone(place);
+      place.goTo(Place.OUTSIDE);
     }
     return Answer.SHUT;
   }
@@ -181,7 +203,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   public synchronized void putBack(List<Place<E>> places) {
     for (var place : places.reversed()) {
       order.chain.addFirst(place);
-      place.goTo(Where.QUEUE);
+      place.goTo(Place.QUEUE);
       present++;
     }
   }
@@ -194,14 +216,13 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @return true: it was taken; false: it never will be
    */
   public boolean await(Place<E> place, BooleanSupplier over) {
-    Parked.until(() -> place.where != Where.LINE || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place), this);
-    return place.where != Where.OUTSIDE;
+    Parked.until(() -> place.where != Place.LINE || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place), this);
+    return place.where != Place.OUTSIDE;
   }
 
   private synchronized boolean leaveLine(Place<E> place) {
-    if (place.where != Where.LINE) return false;
+    if (place.where != Place.LINE) return false;
     line.remove(place);
-    lined = !line.isEmpty();
     sendAway(place);
     promote(); // a block that stood before others may have left
     return true;
@@ -217,15 +238,20 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return place == null ? null : take(place);
   }
 
+  /** {@return whether a message came by now, or did within a moment; for who has the right to run, and found nothing} */
+  public boolean awaitNew() {
+    return inbox != null && inbox.awaitNew();
+  }
+
   /**
    * Gives the right to run back, if nothing waits.
    *
    * @return false: something waits, and the right is still the caller's
    */
   public synchronized boolean release() {
-    running = first() != null;
-    if (!running && inbox != null && inbox.hasNew()) running = true; // who entered in between saw somebody run
-    return !running;
+    if (first() != null) return false;
+    running.set(false);
+    return inbox == null || !inbox.hasNew() || run() == Answer.TAKEN; // who entered in between saw somebody run, or runs
   }
 
   /**
@@ -236,7 +262,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized boolean remove(Place<E> place) {
     takeIn();
-    return place.where == Where.QUEUE && (inbox == null || order.chain.has(place)) && take(place) != null; // else it is about to enter
+    return place.where == Place.QUEUE && (inbox == null || place.counted || place.number == 0) && take(place) != null; // else it is about to enter
   }
 
   /**
@@ -256,28 +282,26 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized List<E> waiting(int most) {
     takeIn();
-    return order.places(most).stream().map(place -> place.item).toList();
+    return order.places(most).stream().map(place -> place.item(letters)).toList();
   }
 
   /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
   public void shutDoor() {
-    var refused = new ArrayList<Place<E>>();
+    List<Place<E>> refused;
     Thread handler;
     synchronized (this) {
       shut = true;
-      refused.addAll(line);
-      line.clear();
-      lined = false;
+      refused = line.clear();
       refused.forEach(this::sendAway);
       handler = choosing == null ? null : choosing.receiver();
     }
-    refused.forEach(place -> wake(place));
+    refused.forEach(Line::wake);
     LockSupport.unpark(handler);
   }
 
   /** {@return how many wait that count against the capacity} */
   public synchronized int size() {
-    return inbox == null ? count : inbox.count();
+    return inbox == null ? room.count() : inbox.count();
   }
 
   /** {@return how many wait, whether they count or not; without the pill} */
@@ -288,43 +312,41 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** {@return whether nobody has the right to run, so nothing waits} */
   public synchronized boolean isIdle() {
-    return !running && (inbox == null || !inbox.hasNew());
+    return !running.get() && first() == null;
   }
 
   // ---- under the monitor
 
   Answer run() {
-    if (running) return Answer.TAKEN;
-    running = true;
-    return Answer.RUN;
+    return !running.get() && running.compareAndSet(false, true) ? Answer.RUN : Answer.TAKEN;
   }
 
   /** Whether there is room; it is taken then, where senders enter by themselves. */
   private boolean letIn(Place<E> block) {
-    return inbox == null ? hasRoom(block) : inbox.enter(block);
+    return inbox == null ? room.isEnoughFor(block) : inbox.enter(block, block.size());
   }
 
   private void enter(Place<E> block, long now) {
     takeIn();
     if (inbox != null) return;
-    for (var place = block; place != null; place = place.next) {
-      if (pace != null) pace.enters(place, now);
+    for (Place<E> place = block, next; place != null; place = next) {
+      next = place.after;
+      place.after = null;
+      if (pace != null) pace.enters((Ranked<E>) place, now);
       append(place);
-      place.counted = true;
-      count++;
-      if (place.isTask()) tasks++;
+      room.add(place);
     }
   }
 
   void expect(Place<E> place) {} // asks the user's code, before anything has changed
 
   void sendAway(Place<E> place) {
-    place.goTo(Where.OUTSIDE);
+    place.goTo(Place.OUTSIDE);
   }
 
   void append(Place<E> place) {
     order.add(place);
-    place.goTo(Where.QUEUE);
+    place.goTo(Place.QUEUE);
     if (!place.pill) present++;
     if (choosing != null) choosing.came(place);
   }
@@ -336,46 +358,29 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   E take(Place<E> place) {
+    E item = place.item(letters);
     order.remove(place);
-    return gone(place);
-  }
-
-  final E gone(Place<E> place) {
-    E item = place.item;
-    place.goTo(Where.GONE);
-    if (!place.pill) present--;
-    if (pace != null) pace.leaves();
-    if (place.counted && inbox != null) inbox.leaves();
-    else if (place.counted) {
-      count--;
-      if (place.isTask()) tasks--;
-    }
-    place.item = null;
-    place.rank = null;
-    if (place.counted) promote();
+    gone(place);
     return item;
   }
 
+  final void gone(Place<E> place) {
+    place.goTo(Place.GONE);
+    if (!place.pill) present--;
+    if (pace != null) pace.leaves();
+    if (place.counted && inbox != null) inbox.leaves();
+    else if (place.counted) room.remove(place);
+    place.forget();
+    if (place.counted) promote();
+  }
+
   private void promote() {
-    while (lined && letIn(line.getFirst())) {
-      var place = line.removeFirst();
-      lined = !line.isEmpty();
+    while (!line.isEmpty() && letIn(line.first())) {
+      var place = line.first();
+      line.remove(place);
       enter(place, 0); // there is no line where there is a pace
-      wake(place);
+      Line.wake(place);
     }
-  }
-
-  /** The fence: unpark only looks, where it finds a permit that an earlier one left. The sender takes that, and must then see where its place stands now. */
-  private static void wake(Place<?> place) {
-    VarHandle.fullFence();
-    LockSupport.unpark(place.sender);
-    place.sender = null; // the inbox keeps its newest place
-  }
-
-  /** Where the oldest is dropped, tasks have room of their own: who gave one would never hear that it was dropped. */
-  final boolean hasRoom(Place<E> place) {
-    int others = kind.overflow != Overflow.DROP_OLDEST ? count : place.isTask() ? tasks : count - tasks;
-    return others + place.size <= kind.capacity;
   }
 
   /** How many come before who comes now. */
@@ -385,7 +390,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   List<E> dropOldest(Place<E> next) {
     var dropped = new ArrayList<E>();
-    for (var place = order.chain.head; place != null && !hasRoom(next); ) {
+    for (var place = order.chain.head; place != null && !room.isEnoughFor(next); ) {
       var after = place.after;
       if (place.mayBeDropped()) dropped.add(take(place));
       place = after;

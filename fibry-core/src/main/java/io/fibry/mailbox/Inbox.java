@@ -1,6 +1,5 @@
 package io.fibry.mailbox;
 
-import io.fibry.mailbox.Place.Where;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -11,11 +10,18 @@ import java.lang.invoke.VarHandle;
  * before it, up to the one that was taken over last. A place is used once and the newest one stays, so what is found unchanged was unchanged all the time.
  */
 final class Inbox<E> {
+  private static final int LOOKS = 64;
+  private static final int STILL = 8; // looks at a taker who does not go on
+  private static final int PAUSES = 8; // before each look at him
+  private static final int SOME = 32; // places; or a sender who finds one fills it, and is where he was
   private static final VarHandle NEWEST;
+  private static final VarHandle LEFT;
 
   static {
     try {
-      NEWEST = MethodHandles.lookup().findVarHandle(Inbox.class, "newest", Place.class);
+      var lookup = MethodHandles.lookup();
+      NEWEST = lookup.findVarHandle(Inbox.class, "newest", Place.class);
+      LEFT = lookup.findVarHandle(Inbox.class, "left", long.class);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -23,27 +29,69 @@ final class Inbox<E> {
 
   private final int capacity;
   private volatile Place<E> newest; // null: none came yet
+  private volatile long most; // so many may have come, as far as senders know: too low at times, never too high; written by senders
   private Place<E> known; // the newest that was taken over; guarded by the queue
   private volatile long left; // how many of those that came are gone; written under the monitor
+  private final Moment forRoom = new Moment();
+  private final Moment forNew = new Moment();
 
   Inbox(int capacity) {
     this.capacity = capacity;
   }
 
   /** Lets a block in, if there is room for all of it. */
-  boolean enter(Place<E> block) {
+  boolean enter(Place<E> block, int size) {
     while (true) {
       var before = newest;
       long number = before == null ? 0 : before.number;
-      if (number + block.size - left > capacity) return false;
+      if (number + size > most && !hasRoom(number + size)) {
+        block.before = null; // of an attempt before
+        return false;
+      }
       var last = before;
-      for (var place = block; place != null; place = place.next) {
-        place.older = last;
+      for (var place = block; place != null; place = place.after) {
+        place.before = last;
         place.number = ++number;
         last = place;
       }
       if (NEWEST.compareAndSet(this, before, last)) return true;
     }
+  }
+
+  /** Senders look how many have left only where they must: the taker writes it at every message. */
+  private boolean hasRoom(long numbers) {
+    long now = left + capacity;
+    if (numbers > now) return false;
+    most = now;
+    return true;
+  }
+
+  /** Full: looks on for a moment, as long as the taker goes on, until there is room for some. False: there is none. */
+  boolean awaitRoom(int size) {
+    return forRoom.isWorthwhile() && forRoom.helped(looksForRoom(size));
+  }
+
+  private boolean looksForRoom(int size) {
+    long room = came() + size - capacity; // so many must have left
+    long some = room + Math.min(SOME, capacity / 2);
+    long seen = left;
+    for (int looks = 0, still = 0; looks < LOOKS && still < STILL && seen < some; looks++, still++) {
+      for (int i = 0; i < PAUSES; i++) Thread.onSpinWait(); // each look takes from the taker what he writes at every message
+      long now = left;
+      if (now != seen) still = 0;
+      seen = now;
+    }
+    return seen >= room;
+  }
+
+  /** Empty: looks on for a moment, until something comes. */
+  boolean awaitNew() {
+    return forNew.isWorthwhile() && forNew.helped(looksForNew());
+  }
+
+  private boolean looksForNew() {
+    for (int looks = 0; looks < LOOKS && !hasNew(); looks++) Thread.onSpinWait();
+    return hasNew();
   }
 
   /** Whether something was not taken over yet. */
@@ -57,14 +105,11 @@ final class Inbox<E> {
     var last = newest;
     var first = (Place<E>) null;
     for (var place = last; place != known; moved++) {
-      var older = place.older;
-      place.older = null;
       place.counted = true;
-      if (place.where != Where.QUEUE) place.where = Where.QUEUE;
+      if (place.where != Place.QUEUE) place.where = Place.QUEUE;
       place.after = first;
-      if (first != null) first.before = place;
       first = place;
-      place = older;
+      place = place.before;
     }
     if (moved == 0) return 0;
     first.before = chain.tail;
@@ -77,12 +122,16 @@ final class Inbox<E> {
 
   /** One that came is gone. */
   void leaves() {
-    left++;
+    LEFT.setRelease(this, left + 1);
   }
 
-  /** How many are there. */
+  /** How many are there; under the monitor, by which they leave. */
   int count() {
+    return (int) (came() - left);
+  }
+
+  private long came() {
     var last = newest;
-    return last == null ? 0 : (int) (last.number - left);
+    return last == null ? 0 : last.number;
   }
 }

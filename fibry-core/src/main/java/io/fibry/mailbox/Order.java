@@ -1,6 +1,5 @@
 package io.fibry.mailbox;
 
-import io.fibry.mailbox.Place.Where;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -9,7 +8,7 @@ import java.util.TreeSet;
 /** In which order what waits is taken: what has no rank as it came, then by rank. Guarded by its queue. */
 final class Order<E> {
   final Chain<E> chain = new Chain<>(); // all that has no rank
-  private final TreeSet<Place<E>> ranked; // null: nothing has
+  private final TreeSet<Ranked<E>> ranked; // null: nothing has
   private long epoch;
   private long numbers;
 
@@ -19,14 +18,15 @@ final class Order<E> {
   }
 
   void add(Place<E> place) {
-    if (ranked == null || !place.pill && place.rank == null) {
+    if (ranked == null || place.isTask()) {
       chain.add(place);
       return;
     }
-    place.epoch = epoch;
-    place.number = numbers++;
-    ranked.add(place); // a comparator that throws does so before anything has changed
-    if (place.pill) epoch++;
+    var one = (Ranked<E>) place;
+    one.epoch = epoch;
+    one.number = numbers++;
+    ranked.add(one); // a comparator that throws does so before anything has changed
+    if (one.pill) epoch++;
   }
 
   /** What comes next; null: nothing waits. */
@@ -37,7 +37,7 @@ final class Order<E> {
   void remove(Place<E> place) {
     if (chain.has(place)) chain.remove(place);
     else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
-    else ranked.remove(place);
+    else ranked.remove((Ranked<E>) place);
   }
 
   /** The first so many. */
@@ -51,7 +51,7 @@ final class Order<E> {
   /** As they would be taken, without those that are gone. */
   void sort(List<Place<E>> places) {
     if (ranked == null) return;
-    places.removeIf(place -> place.where != Where.QUEUE);
-    places.sort(ranked.comparator());
+    places.removeIf(place -> place.where != Place.QUEUE);
+    places.sort((a, b) -> ranked.comparator().compare((Ranked<E>) a, (Ranked<E>) b));
   }
 }

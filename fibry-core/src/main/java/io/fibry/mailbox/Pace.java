@@ -25,7 +25,7 @@ final class Pace {
 
   // ---- under the monitor
 
-  void enters(Place<?> place, long now) {
+  void enters(Ranked<?> place, long now) {
     place.timed = true;
     place.epoch = now;
     place.number = left;
@@ -36,14 +36,14 @@ final class Pace {
   }
 
   /** Whether one would not wait too long behind so many; else it learns how long it would have waited. Next is the first of them. */
-  boolean isInTime(Place<?> place, Place<?> next, int waiting, long now) {
+  boolean isInTime(Ranked<?> place, Ranked<?> next, int waiting, long now) {
     long wait = foreseen(next, waiting, now);
     if (wait > target) place.epoch = wait;
     return wait <= target;
   }
 
   /** How long who comes behind so many would wait. 0: nobody waits, or the next one was admitted: then no clock was asked, which might have thrown. Senders may come in another order than they read it. */
-  private long foreseen(Place<?> next, int waiting, long now) {
+  private long foreseen(Ranked<?> next, int waiting, long now) {
     return next == null || !next.timed ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
   }
 }

@@ -2,48 +2,69 @@ package io.fibry.mailbox;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.Comparator;
 import java.util.List;
+import java.util.function.BiFunction;
 
 /**
  * Where one element of a {@link GuardedQueue} stands; used once. Made by the engine alone.
  *
+ * <p>It is small, as it goes from the sender's processor to the taker's: what only some queues ask of it, {@link Ranked} has.
+ *
  * @param <E> what waits
  */
-public sealed class Place<E> permits Share {
-  enum Where { OUTSIDE, LINE, QUEUE, GONE }
-
+public sealed class Place<E> permits Letter, Ranked {
+  // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; under the monitor, and by its sender before it enters an inbox. What found no room there is OUTSIDE again, and so is what was taken out since it came too late
+  static final byte OUTSIDE = 0;
+  static final byte LINE = 1;
+  static final byte QUEUE = 2;
+  static final byte GONE = 3;
+  static final long COMING = -1;
   private static final VarHandle WHERE;
 
   static {
     try {
-      WHERE = MethodHandles.lookup().findVarHandle(Place.class, "where", Where.class);
-      new Place<>(null, null, true).goTo(Where.OUTSIDE); // linked now, and not under a monitor at the edge of somebody's stack
+      WHERE = MethodHandles.lookup().findVarHandle(Place.class, "where", byte.class);
+      new Place<>(null, true).goTo(OUTSIDE); // linked now, and not under a monitor at the edge of somebody's stack
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
   }
 
   final boolean pill;
-  E item; // null once it is gone; guarded by the queue
-  Object rank; // what the comparator sees; null for a task, and once it is gone; guarded by the queue
-  long epoch; // how many pills came before; where the pace matters: when it came, or how long it would have waited; guarded by the queue
-  long number; // in which order those of equal rank came; where the pace matters: how many had left by then; both guarded by the queue. In the inbox: how many came up to it; written before it enters
-  boolean timed; // it is known when it came; guarded by the queue
   boolean counted; // against the capacity; guarded by the queue
-  Place<E> before; // guarded by the queue
-  Place<E> after; // guarded by the queue
-  Place<E> next; // the next of a block; set before it is offered
-  Place<E> older; // the one before it in the inbox; written before it enters, null once it was taken over
-  int size = 1; // of the block that begins here; set before it is offered
-  List<E> dropped = List.of(); // what made room for it; set by the one who offers
+  volatile byte where;
+  long number; // in an inbox: how many came up to it; COMING, then written before it enters; 0 for what never came through one: it was admitted, or put back. Else as Ranked says
+  E item; // null once it is gone; guarded by the queue
+  Place<E> before; // in the inbox: what came before it, written before it enters; then guarded by the queue
+  Place<E> after; // the next of its block, set before it is offered; then guarded by the queue
   Thread sender; // who stands in the line with it; set before `where` says LINE
-  volatile Where where = Where.OUTSIDE; // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; written under the monitor, and by its sender before it enters an inbox. What came too late is OUTSIDE again
 
-  Place(E item, Object rank, boolean pill) {
+  Place(E item, boolean pill) {
     this.item = item;
-    this.rank = rank;
     this.pill = pill;
+  }
+
+  /**
+   * A place in the order in which it comes.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @return a place
+   */
+  public static <E> Place<E> of(E item) {
+    return new Place<>(item, false);
+  }
+
+  /**
+   * A place in the order in which it comes, for a message that needs no envelope.
+   *
+   * @param <E> what waits
+   * @param message what it holds
+   * @param along what travels along; null: nothing
+   * @return a place, for queues that take letters
+   */
+  public static <E> Place<E> letter(Object message, Object along) {
+    return new Letter<>(message, along);
   }
 
   /**
@@ -55,7 +76,7 @@ public sealed class Place<E> permits Share {
    * @return a place
    */
   public static <E> Place<E> of(E item, Object message) {
-    return new Place<>(item, message, false);
+    return new Ranked<>(item, message, false);
   }
 
   /**
@@ -66,7 +87,7 @@ public sealed class Place<E> permits Share {
    * @return a place
    */
   public static <E> Place<E> unranked(E item) {
-    return new Place<>(item, null, false);
+    return new Ranked<>(item, null, false);
   }
 
   /**
@@ -77,7 +98,7 @@ public sealed class Place<E> permits Share {
    * @return a place
    */
   public static <E> Place<E> last(E item) {
-    return new Place<>(item, null, true);
+    return new Ranked<>(item, null, true);
   }
 
   /**
@@ -88,51 +109,58 @@ public sealed class Place<E> permits Share {
    * @return the first one
    */
   public static <E> Place<E> block(List<Place<E>> places) {
-    for (int i = 1; i < places.size(); i++) places.get(i - 1).next = places.get(i);
-    places.getFirst().size = places.size();
+    for (int i = 1; i < places.size(); i++) places.get(i - 1).after = places.get(i);
     return places.getFirst();
   }
 
+  /** Of the block that begins here; before it is let in. */
+  final int size() {
+    int size = 1;
+    for (var next = after; next != null; next = next.after) size++;
+    return size;
+  }
+
   /** A release is enough, but where somebody is woken to see it: that takes a fence more. */
-  final void goTo(Where place) {
+  final void goTo(byte place) {
     WHERE.setRelease(this, place);
   }
 
   /** {@return whether it stands in the line of blocked senders} */
   public boolean inLine() {
-    return where == Where.LINE;
+    return where == LINE;
   }
 
   /** {@return whether it was not let in, or not yet} */
   public boolean isOutside() {
-    return where == Where.OUTSIDE;
+    return where == OUTSIDE;
   }
 
   /** {@return whether it was taken out} */
   public boolean isGone() {
-    return where == Where.GONE;
+    return where == GONE;
   }
 
-  /** In which order they are taken; a pill comes after all that came before it. Asked many times for each message, so not put together of comparators. */
-  final int compareTo(Place<E> other, Comparator<Object> order) {
-    if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
-    if (pill != other.pill) return pill ? 1 : -1;
-    int ranks = pill ? 0 : order.compare(rank, other.rank);
-    return ranks != 0 ? ranks : Long.compare(number, other.number);
+  /** What waits here; of a letter, this makes it. */
+  E item(BiFunction<Object, Object, E> letters) {
+    return item;
   }
 
-  /** Until it is gone. */
+  /** It is gone, and holds nothing any more. */
+  void forget() {
+    item = null;
+  }
+
   boolean isTask() {
-    return rank == null && !pill;
+    return false;
   }
 
   boolean mayBeDropped() {
-    return counted && rank != null;
+    return false;
   }
 
   /** {@return how long it would have waited, in nanoseconds, where it was refused for that; else 0; for the one who offered it} */
   public long foreseen() {
-    return where == Where.OUTSIDE ? epoch : 0;
+    return 0;
   }
 
   /**
@@ -141,8 +169,6 @@ public sealed class Place<E> permits Share {
    * @return the oldest first
    */
   public List<E> takeDropped() {
-    var told = dropped;
-    dropped = List.of();
-    return told;
+    return List.of();
   }
 }

@@ -1,7 +1,7 @@
 package io.fibry.mailbox;
 
 /** A place in a {@link SharedQueue}. */
-final class Share<E> extends Place<E> {
+final class Share<E> extends Ranked<E> {
   final int weight;
   Object key; // null: none, or its lane is known: the key may be the message itself, and outlive it in a future. Guarded by the queue once it is offered
   Lanes.Lane<E> lane; // null: none, or not yet; guarded by the queue

@@ -1,9 +1,7 @@
 package io.fibry.mailbox;
 
-import io.fibry.mailbox.Place.Where;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 /**
@@ -48,7 +46,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param clock what it measures waits by; in nanoseconds
    */
   public SharedQueue(Mailbox<?> kind, Sharing<?> sharing, LongSupplier clock) {
-    super(kind, clock);
+    super(kind, clock, null);
     this.sharing = sharing;
     this.free = sharing.permits;
     this.lanes = sharing.key == null ? null : new Lanes<>();
@@ -136,7 +134,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (rests) rest(seat);
     if (over) return item;
     share.item = item;
-    share.goTo(Where.QUEUE);
+    share.goTo(Place.QUEUE);
     share.counted = false;
     order.chain.addFirst(share);
     if (lanes != null) lanes.all.addFirst(share);
@@ -297,7 +295,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /** Who waits for room is not let in by what has changed: so he may wait for himself. */
   private void wakeLine() {
-    if (!canBegin()) for (var place : line) LockSupport.unpark(place.sender);
+    if (!canBegin()) line.alert();
   }
 
   private void done(Seat<E> seat) {
@@ -331,7 +329,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes != null && place instanceof Share<E> share) {
       if (pill != null) lanes.forget(share); // nothing behind it is ever begun
       if (!lanes.enter(share)) {
-        share.goTo(Where.QUEUE);
+        share.goTo(Place.QUEUE);
         present++;
         return;
       }
@@ -351,8 +349,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private E remove(Share<E> share, boolean begins) {
     if (lanes == null) return super.take(share);
     lanes.all.remove(share);
-    if (lanes.leaveLane(share)) return gone(share);
-    E item = super.take(share);
+    E item = share.item;
+    if (lanes.leaveLane(share)) gone(share);
+    else super.take(share);
     if (!begins) advance(share);
     return item;
   }
@@ -369,7 +368,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   List<E> dropOldest(Place<E> next) {
     if (lanes == null) return super.dropOldest(next);
     var dropped = new ArrayList<E>();
-    while (!hasRoom(next)) {
+    while (!room.isEnoughFor(next)) {
       var oldest = lanes.all.stream().filter(Place::mayBeDropped).findFirst();
       if (oldest.isEmpty()) break;
       dropped.add(take(oldest.get()));
