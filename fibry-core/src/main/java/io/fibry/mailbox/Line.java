@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Blocked senders, first come first served. Guarded by its queue, but for the look whether somebody stands there. */
 final class Line<E> {
-  private final ArrayDeque<Place<E>> places = new ArrayDeque<>();
+  private final ArrayDeque<Place<E>> places = new ArrayDeque<>(1); // most queues never have a line
   private volatile boolean empty = true; // written under the monitor; read by senders too
 
   boolean isEmpty() {
