@@ -140,7 +140,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
         return Answer.LINE;
       }
       if (!fits) ((Ranked<E>) place).dropped(dropOldest(place));
-      enter(place, now);
+      add(place, now);
       return run();
     }
   }
@@ -326,7 +326,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return inbox == null ? room.isEnoughFor(block) : inbox.enter(block, block.size());
   }
 
-  private void enter(Place<E> block, long now) {
+  private void add(Place<E> block, long now) {
     takeIn();
     if (inbox != null) return;
     for (Place<E> place = block, next; place != null; place = next) {
@@ -378,7 +378,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     while (!line.isEmpty() && letIn(line.first())) {
       var place = line.first();
       line.remove(place);
-      enter(place, 0); // there is no line where there is a pace
+      add(place, 0); // there is no line where there is a pace
       Line.wake(place);
     }
   }

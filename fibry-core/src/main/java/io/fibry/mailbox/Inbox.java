@@ -32,8 +32,8 @@ final class Inbox<E> {
   private volatile long most; // so many may have come, as far as senders know: too low at times, never too high; written by senders
   private Place<E> known; // the newest that was taken over; guarded by the queue
   private volatile long left; // how many of those that came are gone; written under the monitor
-  private final Moment forRoom = new Moment();
-  private final Moment forNew = new Moment();
+  private final Moment forRoom = new Moment(); // of senders
+  private final Moment forNew = new Moment(); // of who has the right to run
 
   Inbox(int capacity) {
     this.capacity = capacity;

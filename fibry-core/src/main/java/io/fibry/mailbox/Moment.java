@@ -8,7 +8,7 @@ final class Moment {
   private static final int PATIENCE = 4; // in a row
   private static final int PAUSE = 32; // left out then
 
-  private int vain; // in a row; from PATIENCE on, and how many were left out
+  private int vain; // in a row; from PATIENCE on, and how many were left out. Written by whoever waits
 
   boolean isWorthwhile() {
     if (vain >= PATIENCE + PAUSE) vain = PATIENCE - 1;

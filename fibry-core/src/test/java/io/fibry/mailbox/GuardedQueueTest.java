@@ -162,4 +162,30 @@ class GuardedQueueTest {
     assertFalse(block.inLine());
     assertEquals(List.of("c", "d"), queue.waiting(9));
   }
+
+  @Test
+  void enteringIsForQueuesThatHaveRoomAndThatSomebodyRuns() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
+    assertNull(queue.enter(place("idle"), true));
+    queue.offer(place("a"), true);
+    assertEquals(Answer.TAKEN, queue.enter(place("b"), true));
+
+    var late = place("c");
+    assertNull(queue.enter(late, true)); // it looks for a moment, and nobody takes anything
+
+    assertTrue(late.isOutside());
+    assertFalse(queue.remove(late));
+    assertEquals(List.of("a", "b"), queue.waiting(9));
+  }
+
+  @Test
+  void aLetterIsOpenedByWhoTakesItOrLooksAtIt() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, along) -> message + " with " + along);
+
+    queue.offer(Place.letter("a", "b"), true);
+
+    assertEquals(List.of("a with b"), queue.waiting(9));
+    assertEquals("a with b", queue.poll());
+    assertNull(queue.poll());
+  }
 }
