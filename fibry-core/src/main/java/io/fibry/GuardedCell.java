@@ -20,8 +20,8 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
 
   @Override
   Reason offer(Object message, Along along) {
-    if (phase > OPEN) return Reason.UNDELIVERED;
-    return queue.takesLetters() ? offer(Place.<Object>letter(message, along), message, Limit.NONE) : super.offer(message, along);
+    if (!queue.takesLetters()) return super.offer(message, along);
+    return phase > OPEN ? Reason.UNDELIVERED : offer(Place.<Object>letter(message, along), message, Limit.NONE);
   }
 
   @Override
