@@ -1,7 +1,8 @@
 import org.jspecify.annotations.NullMarked;
 
 /**
- * Actors on virtual threads: some state, a mailbox, and a handler that sees one message at a time. Start at {@link io.fibry.ActorSystem}.
+ * Actors on virtual threads: some state, a mailbox, and a handler that sees one message at a time.
+ * Start at {@link io.fibry.ActorSystem}.
  */
 @NullMarked
 module io.fibry {

@@ -12,12 +12,16 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the messages of a scope and of those below it, and the last dead letters among them. Outcomes only: what is sent is counted by nobody, once it is quiet it is their sum. Each outcome is entered here
- * and in the accounts of all scopes around, so that those need not ask scopes that are gone. Thread-safe, without a lock: the sender who is refused may be at the edge of his stack.
+ * What became of the messages of a scope and of those below it, and the last dead letters among
+ * them. Outcomes only: what is sent is counted by nobody, once it is quiet it is their sum. Each
+ * outcome is entered here and in the accounts of all scopes around, so that those need not ask
+ * scopes that are gone. Thread-safe, without a lock: the sender who is refused may be at the edge
+ * of his stack.
  */
 final class Accounts {
   private static final int KEPT = 100;
-  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set while this thread is inside a listener
+  // set while this thread is inside a listener
+  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>();
 
   private final Scope scope;
   private final Accounts around; // null: the root's
@@ -26,7 +30,8 @@ final class Accounts {
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private volatile List<DeadLetter> leftovers; // while a close is on: what it leaves; synchronized by itself
+  // while a close is on: what it leaves; synchronized by itself
+  private volatile List<DeadLetter> leftovers;
 
   Accounts(Scope scope, Accounts around) {
     this.scope = scope;
@@ -42,7 +47,10 @@ final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /** Somebody was at work, and nothing came of it: he put a message aside, say. For who waits until all is quiet. */
+  /**
+   * Somebody was at work, and nothing came of it: he put a message aside, say. For who waits until
+   * all is quiet.
+   */
   void countTurn() {
     for (var each = this; each != null; each = each.around) each.turns.increment();
   }
@@ -68,7 +76,10 @@ final class Accounts {
     return sum;
   }
 
-  /** A message that nobody waits for was not handled: counts it, keeps it for a while and tells the listener. */
+  /**
+   * A message that nobody waits for was not handled: counts it, keeps it for a while and tells the
+   * listener.
+   */
   void deadLetter(ActorCell cell, Object message, Reason reason, Throwable cause) {
     countUnhandled(reason);
     Events.deadLetter(cell, message, reason);

@@ -5,14 +5,17 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One stretch of a thread working through a mailbox: the only place that calls the user's code for a message. It runs once, however often it is handed out; a resident one lasts as long as its actor. What the handler
- * sees of it is {@link Turn}. All fields are its own thread's, where not said otherwise.
+ * One stretch of a thread working through a mailbox: the only place that calls the user's code for
+ * a message. It runs once, however often it is handed out; a resident one lasts as long as its
+ * actor. What the handler sees of it is {@link Turn}. All fields are its own thread's, where not
+ * said otherwise.
  */
 final class Activation extends Turn implements Runnable {
   /** How it came to its thread. */
   enum Kind { NORMAL, RESIDENT, INLINE, BURIAL }
 
-  static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>(); // who works on this thread; a nested one puts back what it found
+  // who works on this thread; a nested one puts back what it found
+  static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>();
   private static final int DEEPEST_INLINE = 32;
   private static final int BATCH = 256;
   private static final long SLICE = 1_000_000; // ns
@@ -31,7 +34,8 @@ final class Activation extends Turn implements Runnable {
   final boolean own; // its thread was made by the library: it may be named and interrupted
   final Kind kind;
   private int depth; // how many inline requests deep
-  volatile Object handed; // resident only: the node to go on with; written by who has the right to run, taken by its thread
+  // resident only: the node to go on with; written by who has the right to run, taken by its thread
+  volatile Object handed;
   volatile boolean claimed; // false -> true, by the run that counts
   private Object node; // from where on the right to run is ours; null: it is not
   private boolean leaving; // the pill was met: the hooks are ours to run
@@ -71,7 +75,9 @@ final class Activation extends Turn implements Runnable {
     if (kind == Kind.RESIDENT) stay();
     else {
       OwnThreads.RELAY.pass();
-      VarHandle.fullFence(); // `thread` is written, now for the phase: a killer writes the phase, then looks for the thread
+      // `thread` is written, now for the phase: a killer writes the phase, then looks for the
+      // thread
+      VarHandle.fullFence();
       drain();
     }
   }
@@ -88,8 +94,9 @@ final class Activation extends Turn implements Runnable {
   }
 
   /**
-   * Handles one request on its asker's thread, which has the right to run. What remains is somebody else's. Nobody else can run this, or has seen the request: so nothing is claimed, and a value goes straight to the
-   * asker, past the future.
+   * Handles one request on its asker's thread, which has the right to run. What remains is somebody
+   * else's. Nobody else can run this, or has seen the request: so nothing is claimed, and a value
+   * goes straight to the asker, past the future.
    */
   void runInline(Asked<?> request, Activation outer) {
     try {
@@ -185,7 +192,8 @@ final class Activation extends Turn implements Runnable {
         long now = System.nanoTime();
         if (began == 0) began = now;
         else if (now - began > SLICE) credit = 1;
-        glance = now - seen > SLICE / GLANCE ? 1 : GLANCE; // a slow handler is watched at every message
+        // a slow handler is watched at every message
+        glance = now - seen > SLICE / GLANCE ? 1 : GLANCE;
         seen = now;
       }
       credit--;
@@ -193,7 +201,9 @@ final class Activation extends Turn implements Runnable {
     if (leaving) leave();
   }
 
-  /** Somebody asked for a restart from outside, after the message before. True: a rest comes first. */
+  /**
+   * Somebody asked for a restart from outside, after the message before. True: a rest comes first.
+   */
   private boolean renewed() {
     if (!cell.heedRestart()) return false; // the door was shut meanwhile
     if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
@@ -207,7 +217,8 @@ final class Activation extends Turn implements Runnable {
     rests = false;
     cell.resting(handled ? node : null);
     pause();
-    if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING; // what was put aside is back in the mailbox, and must not be found here too
+    // what was put aside is back in the mailbox, and must not be found here too
+    if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING;
     Dispatch.rest(cell, node, cell.rich().pause);
     node = null;
   }
@@ -231,8 +242,10 @@ final class Activation extends Turn implements Runnable {
   }
 
   /**
-   * A yield is not enough: while as many virtual threads as there are carriers do nothing but yield, what other threads hand to the JDK's scheduler never runs (seen on 25: for ever). A park, if only
-   * for a moment, leaves the carrier free to look; it costs some 50 us, so it is rare.
+   * A yield is not enough: while as many virtual threads as there are carriers do nothing but
+   * yield, what other threads hand to the JDK's scheduler never runs (seen on 25: for ever). A
+   * park, if only for a moment, leaves the carrier free to look; it costs some 50 us, so it is
+   * rare.
    */
   private void letOthersRun() {
     OwnThreads.RELAY.pass();
@@ -290,7 +303,8 @@ final class Activation extends Turn implements Runnable {
       along = request.along;
       given = request.begin();
       if (given == null) {
-        if (request.open()) request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
+        if (request.open())
+          request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
         return;
       }
     }
@@ -328,9 +342,10 @@ final class Activation extends Turn implements Runnable {
 
   /** Tries it again as often as the policy says, by what was thrown last. */
   private void failed(Throwable failure, Object given) {
-    for (int tries = 0; ; tries++) {
+    for (int tries = 0;; tries++) {
       var policy = Failures.policy(cell, failure);
-      if (own) Thread.interrupted(); // before the look at the phase: a killer writes that, then interrupts
+      // before the look at the phase: a killer writes that, then interrupts
+      if (own) Thread.interrupted();
       if (tries >= policy.retries || !repeatable(given)) {
         Failures.handle(this, failure, policy);
         return;
@@ -347,7 +362,8 @@ final class Activation extends Turn implements Runnable {
 
   /** Not a task, nor what was answered, cancelled or put aside, nor at the end. */
   private boolean repeatable(Object given) {
-    return !(given instanceof Envelope.Control) && !aside && cell.phase <= ActorCell.OPEN && (asked == null || asked.open() && !asked.isDone());
+    return !(given instanceof Envelope.Control) && !aside && cell.phase <= ActorCell.OPEN
+        && (asked == null || asked.open() && !asked.isDone());
   }
 
   /** The handler returned. */
@@ -356,7 +372,8 @@ final class Activation extends Turn implements Runnable {
     if (value == Behaviour.NONE) {
       asked.fail(new NoReplyException(cell.name(), message));
     } else if (value == null) {
-      throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message) + "; let it answer an Optional");
+      throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message)
+          + "; let it answer an Optional");
     } else if (kind == Kind.INLINE) answer = value;
     else asked.finish(value);
   }

@@ -7,8 +7,9 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * How actors are made: scope, name, strategy, mailbox, failure policy. Immutable and thread-safe; each step answers a changed copy, and one builder can make many actors. Everything in Fibry that makes actors
- * takes one of these.
+ * How actors are made: scope, name, strategy, mailbox, failure policy. Immutable and thread-safe;
+ * each step answers a changed copy, and one builder can make many actors. Everything in Fibry that
+ * makes actors takes one of these.
  *
  * @param <M> what they may take; {@code Object}, until {@code protocol} or a mailbox narrows it
  */
@@ -49,7 +50,8 @@ public interface ActorBuilder<M> {
   <N extends M> ActorBuilder<N> protocol(Class<N> type);
 
   /**
-   * Code around every message: rate limits, hooks, measurements. The last one given is the outermost.
+   * Code around every message: rate limits, hooks, measurements. The last one given is the
+   * outermost.
    *
    * @param <N> the messages
    * @param around what runs before and after the handler
@@ -58,18 +60,24 @@ public interface ActorBuilder<M> {
   <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around);
 
   /**
-   * An {@code ask} without a limit of its own, made on a virtual thread, runs the handler on that thread while the actor is idle: an actor as cheap as a lock. For actors on {@link Strategy#FIBER}; elsewhere
-   * it changes nothing. Messages still run one at a time and see what those before them wrote.
+   * An {@code ask} without a limit of its own, made on a virtual thread, runs the handler on that
+   * thread while the actor is idle: an actor as cheap as a lock. For actors on
+   * {@link Strategy#FIBER}; elsewhere it changes nothing. Messages still run one at a time and see
+   * what those before them wrote.
    *
-   * <p>What you take on: the handler sees the asker's thread-locals, its name, its context class loader and an interrupt meant for it; it stands on the asker's stack (at most 32 deep, then queued), so that a
-   * {@link StackOverflowError} comes earlier; {@code kill} does not interrupt it; and the limit of the scope does not end the wait: the handler sees it in {@code context.cancelled()}.
+   * <p>What you take on: the handler sees the asker's thread-locals, its name, its context class
+   * loader and an interrupt meant for it; it stands on the asker's stack (at most 32 deep, then
+   * queued), so that a {@link StackOverflowError} comes earlier; {@code kill} does not interrupt
+   * it; and the limit of the scope does not end the wait: the handler sees it in
+   * {@code context.cancelled()}.
    *
    * @return a changed copy
    */
   ActorBuilder<M> inlineRequests();
 
   /**
-   * Gives each actor a state of its own, made on the actor's thread before its first message. When making it throws, that message has failed, and the next one tries again.
+   * Gives each actor a state of its own, made on the actor's thread before its first message. When
+   * making it throws, that message has failed, and the next one tries again.
    *
    * @param <S> the state
    * @param initial makes it; never null
@@ -120,7 +128,8 @@ public interface ActorBuilder<M> {
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler);
 
   /**
-   * An actor around nothing: it runs code one piece at a time, and hands each {@code null} for the object.
+   * An actor around nothing: it runs code one piece at a time, and hands each {@code null} for the
+   * object.
    *
    * @return the actor, at work
    * @throws IllegalArgumentException if the scope has a living actor of this name
@@ -128,7 +137,8 @@ public interface ActorBuilder<M> {
   Sink<Void> newSink();
 
   /**
-   * For code that builds on builders: actors that are several workers with one mailbox. Users take {@code Pools}.
+   * For code that builds on builders: actors that are several workers with one mailbox. Users take
+   * {@code Pools}.
    *
    * @param <N> the messages
    * @param sharing how they share it
@@ -138,7 +148,8 @@ public interface ActorBuilder<M> {
   <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing);
 
   /**
-   * For code that builds on builders: the same, named after a part of the whole ("orders" makes "orders/3").
+   * For code that builds on builders: the same, named after a part of the whole ("orders" makes
+   * "orders/3").
    *
    * @param part the name below the name
    * @return a changed copy; the same where there is no name
@@ -182,7 +193,8 @@ public interface ActorBuilder<M> {
   Scheduler scheduler();
 
   /**
-   * For code that builds on builders: the actors are doors of their scope to the outside. When it closes, they get their pill before anybody is waited for.
+   * For code that builds on builders: the actors are doors of their scope to the outside. When it
+   * closes, they get their pill before anybody is waited for.
    *
    * @return a changed copy
    */
@@ -197,7 +209,8 @@ public interface ActorBuilder<M> {
   interface Stateful<S, M> {
 
     /**
-     * Called with the state when the actor ends, on the actor's thread; not, if no state was made. What it throws is logged.
+     * Called with the state when the actor ends, on the actor's thread; not, if no state was made.
+     * What it throws is logged.
      *
      * @param hook what to do
      * @return a changed copy

@@ -9,8 +9,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes a
- * thread is {@link Dispatch}, what a thread does with it is {@link Activation}, how it lives and ends is {@link Life}.
+ * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This
+ * class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes
+ * a thread is {@link Dispatch}, what a thread does with it is {@link Activation}, how it lives and
+ * ends is {@link Life}.
  */
 non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Object>, Sink<Object> {
   ActorCell(Behaviour behaviour) {
@@ -32,7 +34,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   @Override
   public void execute(Runnable task) {
     if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task")), Along.of(this)), Limit.NONE))
-      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: " + (phase <= OPEN ? "its mailbox is full" : "it has ended"));
+      throw new RejectedExecutionException(
+          "actor '" + name() + "' did not take the task: " + (phase <= OPEN ? "its mailbox is full" : "it has ended"));
   }
 
   /** Takes in what must neither wait nor be dropped: news that the actor asked for. */
@@ -48,7 +51,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
   }
 
   private boolean accepted(Object message, Reason refusal) {
-    if (refusal != null) scope().deadLetter(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
+    if (refusal != null)
+      scope().deadLetter(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
     return refusal == null;
   }
 
@@ -83,7 +87,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     if (limit.isBounded()) asked.limit = limit;
     var refusal = offer(asked, message, limit);
     if (refusal != null) refuse(asked, message, refusal);
-    else if (phase == ENDED) asked.cutOff(message); // cut off after we looked: the killer's walk may have missed it
+    // cut off after we looked: the killer's walk may have missed it
+    else if (phase == ENDED) asked.cutOff(message);
     return asked;
   }
 
@@ -142,7 +147,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     var until = Limit.ofAsk(this, limit, asker);
     Wait.prepare(this, message);
     if (until.isZero()) throw AskTimeoutException.before(this, message, until);
-    return Events.asks() ? Events.ask(this, message, until, asker) : request(message, until).await(message, until, asker);
+    return Events.asks() ? Events.ask(this, message, until, asker)
+        : request(message, until).await(message, until, asker);
   }
 
   @Override
@@ -165,7 +171,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public Scheduler.Timer sendMessageLater(Object key, Object message, Duration delay) {
-    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), delay, false);
+    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), delay,
+        false);
   }
 
   @Override
@@ -175,7 +182,8 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object key, Object message, Duration period) {
-    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), period, true);
+    return Alarm.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"), period,
+        true);
   }
 
   // ---- ending
@@ -256,7 +264,10 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return this;
   }
 
-  /** Its workers, and this one behind them: who ends the last first leaves nobody to make workers anew. */
+  /**
+   * Its workers, and this one behind them: who ends the last first leaves nobody to make workers
+   * anew.
+   */
   List<ActorCell> crew() {
     return List.of(this);
   }
@@ -280,7 +291,10 @@ non-sealed class ActorCell extends Life implements ActorWithReturn<Object, Objec
     return run();
   }
 
-  /** Before a back-off: with this node it is through, and it takes no other for now. Null: with none. */
+  /**
+   * Before a back-off: with this node it is through, and it takes no other for now. Null: with
+   * none.
+   */
   void resting(Object node) {}
 
   /** The end has come, and its thread is through. */

@@ -12,10 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Owns the actors and scopes made in it; closing it ends them. It is also their supervisor: what an actor escalates, its failure policy decides. Thread-safe.
+ * Owns the actors and scopes made in it; closing it ends them. It is also their supervisor: what an
+ * actor escalates, its failure policy decides. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
  *
- * <p>Only the root, {@link ActorSystem}, does not track its actors without a name: they count in its accounts, but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see them.
+ * <p>Only the root, {@link ActorSystem}, does not track its actors without a name: they count in
+ * its accounts, but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see
+ * them.
  */
 public interface ActorScope extends AutoCloseable {
 
@@ -92,11 +95,13 @@ public interface ActorScope extends AutoCloseable {
   String dump();
 
   /**
-   * Waits until nothing waits, no handler runs and no timer is due; for tests. Measured by the machine's clock, whatever the scope's.
+   * Waits until nothing waits, no handler runs and no timer is due; for tests. Measured by the
+   * machine's clock, whatever the scope's.
    *
    * @param limit how long at most
    * @return false when the limit came first
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the flag is kept
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
+   * flag is kept
    */
   boolean awaitQuiet(Duration limit);
 
@@ -109,19 +114,24 @@ public interface ActorScope extends AutoCloseable {
   void close();
 
   /**
-   * Ends all it owns, the last made first, each after what waits in its mailbox; and when the limit is over interrupts all that is left, which cuts off after its grace what ignores that. Nothing new can be made in it
-   * meanwhile, and no message is begun after this returned. The root does the same with what it tracks, and stays open.
+   * Ends all it owns, the last made first, each after what waits in its mailbox; and when the limit
+   * is over interrupts all that is left, which cuts off after its grace what ignores that. Nothing
+   * new can be made in it meanwhile, and no message is begun after this returned. The root does the
+   * same with what it tracks, and stays open.
    *
-   * <p>Called again, it waits for the report of the first call. Called by a handler inside the scope, it ends all others, lets that handler's actor exit after its message, and returns.
+   * <p>Called again, it waits for the report of the first call. Called by a handler inside the
+   * scope, it ends all others, lets that handler's actor exit after its message, and returns.
    *
    * @param limit for all together; zero interrupts at once
    * @return the accounts, with what was left
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted, which ends the patience at once; the scope is closed all the same, and the flag is kept
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted, which
+   * ends the patience at once; the scope is closed all the same, and the flag is kept
    */
   Report closeWithin(Duration limit);
 
   /**
-   * The accounts of a scope and those below it: {@code sent} = {@code handled} + all {@code unhandled} + {@code waiting}.
+   * The accounts of a scope and those below it: {@code sent} = {@code handled} + all
+   * {@code unhandled} + {@code waiting}.
    *
    * @param scope its name
    * @param sent all that was sent, also what was refused
@@ -131,7 +141,8 @@ public interface ActorScope extends AutoCloseable {
    * @param leftovers of a close: the dead letters it made
    * @param running actors that were ended and whose handlers have not obeyed yet
    */
-  record Report(String scope, long sent, long handled, Map<DeadLetter.Reason, Long> unhandled, long waiting, List<DeadLetter> leftovers, List<String> running) {}
+  record Report(String scope, long sent, long handled, Map<DeadLetter.Reason, Long> unhandled, long waiting,
+      List<DeadLetter> leftovers, List<String> running) {}
 
   /** How a scope treats its actors; starts as a copy of the scope around it. Immutable. */
   final class Options implements Cloneable {
@@ -194,7 +205,8 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
-      if (policy.retries > 0) throw new IllegalArgumentException(policy + " cannot be a scope's: by the time it decides the message is gone; give the retries to the actor's policy");
+      if (policy.retries > 0) throw new IllegalArgumentException(policy
+          + " cannot be a scope's: by the time it decides the message is gone; give the retries to the actor's policy");
       return with(copy -> copy.policy = policy);
     }
 
@@ -206,7 +218,8 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withAskLimit(Duration limit) {
       Objects.requireNonNull(limit, "limit");
-      if (!limit.isPositive()) throw new IllegalArgumentException("an ask limit of " + limit + " leaves no time for an answer; give more than zero");
+      if (!limit.isPositive()) throw new IllegalArgumentException(
+          "an ask limit of " + limit + " leaves no time for an answer; give more than zero");
       return with(copy -> copy.askLimit = limit);
     }
 
@@ -233,7 +246,8 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * Sees every dead letter, on the thread it happens on. Must be quick; what it throws is logged; a dead letter made inside it is counted only.
+     * Sees every dead letter, on the thread it happens on. Must be quick; what it throws is logged;
+     * a dead letter made inside it is counted only.
      *
      * @param listener called by many threads at once
      * @return a changed copy
@@ -255,7 +269,8 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * Logs once, with its stack, an actor that handles one message for longer than this, or has more than so many waiting; the latter again after it had half as many. Off unless told.
+     * Logs once, with its stack, an actor that handles one message for longer than this, or has
+     * more than so many waiting; the latter again after it had half as many. Off unless told.
      *
      * @param handling how long one message may take; it is looked at four times in this time
      * @param waiting how many may wait
@@ -263,13 +278,16 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withWatchdog(Duration handling, int waiting) {
       Objects.requireNonNull(handling, "handling");
-      if (!handling.isPositive()) throw new IllegalArgumentException("a watchdog after " + handling + " would bark at everything; give more than zero");
-      if (waiting < 1) throw new IllegalArgumentException("a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
+      if (!handling.isPositive()) throw new IllegalArgumentException(
+          "a watchdog after " + handling + " would bark at everything; give more than zero");
+      if (waiting < 1) throw new IllegalArgumentException(
+          "a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
       return with(copy -> copy.watch = new Watch(handling, waiting));
     }
 
     /**
-     * Travels with the messages of actors made from now on, beside the carriers it already has: they are set in the order given, and taken back in the reverse order.
+     * Travels with the messages of actors made from now on, beside the carriers it already has:
+     * they are set in the order given, and taken back in the reverse order.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
      *
      * @param <C> what it captures
@@ -284,8 +302,10 @@ public interface ActorScope extends AutoCloseable {
   }
 
   /**
-   * Something of the sender's thread that its messages take along, such as the MDC: captured when a message is sent, or a timer started, and set around its handling. A request that is handled on its asker's thread needs
-   * none. What a carrier throws is logged, and the message is handled all the same. Must be thread-safe, and quick.
+   * Something of the sender's thread that its messages take along, such as the MDC: captured when a
+   * message is sent, or a timer started, and set around its handling. A request that is handled on
+   * its asker's thread needs none. What a carrier throws is logged, and the message is handled all
+   * the same. Must be thread-safe, and quick.
    *
    * @param <C> what it captures
    */
@@ -311,7 +331,8 @@ public interface ActorScope extends AutoCloseable {
      * Called on the handler's thread, before the handler and the code around it.
      *
      * @param captured what was captured for this message
-     * @return closed on the same thread when all is done with the message; puts back what was there before
+     * @return closed on the same thread when all is done with the message; puts back what was there
+     * before
      */
     AutoCloseable set(C captured);
   }

@@ -5,7 +5,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The root scope, as static methods. Its actors without a name are not tracked: unreferenced and idle, they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
+ * The root scope, as static methods. Its actors without a name are not tracked: unreferenced and
+ * idle, they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="system"}
  */
 public final class ActorSystem {
@@ -74,7 +75,8 @@ public final class ActorSystem {
   }
 
   /**
-   * Changes the options of the root: strategy and mailbox for actors made from now on, the rest at once.
+   * Changes the options of the root: strategy and mailbox for actors made from now on, the rest at
+   * once.
    *
    * @param options answers changed ones
    */

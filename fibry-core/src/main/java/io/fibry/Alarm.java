@@ -17,7 +17,8 @@ final class Alarm implements Scheduler.Timer, Runnable {
   private final Object[] captured; // on the thread that started it; null: nothing
   private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
   private final Duration time; // until it, and between two
-  private volatile long due; // when it is, by its clock; written at the start and by the scheduler's thread
+  // when it is, by its clock; written at the start and by the scheduler's thread
+  private volatile long due;
   private volatile boolean ran; // false -> true, by the run of one that does not repeat
   private Envelope last; // the one before, while it may still wait; the scheduler's thread only
 
@@ -49,7 +50,10 @@ final class Alarm implements Scheduler.Timer, Runnable {
     timer = repeats ? clock.atFixedRate(time, time, this) : clock.after(time, this);
   }
 
-  /** On the scheduler's thread: only sends. Where sending would run code of the user, it is done on a virtual thread. It counts as due until it has: nobody shall believe his scope quiet before. */
+  /**
+   * On the scheduler's thread: only sends. Where sending would run code of the user, it is done on
+   * a virtual thread. It counts as due until it has: nobody shall believe his scope quiet before.
+   */
   @Override
   public void run() {
     if (last != null && last.message != null) {
@@ -66,7 +70,8 @@ final class Alarm implements Scheduler.Timer, Runnable {
     if (!repeats) {
       ran = true;
       cell.rich().drop(key, this);
-    } else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time); // about: it is asked for nothing exact
+    } else due = cell.scope().options().scheduler.nanoTime() + Limit.nanos(time);
+    // about: it is asked for nothing exact
   }
 
   /** Whether the other was asked for before this one. */
@@ -86,7 +91,8 @@ final class Alarm implements Scheduler.Timer, Runnable {
 
   /** Whether sending runs no code of the user: no strategy, no order, no dead-letter listener. */
   private boolean onlyQueues() {
-    return cell.behaviour.how.strategy() instanceof OwnThreads && !(cell instanceof GuardedCell) && cell.phase <= ActorCell.OPEN;
+    return cell.behaviour.how.strategy() instanceof OwnThreads && !(cell instanceof GuardedCell)
+        && cell.phase <= ActorCell.OPEN;
   }
 
   private void send(Envelope envelope) {

@@ -3,16 +3,24 @@ package io.fibry;
 import io.fibry.ActorScope.Carrier;
 
 /**
- * What a message takes along: what the carriers of its actor captured on the sender's thread, and when it was sent, if messages are recorded. Most messages take nothing, and have null in its place.
+ * What a message takes along: what the carriers of its actor captured on the sender's thread, and
+ * when it was sent, if messages are recorded. Most messages take nothing, and have null in its
+ * place.
  *
- * <p>Carriers are code of the user, so they are never called inside the queue: what is captured is captured before the message is offered, what is set is set after the message was taken. What they throw is logged, and the
- * message is handled all the same.
+ * <p>Carriers are code of the user, so they are never called inside the queue: what is captured is
+ * captured before the message is offered, what is set is set after the message was taken. What they
+ * throw is logged, and the message is handled all the same.
  */
 final class Along {
-  /** Whether any actor has carriers: one look at a hot word, instead of three at each actor. Written before the first such actor is made, so seen by whoever knows one. */
+  /**
+   * Whether any actor has carriers: one look at a hot word, instead of three at each actor. Written
+   * before the first such actor is made, so seen by whoever knows one.
+   */
   static boolean used;
 
-  private final Object[] captured; // in the order of the carriers, null where there are none; an element is null where there was nothing to capture
+  // in the order of the carriers, null where there are none; an element is null where there was
+  // nothing to capture
+  private final Object[] captured;
   private final long sent; // when, by System.nanoTime; 0: nobody records messages
 
   private Along(Object[] captured) {
@@ -60,7 +68,10 @@ final class Along {
     return captured == null ? null : new AutoCloseable[captured.length];
   }
 
-  /** Sets what was captured on this thread. What is to be closed is put into the places one by one: should this come to grief, it is closed all the same. */
+  /**
+   * Sets what was captured on this thread. What is to be closed is put into the places one by one:
+   * should this come to grief, it is closed all the same.
+   */
   void set(ActorCell cell, AutoCloseable[] places) {
     var carriers = cell.behaviour.how.carriers();
     for (int i = 0; i < places.length; i++) {
@@ -89,6 +100,7 @@ final class Along {
   }
 
   private static void complain(String verb, Carrier<?> carrier, ActorCell cell, Throwable failure) {
-    Scope.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", RequestException.shown(carrier), verb, cell.name(), failure);
+    Scope.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", RequestException.shown(carrier),
+        verb, cell.name(), failure);
   }
 }

@@ -17,16 +17,22 @@ import java.util.function.Supplier;
 /**
  * A request: envelope and future in one object of 48 bytes.
  *
- * <p>Two races are decided by one compare-and-set each on {@code state}. Who sets BEGUN or SETTLED first decides whether the message is handled or was cancelled. Who sets CHAINED or SETTLED first decides where
- * callbacks run: a drain that settles a request with something chained to it completes it on another thread, and who chains after it was settled waits until the drain is through with it, a few instructions away, so that
- * its callback runs on its own thread. The result alone is not enough to wait for: the drain looks for callbacks after it has set it. So no callback runs in the actor's turn.
+ * <p>Two races are decided by one compare-and-set each on {@code state}. Who sets BEGUN or SETTLED
+ * first decides whether the message is handled or was cancelled. Who sets CHAINED or SETTLED first
+ * decides where callbacks run: a drain that settles a request with something chained to it
+ * completes it on another thread, and who chains after it was settled waits until the drain is
+ * through with it, a few instructions away, so that its callback runs on its own thread. The result
+ * alone is not enough to wait for: the drain looks for callbacks after it has set it. So no
+ * callback runs in the actor's turn.
  */
 final class Asked<R> extends CompletableFuture<R> {
-  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when put aside; CHAINED is added any time before SETTLED; TOLD comes with SETTLED, or after it from who completes it in place
+  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when put aside; CHAINED is added any
+  // time before SETTLED; TOLD comes with SETTLED, or after it from who completes it in place
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  private static final byte TOLD = 8; // who settled it no longer looks for callbacks, or may run them
+  // who settled it no longer looks for callbacks, or may run them
+  private static final byte TOLD = 8;
   private static final CancellationException CANCELLED = new Cancelled();
   private static final Throwable EXPIRED = new Expired();
   private static final VarHandle STATE;
@@ -41,10 +47,17 @@ final class Asked<R> extends CompletableFuture<R> {
 
   final ActorCell cell;
   Object next; // as in Envelope
-  Place<Object> place; // where it stands in a guarded queue; written by the asker before it is offered
-  Limit limit; // of the `ask` that made it; null: none made it, or it was settled before it was begun. Written by the asker before it is offered, then as `message`
-  private Object message; // null once begun or settled; written by the asker, then by who won `state`: while it completes it in place, its thread
-  Along along; // null: nothing, or begun or settled; written by who writes `message`, read by the drain before it begins with it
+  // where it stands in a guarded queue; written by the asker before it is offered
+  Place<Object> place;
+  // of the `ask` that made it; null: none made it, or it was settled before it was begun. Written
+  // by the asker before it is offered, then as `message`
+  Limit limit;
+  // null once begun or settled; written by the asker, then by who won `state`: while it completes
+  // it in place, its thread
+  private Object message;
+  // null: nothing, or begun or settled; written by who writes `message`, read by the drain before
+  // it begins with it
+  Along along;
   private volatile byte state;
   boolean answered; // by the handler's `reply..`; drain only
 
@@ -67,7 +80,8 @@ final class Asked<R> extends CompletableFuture<R> {
 
   /** Claims it for handling. Null: it was cancelled, or begun before. */
   Object begin() {
-    if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN))) return beginSlowly();
+    if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
+      return beginSlowly();
     Object given = message;
     message = null;
     if (along != null) along = null;
@@ -83,7 +97,8 @@ final class Asked<R> extends CompletableFuture<R> {
   }
 
   private Object beginSlowly() {
-    return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // the two steps above and `chain` crossed
+    // the two steps above and `chain` crossed
+    return (state & (BEGUN | SETTLED)) == 0 ? begin() : null;
   }
 
   /** Whether its handler began and nobody answered, promised or settled it. */
@@ -114,7 +129,8 @@ final class Asked<R> extends CompletableFuture<R> {
   /** Puts it aside, as if it had not been begun; false if it was settled meanwhile. */
   boolean putAside(Object given) {
     message = given;
-    for (byte s = state; (s & SETTLED) == 0; s = state) if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
+    for (byte s = state; (s & SETTLED) == 0; s = state)
+      if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
     message = null;
     along = null;
     return false;
@@ -128,7 +144,8 @@ final class Asked<R> extends CompletableFuture<R> {
     settle(null, failure);
   }
 
-  @SuppressWarnings("unchecked") // the handler's answer is the asker's R: `ask` and `reply` are typed by the request
+  // the handler's answer is the asker's R: `ask` and `reply` are typed by the request
+  @SuppressWarnings("unchecked")
   private void settle(Object value, Throwable failure) {
     byte before = settled(SETTLED);
     if ((before & SETTLED) != 0) return;
@@ -138,7 +155,8 @@ final class Asked<R> extends CompletableFuture<R> {
       message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
       set((R) value, failure);
       state = (byte) (before | SETTLED | TOLD);
-    } catch (Throwable edge) { // of the stack, or of memory: as if nothing had been; who called has more of it, and fails it
+    } catch (Throwable edge) {
+      // of the stack, or of memory: as if nothing had been; who called has more of it, and fails it
       state = before;
       throw edge;
     } finally {
@@ -158,7 +176,8 @@ final class Asked<R> extends CompletableFuture<R> {
   private void set(R value, Throwable failure) {
     if (failure == null) super.complete(value);
     // the JDK would take these two for its own: a cancelled future, and a wrapper to unwrap
-    else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException ? new CompletionException(failure) : failure);
+    else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
+        ? new CompletionException(failure) : failure);
   }
 
   /** Sets these bits, unless SETTLED is set; answers what was there before. */
@@ -176,10 +195,12 @@ final class Asked<R> extends CompletableFuture<R> {
       var ring = wait == null ? null : wait.ring();
       if (ring != null && leave(DeadLetter.Reason.CANCELLED, null, CANCELLED)) throw Wait.exception(ring);
       return limit.get(this);
-    } catch (InterruptedException | CancellationException interrupted) { // the latter where it waited for room
+    } catch (InterruptedException | CancellationException interrupted) {
+      // the latter where it waited for room
       cancel(true);
       Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
+      throw new CancellationException(
+          "interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
     } catch (ExecutionException failed) {
       if (failed.getCause() == EXPIRED) throw AskTimeoutException.of(cell, asked, limit, (state & BEGUN) != 0);
       throw thrown(failed.getCause());
@@ -203,7 +224,10 @@ final class Asked<R> extends CompletableFuture<R> {
     return super.get(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** The handler's own exception, with the asker's stack added: unless it carries four already, or one object thrown for ever would grow for ever. */
+  /**
+   * The handler's own exception, with the asker's stack added: unless it carries four already, or
+   * one object thrown for ever would grow for ever.
+   */
   static RuntimeException thrown(Throwable failure) {
     if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskedHere());
     return Asked.<RuntimeException>sneak(failure);
@@ -214,7 +238,9 @@ final class Asked<R> extends CompletableFuture<R> {
     throw (T) failure;
   }
 
-  /** The time is over. What is thrown is made by the asker: the text asks the message for its own. */
+  /**
+   * The time is over. What is thrown is made by the asker: the text asks the message for its own.
+   */
   void expire() {
     var own = limit;
     if (own != null && !isDone()) own.why = Why.of(this);
@@ -268,7 +294,8 @@ final class Asked<R> extends CompletableFuture<R> {
     try {
       cell.withdrawn(this, reason);
     } catch (Throwable failure) { // of a comparator, say: the drain will skip it
-      Scope.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'", cell.name(), failure);
+      Scope.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'", cell.name(),
+          failure);
     }
   }
 
@@ -279,10 +306,15 @@ final class Asked<R> extends CompletableFuture<R> {
     if (interrupted) Thread.currentThread().interrupt();
   }
 
-  /** The drain has set the result, and looks for callbacks: for a tenth of a second at most, since it may be held up by one that stands behind {@code allOf}. */
+  /**
+   * The drain has set the result, and looks for callbacks: for a tenth of a second at most, since
+   * it may be held up by one that stands behind {@code allOf}.
+   */
   private void awaitTold() {
     boolean interrupted = false;
-    for (int tries = 0; tries < 200 && (state & (SETTLED | TOLD)) == SETTLED && message != Thread.currentThread(); tries++) interrupted |= PlainQueue.backOff(tries);
+    for (int tries = 0; tries < 200 && (state & (SETTLED | TOLD)) == SETTLED && message != Thread.currentThread();
+        tries++)
+      interrupted |= PlainQueue.backOff(tries);
     if (interrupted) Thread.currentThread().interrupt();
   }
 
@@ -379,7 +411,10 @@ final class Asked<R> extends CompletableFuture<R> {
     }
   }
 
-  /** One for all, and without a stack too: that of whoever came first would keep his class loader for ever. */
+  /**
+   * One for all, and without a stack too: that of whoever came first would keep his class loader
+   * for ever.
+   */
   private static final class Expired extends Exception {
     private static final long serialVersionUID = 1;
 

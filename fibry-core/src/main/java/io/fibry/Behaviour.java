@@ -2,13 +2,20 @@ package io.fibry;
 
 import java.util.concurrent.Callable;
 
-/** What an actor does with a message, and how it was made: the handler's adapter itself, so that an actor is two objects of ours. Immutable. */
+/**
+ * What an actor does with a message, and how it was made: the handler's adapter itself, so that an
+ * actor is two objects of ours. Immutable.
+ */
 abstract class Behaviour {
   /** What is answered where there is nothing to answer. */
   static final Object NONE = new Object();
 
-  /** What a builder and the options of its scope say of its actors, who share it. Carriers: null where there are none. */
-  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, boolean first, ActorScope.Carrier<?>[] carriers) {}
+  /**
+   * What a builder and the options of its scope say of its actors, who share it. Carriers: null
+   * where there are none.
+   */
+  record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, boolean first,
+      ActorScope.Carrier<?>[] carriers) {}
 
   final How how;
 
@@ -92,7 +99,8 @@ abstract class Behaviour {
     };
   }
 
-  static Behaviour statefulReturningInContext(How how, Handler.StatefulReturningInContext<Object, Object, Object> handler) {
+  static Behaviour statefulReturningInContext(How how,
+      Handler.StatefulReturningInContext<Object, Object, Object> handler) {
     return new InContext(how) {
       @Override
       Object handle(Activation activation, Object message) throws Exception {
@@ -162,7 +170,9 @@ abstract class Behaviour {
     return new Outer(how, this);
   }
 
-  /** With a state: made before the first message, copied before each where it is to be rolled back. */
+  /**
+   * With a state: made before the first message, copied before each where it is to be rolled back.
+   */
   static final class WithState extends Outer {
     private final Callable<?> initial;
     private final Handler<Object> onStop;
@@ -193,7 +203,8 @@ abstract class Behaviour {
 
     private void makeState(ActorCell cell) throws Exception {
       cell.state = initial.call();
-      if (cell.state == null) throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
+      if (cell.state == null)
+        throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
       cell.hasState = true;
     }
 

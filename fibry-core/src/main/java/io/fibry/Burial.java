@@ -2,7 +2,10 @@ package io.fibry;
 
 import io.fibry.DeadLetter.Reason;
 
-/** The end of an actor, as the thread that met its pill sees it; and as a killer does, whose patience is over. */
+/**
+ * The end of an actor, as the thread that met its pill sees it; and as a killer does, whose
+ * patience is over.
+ */
 final class Burial {
   private Burial() {}
 
@@ -39,7 +42,9 @@ final class Burial {
       var request = (Asked<?>) node;
       Object given = request.begin();
       if (given != null) undelivered(cell, given, request);
-      else if (request.open()) request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer")); // it came to grief here before
+      // it came to grief here before
+      else if (request.open())
+        request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
     }
   }
 
@@ -51,7 +56,10 @@ final class Burial {
     }
   }
 
-  /** Tells who waits for a handler that ignores its end, and who waits behind it. Completing is idempotent, so it may race with the drain. */
+  /**
+   * Tells who waits for a handler that ignores its end, and who waits behind it. Completing is
+   * idempotent, so it may race with the drain.
+   */
   static void failRequests(Activation worker) {
     var current = worker.asked;
     if (current != null) current.cutOff(worker.message);

@@ -2,7 +2,10 @@ package io.fibry;
 
 import java.util.ArrayDeque;
 
-/** The sender's own thread. Each thread has its own nesting and its own line of activations that were too deep. */
+/**
+ * The sender's own thread. Each thread has its own nesting and its own line of activations that
+ * were too deep.
+ */
 final class Caller implements Strategy {
   private static final int DEEPEST = 64;
 
@@ -33,7 +36,10 @@ final class Caller implements Strategy {
     }
   }
 
-  /** Called by who is about to wait on this thread: what it waits for may be among what was too deep. */
+  /**
+   * Called by who is about to wait on this thread: what it waits for may be among what was too
+   * deep.
+   */
   static void beforeWait() {
     if (tooDeep) ((Caller) CALLER).runLater();
   }

@@ -6,14 +6,18 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Ends the workers of a pool that have had nothing to do for so long, down to the least. One timer at most, and none where nobody rests. */
+/**
+ * Ends the workers of a pool that have had nothing to do for so long, down to the least. One timer
+ * at most, and none where nobody rests.
+ */
 final class Calm {
   private static final Duration LENGTH = Duration.ofSeconds(10);
 
   private final PoolCell pool;
   private final SharedQueue<Object> queue;
   private final AtomicBoolean watched = new AtomicBoolean(); // the timer is set
-  private volatile Scheduler.Timer timer; // null: never set; written by who sets it, read by who ends the pool
+  // null: never set; written by who sets it, read by who ends the pool
+  private volatile Scheduler.Timer timer;
 
   Calm(PoolCell pool, SharedQueue<Object> queue) {
     this.pool = pool;
@@ -41,7 +45,9 @@ final class Calm {
     if (left == 0 || pool.phase > PoolCell.OPEN || !watched.compareAndSet(false, true)) return;
     boolean set = false;
     try {
-      timer = clock.after(Duration.ofNanos(left), clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::shrink) : this::shrink); // an end may run code of the user
+      // an end may run code of the user
+      timer = clock.after(Duration.ofNanos(left),
+          clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::shrink) : this::shrink);
       set = true;
     } finally {
       if (!set) watched.set(false); // the next one tries again

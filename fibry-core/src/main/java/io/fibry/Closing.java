@@ -8,10 +8,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The close of one scope. Whoever closes first does it, on his own thread; who comes later waits for his report. Members end one after the other, the last made first, as nested resources would: whom an actor was
- * given when it was made is there until it has ended. When the time is over, all that is left is interrupted at once, and what ignores that past its grace is cut off: so a close always ends.
+ * The close of one scope. Whoever closes first does it, on his own thread; who comes later waits
+ * for his report. Members end one after the other, the last made first, as nested resources would:
+ * whom an actor was given when it was made is there until it has ended. When the time is over, all
+ * that is left is interrupted at once, and what ignores that past its grace is cut off: so a close
+ * always ends.
  *
- * <p>An actor whose handler closes its own scope, or one around it, cannot wait for itself: it is asked to exit after this message, and is not waited for.
+ * <p>An actor whose handler closes its own scope, or one around it, cannot wait for itself: it is
+ * asked to exit after this message, and is not waited for.
  */
 final class Closing {
   /** One member that is waited for, and what comes next. */
@@ -23,12 +27,16 @@ final class Closing {
 
   private final Scope scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  private final List<Closing> below = new ArrayList<>(); // of scopes that this one closes; closer only
-  private final Closing outermost; // whose closer does the work: this one's own, or that of a scope around
-  private List<ActorCell> own = List.of(); // actors in whose handlers the closer is; written by him before his first step
+  // of scopes that this one closes; closer only
+  private final List<Closing> below = new ArrayList<>();
+  // whose closer does the work: this one's own, or that of a scope around
+  private final Closing outermost;
+  // actors in whose handlers the closer is; written by him before his first step
+  private List<ActorCell> own = List.of();
   private boolean interrupted; // closer only
   private volatile Thread closer = Thread.currentThread(); // null: it is through
-  private volatile Step step = new Step(null); // the last begun; written by the closer, read by handlers that wait for his report
+  // the last begun; written by the closer, read by handlers that wait for his report
+  private volatile Step step = new Step(null);
 
   Closing(Scope scope) {
     this.scope = scope;
@@ -40,7 +48,10 @@ final class Closing {
     this.outermost = outermost;
   }
 
-  /** Waits for the report of the first; from a handler in the scope that would be a wait for itself, and so it would be from a hook that the first runs on his own thread. */
+  /**
+   * Waits for the report of the first; from a handler in the scope that would be a wait for itself,
+   * and so it would be from a hook that the first runs on his own thread.
+   */
   Report join() {
     if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report();
     try {
@@ -54,7 +65,10 @@ final class Closing {
     }
   }
 
-  /** A handler that waits for the closer waits for whom the closer waits for: it says so, or rings through it would not be found. */
+  /**
+   * A handler that waits for the closer waits for whom the closer waits for: it says so, or rings
+   * through it would not be found.
+   */
   private void follow() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
       var now = outermost.step;
@@ -90,7 +104,8 @@ final class Closing {
   /** By the closer, or by the last member that leaves, whoever comes first. */
   void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
-    scope.accounts().stopCollecting(); // also where the last member left before the closer began to collect
+    // also where the last member left before the closer began to collect
+    scope.accounts().stopCollecting();
     if (closer == null) return;
     closer = null;
     scope.leaveIfEmpty();
@@ -100,7 +115,10 @@ final class Closing {
     return Scope.cells(scope).stream().filter(ActorCell::isCurrent).toList();
   }
 
-  /** It ends when its handler returns; who waits in its mailbox is told now, since members may, and could not end before. */
+  /**
+   * It ends when its handler returns; who waits in its mailbox is told now, since members may, and
+   * could not end before.
+   */
   private static void endOwn(ActorCell cell) {
     cell.rich().because(new ExitReason.Stopped());
     cell.shutDoor();
@@ -116,11 +134,15 @@ final class Closing {
       if (interrupted || limit.getAsBoolean()) return;
       if (member instanceof Scope inner) drainBelow(inner, limit);
       else if (!own.contains(member)) drain((ActorCell) member, limit);
-      else for (var worker : ((ActorCell) member).crew()) if (!own.contains(worker)) await(worker, limit); // one of a pool closes: the others are asked to exit too
+      // one of a pool closes: the others are asked to exit too
+      else for (var worker : ((ActorCell) member).crew()) if (!own.contains(worker)) await(worker, limit);
     }
   }
 
-  /** Its members are waited for here also if somebody else closes it: he may be in one of them, and not wait for that one. */
+  /**
+   * Its members are waited for here also if somebody else closes it: he may be in one of them, and
+   * not wait for that one.
+   */
   private void drainBelow(Scope inner, Limit limit) {
     claim(inner);
     drain(inner, limit);
@@ -158,7 +180,8 @@ final class Closing {
     var rest = new ArrayList<>(Scope.cells(scope));
     rest.removeAll(own);
     for (var cell : rest.reversed()) if (!cell.onExit().isDone()) cell.kill(new ExitReason.Stopped());
-    for (var cell : rest.reversed()) if (!await(cell, Limit.NONE)) Dispatch.cutOff(cell, "before its grace was over"); // its grace ends it, or an interrupt of who closes
+    // its grace ends it, or an interrupt of who closes
+    for (var cell : rest.reversed()) if (!await(cell, Limit.NONE)) Dispatch.cutOff(cell, "before its grace was over");
   }
 
   private boolean await(ActorCell cell, Limit limit) {
@@ -173,7 +196,10 @@ final class Closing {
     }
   }
 
-  /** Who waits for the handler that closes could not end: he is told, where its actor ends too; else this wait is in vain, and the member interrupted at once. */
+  /**
+   * Who waits for the handler that closes could not end: he is told, where its actor ends too; else
+   * this wait is in vain, and the member interrupted at once.
+   */
   private void breakRings(Wait wait, ActorCell cell) {
     for (var ring = wait.ring(); ring != null; ring = wait.ring()) {
       if (ring.stream().noneMatch(each -> own.contains(each.on) && each.stop())) {
@@ -193,6 +219,7 @@ final class Closing {
   }
 
   private CancellationException interrupted() {
-    return new CancellationException("interrupted while closing scope '" + scope.name() + "'; what was not done by then is interrupted");
+    return new CancellationException(
+        "interrupted while closing scope '" + scope.name() + "'; what was not done by then is interrupted");
   }
 }

@@ -2,7 +2,10 @@ package io.fibry;
 
 import java.util.Optional;
 
-/** A message that no handler finished. Requests are counted but are no dead letters: their asker is told. Thread-safe. */
+/**
+ * A message that no handler finished. Requests are counted but are no dead letters: their asker is
+ * told. Thread-safe.
+ */
 public interface DeadLetter {
 
   /**

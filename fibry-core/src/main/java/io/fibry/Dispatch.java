@@ -8,28 +8,41 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Gives the right to run a thread. The right is never dropped: whatever a strategy throws, whoever holds the right keeps it, and it is handed out again with back-off from 1 ms to 1 s. Since an {@link Activation} runs
- * once however often it is handed out, a strategy that took it and then threw does no harm.
+ * Gives the right to run a thread. The right is never dropped: whatever a strategy throws, whoever
+ * holds the right keeps it, and it is handed out again with back-off from 1 ms to 1 s. Since an
+ * {@link Activation} runs once however often it is handed out, a strategy that took it and then
+ * threw does no harm.
  *
- * <p>Where even arming the timer fails (the edge of a stack, no memory), the right lies in {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes it from there.
+ * <p>Where even arming the timer fails (the edge of a stack, no memory), the right lies in
+ * {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes
+ * it from there.
  */
 final class Dispatch {
 
   private Dispatch() {}
 
-  /** What the right to run may be handed out as, made before somebody has it; null where a resident thread waits for it. */
+  /**
+   * What the right to run may be handed out as, made before somebody has it; null where a resident
+   * thread waits for it.
+   */
   static Activation prepare(ActorCell cell, Object first) {
     return cell.behaviour.how.strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
   }
 
-  /** The caller has the right to run, from this node on. Throws nothing, once entered: who finds it could not be entered must leave the right in {@code stranded}. */
+  /**
+   * The caller has the right to run, from this node on. Throws nothing, once entered: who finds it
+   * could not be entered must leave the right in {@code stranded}.
+   */
   static void begin(ActorCell cell, Activation prepared, Object first) {
     boolean ready = prepared != null && !onlyToBury(cell);
     if (ready) cell.announce(prepared);
     attempt(cell, ready ? prepared : first, 0);
   }
 
-  /** Whether nothing of the user's is left to run: another met the pill, and sees to the hooks. For who has the right to run. */
+  /**
+   * Whether nothing of the user's is left to run: another met the pill, and sees to the hooks. For
+   * who has the right to run.
+   */
   private static boolean onlyToBury(ActorCell cell) {
     return cell.phase >= ActorCell.LEAVING && cell.left && !cell.orphaned;
   }
@@ -57,16 +70,22 @@ final class Dispatch {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
       } else {
-        (tries > 0 && cell.phase > ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how.strategy()).activate((Activation) held); // only the end is left: that needs no strategy that failed
+        // only the end is left: that needs no strategy that failed
+        (tries > 0 && cell.phase > ActorCell.OPEN ? OwnThreads.FIBER : cell.behaviour.how.strategy())
+            .activate((Activation) held);
       }
     } catch (Throwable failure) {
-      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return; // it was taken, and looks after itself
+      // it was taken, and looks after itself
+      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return;
       cell.stranded = held;
       recover(cell, failure, tries);
     }
   }
 
-  /** What the right is handed out as. For a resident, the write of {@code handed} is the last thing that can fail. */
+  /**
+   * What the right is handed out as. For a resident, the write of {@code handed} is the last thing
+   * that can fail.
+   */
   private static Activation holder(ActorCell cell, Object held) {
     if (held instanceof Activation made) return made;
     if (!cell.behaviour.how.strategy().resident()) {
@@ -79,21 +98,25 @@ final class Dispatch {
     return resident;
   }
 
-  /** The right lies stranded: sees to it that somebody takes it up. Throws nothing, once entered. */
+  /**
+   * The right lies stranded: sees to it that somebody takes it up. Throws nothing, once entered.
+   */
   static void recover(ActorCell cell, Throwable failure, int tries) {
     Object held = null;
     try {
       held = cell.unstrand();
       if (held == null) return;
       var how = cell.behaviour.how;
-      if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool && pool.shutDown()) {
+      if (failure instanceof RejectedExecutionException && how.strategy() instanceof OnExecutor pool
+          && pool.shutDown()) {
         held = holder(cell, held);
         cell.rich().because(new ExitReason.Failed(failure));
         cell.shutDoor();
         OwnThreads.FIBER.activate((Activation) held);
       } else {
         Object given = held;
-        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)), () -> retry(cell, given, failure, tries + 1));
+        how.scope().options().scheduler.after(Duration.ofMillis(1L << Math.min(10, tries)),
+            () -> retry(cell, given, failure, tries + 1));
       }
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held; // the next sender takes it up
@@ -104,7 +127,9 @@ final class Dispatch {
   private static void retry(ActorCell cell, Object held, Throwable failure, int tries) {
     try {
       OwnThreads.FIBER.activate(() -> {
-        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(), cell.behaviour.how.strategy(), failure); // here there is a stack to log on
+        // here there is a stack to log on
+        if (tries == 1) Scope.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
+            cell.behaviour.how.strategy(), failure);
         attempt(cell, held, tries);
       });
     } catch (Throwable noThread) {
@@ -113,7 +138,10 @@ final class Dispatch {
     }
   }
 
-  /** Lays the right to run down, to be taken up again from this node in so long; at once if the actor is asked to end meanwhile. Where it throws, the right is still the caller's. */
+  /**
+   * Lays the right to run down, to be taken up again from this node in so long; at once if the
+   * actor is asked to end meanwhile. Where it throws, the right is still the caller's.
+   */
   static void rest(ActorCell cell, Object node, long nanos) {
     var extras = cell.rich();
     var clock = cell.scope().options().scheduler;
@@ -121,12 +149,14 @@ final class Dispatch {
     var rest = new Rest(node);
     extras.layDown(rest);
     try {
-      rest.until(clock.after(Duration.ofNanos(nanos), clock == Scheduler.system() ? () -> wakeElsewhere(cell) : () -> wake(cell)));
+      rest.until(clock.after(Duration.ofNanos(nanos),
+          clock == Scheduler.system() ? () -> wakeElsewhere(cell) : () -> wake(cell)));
     } catch (Throwable noTimer) { // of memory, or of the user's scheduler
       if (extras.takeUp() == null) return; // who shut the door has it
       throw noTimer;
     }
-    if (cell.phase > ActorCell.OPEN || cell.front().phase > ActorCell.OPEN) wake(cell); // who shut the door may have looked before
+    // who shut the door may have looked before
+    if (cell.phase > ActorCell.OPEN || cell.front().phase > ActorCell.OPEN) wake(cell);
   }
 
   /** Takes up the right that rests, if nobody else has. */
@@ -147,7 +177,10 @@ final class Dispatch {
     if (rest != null) retry(cell, rest.node, null, 0);
   }
 
-  /** What the thread that an actor keeps will run; null where it keeps none. Before anybody else knows the actor. */
+  /**
+   * What the thread that an actor keeps will run; null where it keeps none. Before anybody else
+   * knows the actor.
+   */
   static Activation prepareResident(ActorCell cell) {
     if (!cell.behaviour.how.strategy().resident()) return null;
     var resident = new Activation(cell, null, Kind.RESIDENT);
@@ -155,7 +188,9 @@ final class Dispatch {
     return resident;
   }
 
-  /** Starts the thread that an actor keeps. Where there is none, something is done before it ends. */
+  /**
+   * Starts the thread that an actor keeps. Where there is none, something is done before it ends.
+   */
   static void settleIn(ActorCell cell, Activation resident, Runnable otherwise) {
     try {
       cell.behaviour.how.strategy().activate(resident);
@@ -167,7 +202,10 @@ final class Dispatch {
     }
   }
 
-  /** Ends an actor that its scope did not take: a closer may have seen it meanwhile, and wait for its end. */
+  /**
+   * Ends an actor that its scope did not take: a closer may have seen it meanwhile, and wait for
+   * its end.
+   */
   static void turnAway(ActorCell cell) {
     endUnsettled(cell, new ExitReason.Stopped());
   }
@@ -178,7 +216,10 @@ final class Dispatch {
     if (cell.behaviour.how.strategy().resident()) OwnThreads.FIBER.activate(cell.run());
   }
 
-  /** Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were not. */
+  /**
+   * Answers a request on this thread, if this is a virtual one and the actor idle. Null: they were
+   * not.
+   */
   static Object inline(ActorCell cell, Object message) {
     if (cell.behaviour.how.strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var outer = Activation.CURRENT.get();
@@ -187,7 +228,8 @@ final class Dispatch {
     var activation = new Activation(cell, asked, Kind.INLINE);
     if (!cell.acquire(asked)) return null;
     try {
-      activation.limit = cell.behaviour.usesContext() ? askLimit(cell, outer) : outer == null ? null : outer.due(); // the clock is a third of an inline request
+      // the clock is a third of an inline request
+      activation.limit = cell.behaviour.usesContext() ? askLimit(cell, outer) : outer == null ? null : outer.due();
       activation.runInline(asked, outer);
     } catch (Throwable edge) { // of the stack: it was not even entered
       cell.stranded = asked;
@@ -209,10 +251,14 @@ final class Dispatch {
     extras.because(reason);
     cell.shutDoor(() -> interrupt(cell, extras));
     var options = cell.scope().options();
-    extras.grace(() -> options.scheduler.after(options.grace, () -> OwnThreads.FIBER.activate(() -> cutOff(cell, "within " + options.grace))));
+    extras.grace(() -> options.scheduler.after(options.grace,
+        () -> OwnThreads.FIBER.activate(() -> cutOff(cell, "within " + options.grace))));
   }
 
-  /** Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under the monitor by which the phase changes from one to the other. */
+  /**
+   * Interrupts the handler or, later, the hooks: never the hooks in place of the handler, so under
+   * the monitor by which the phase changes from one to the other.
+   */
   private static void interrupt(ActorCell cell, Rich extras) {
     if (!(cell.behaviour.how.strategy() instanceof OwnThreads)) return;
     synchronized (extras) {
@@ -235,10 +281,15 @@ final class Dispatch {
     extras.end();
   }
 
-  /** Again and again while the handler goes on: a sender may have been about to link its request, or the drain about to begin with one. */
+  /**
+   * Again and again while the handler goes on: a sender may have been about to link its request, or
+   * the drain about to begin with one.
+   */
   private static void failRequests(ActorCell cell, Activation worker, int tries) {
     if (worker != null) Burial.failRequests(worker);
     else cell.failWaiting(cell.rich().resting());
-    if (worker != null && cell.run() == worker && worker.thread != null && tries < 16) Scheduler.system().after(Duration.ofMillis(1L << tries), () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
+    if (worker != null && cell.run() == worker && worker.thread != null && tries < 16)
+      Scheduler.system().after(Duration.ofMillis(1L << tries),
+          () -> OwnThreads.FIBER.activate(() -> failRequests(cell, worker, tries + 1)));
   }
 }

@@ -2,7 +2,10 @@ package io.fibry;
 
 import java.util.Locale;
 
-/** A scope and all below it as text, one line each. What it says of an actor at work may be over while it is written. */
+/**
+ * A scope and all below it as text, one line each. What it says of an actor at work may be over
+ * while it is written.
+ */
 final class Dump {
   private static final int COUNTED = 100_000;
 
@@ -19,7 +22,8 @@ final class Dump {
   private void add(Scope scope, String indent) {
     var members = scope.members();
     var report = scope.report();
-    text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.isClosing() ? ", closing" : "").append(": ").append(report.handled()).append(" handled");
+    text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.isClosing() ? ", closing" : "")
+        .append(": ").append(report.handled()).append(" handled");
     report.unhandled().forEach((reason, count) -> {
       if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
     });
@@ -42,7 +46,8 @@ final class Dump {
       return;
     }
     var extras = cell.rich();
-    text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how.strategy()).append("): ").append(doing(cell));
+    text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how.strategy()).append("): ")
+        .append(doing(cell));
     addCounts(cell, extras.handled, extras.failed);
   }
 

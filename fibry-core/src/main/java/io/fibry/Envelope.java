@@ -1,6 +1,9 @@
 package io.fibry;
 
-/** A message in transit that nobody waits for. A request in transit is an {@link Asked}; both are nodes of the plain queue. */
+/**
+ * A message in transit that nobody waits for. A request in transit is an {@link Asked}; both are
+ * nodes of the plain queue.
+ */
 final class Envelope {
   /** Says, in the place of a message, that the engine itself has something to do. */
   static final class Control {

@@ -12,10 +12,12 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * What a flight recording sees of actors. While nobody records it costs nothing: the recorder's methods are empty until it starts, and rewrites these classes. A Java without the recorder's module has no prototypes, and
- * loads none of the classes below.
+ * What a flight recording sees of actors. While nobody records it costs nothing: the recorder's
+ * methods are empty until it starts, and rewrites these classes. A Java without the recorder's
+ * module has no prototypes, and loads none of the classes below.
  *
- * <p>The prototypes are made with this class, and this one with the first actor: a class whose initialisation meets the edge of a stack could never be used again.
+ * <p>The prototypes are made with this class, and this one with the first actor: a class whose
+ * initialisation meets the edge of a stack could never be used again.
  */
 final class Events {
   /** A time that is not known, as the recorder has it. */
@@ -191,9 +193,15 @@ final class Events {
   @StackTrace(false)
   @Threshold("20 ms")
   private static final class Message extends Event {
-    @Label("Actor") String actor;
-    @Label("Message Type") @Description("For a task or a sink's code, its class") Class<?> messageType;
-    @Label("Wait") @Description("From the sending to the handling; unknown where it was sent before the recording") @Timespan long wait;
+    @Label("Actor")
+    String actor;
+    @Label("Message Type")
+    @Description("For a task or a sink's code, its class")
+    Class<?> messageType;
+    @Label("Wait")
+    @Description("From the sending to the handling; unknown where it was sent before the recording")
+    @Timespan
+    long wait;
   }
 
   @Name("fibry.AskWait")
@@ -202,9 +210,14 @@ final class Events {
   @Category("Fibry")
   @Threshold("20 ms")
   private static final class AskWait extends Event {
-    @Label("Actor") @Description("Who was asked") String actor;
-    @Label("Request Type") Class<?> messageType;
-    @Label("Ended") @Description("Answered, or the class of what was thrown") String ended;
+    @Label("Actor")
+    @Description("Who was asked")
+    String actor;
+    @Label("Request Type")
+    Class<?> messageType;
+    @Label("Ended")
+    @Description("Answered, or the class of what was thrown")
+    String ended;
   }
 
   @Name("fibry.MailboxPressure")
@@ -213,10 +226,17 @@ final class Events {
   @Category("Fibry")
   @StackTrace(false)
   private static final class Pressure extends Event {
-    @Label("Actor") String actor;
-    @Label("Capacity") int capacity;
-    @Label("Happened") @Description("Rejected, dropped, waited, or waited in vain") String happened;
-    @Label("Foreseen") @Description("How long it would have waited, where it was refused for that; else 0") @Timespan long foreseen;
+    @Label("Actor")
+    String actor;
+    @Label("Capacity")
+    int capacity;
+    @Label("Happened")
+    @Description("Rejected, dropped, waited, or waited in vain")
+    String happened;
+    @Label("Foreseen")
+    @Description("How long it would have waited, where it was refused for that; else 0")
+    @Timespan
+    long foreseen;
   }
 
   @Name("fibry.Failure")
@@ -225,10 +245,14 @@ final class Events {
   @Category("Fibry")
   @StackTrace(false)
   private static final class Failure extends Event {
-    @Label("Actor") String actor;
-    @Label("Message Type") Class<?> messageType;
-    @Label("Thrown") Class<?> thrown;
-    @Label("Text") String text;
+    @Label("Actor")
+    String actor;
+    @Label("Message Type")
+    Class<?> messageType;
+    @Label("Thrown")
+    Class<?> thrown;
+    @Label("Text")
+    String text;
   }
 
   @Name("fibry.Restart")
@@ -237,10 +261,17 @@ final class Events {
   @Category("Fibry")
   @StackTrace(false)
   private static final class Restart extends Event {
-    @Label("Actor") String actor;
-    @Label("Cause") @Description("None where another actor's failure was the cause") Class<?> cause;
-    @Label("Text") String text;
-    @Label("Back-off") @Description("How long its messages wait before") @Timespan long backOff;
+    @Label("Actor")
+    String actor;
+    @Label("Cause")
+    @Description("None where another actor's failure was the cause")
+    Class<?> cause;
+    @Label("Text")
+    String text;
+    @Label("Back-off")
+    @Description("How long its messages wait before")
+    @Timespan
+    long backOff;
   }
 
   @Name("fibry.DeadLetter")
@@ -249,9 +280,13 @@ final class Events {
   @Category("Fibry")
   @StackTrace(false)
   private static final class Letter extends Event {
-    @Label("Actor") @Description("Whom it was sent to") String actor;
-    @Label("Message Type") Class<?> messageType;
-    @Label("Reason") String reason;
+    @Label("Actor")
+    @Description("Whom it was sent to")
+    String actor;
+    @Label("Message Type")
+    Class<?> messageType;
+    @Label("Reason")
+    String reason;
   }
 
   @Name("fibry.StuckActor")
@@ -260,8 +295,13 @@ final class Events {
   @Category("Fibry")
   @StackTrace(false)
   private static final class Stuck extends Event {
-    @Label("Actor") String actor;
-    @Label("Message Type") Class<?> messageType;
-    @Label("Handling") @Description("For so long at least") @Timespan long handling;
+    @Label("Actor")
+    String actor;
+    @Label("Message Type")
+    Class<?> messageType;
+    @Label("Handling")
+    @Description("For so long at least")
+    @Timespan
+    long handling;
   }
 }

@@ -5,12 +5,14 @@ import java.util.Objects;
 import java.util.function.Function;
 
 /**
- * What becomes of an actor whose handler throws; for a scope, what becomes of a failure that an actor escalates. Immutable. The mailbox, and what waits in it, survives a restart.
+ * What becomes of an actor whose handler throws; for a scope, what becomes of a failure that an
+ * actor escalates. Immutable. The mailbox, and what waits in it, survives a restart.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
   enum Kind {
-    GO_ON("goOn()"), RESTART("restart()"), RESTART_ALL("restartAll()"), RESTART_REST("restartRest()"), STOP("stop()"), ESCALATE("escalate()"), BY("by(..)");
+    GO_ON("goOn()"), RESTART("restart()"), RESTART_ALL("restartAll()"), RESTART_REST("restartRest()"), STOP("stop()"),
+    ESCALATE("escalate()"), BY("by(..)");
 
     private final String shown;
 
@@ -42,7 +44,8 @@ public final class FailurePolicy {
   final BackOff backOff; // null: at once
   private final Function<Throwable, FailurePolicy> choice; // BY only
 
-  private FailurePolicy(Kind kind, boolean logs, int retries, Budget budget, BackOff backOff, Function<Throwable, FailurePolicy> choice) {
+  private FailurePolicy(Kind kind, boolean logs, int retries, Budget budget, BackOff backOff,
+      Function<Throwable, FailurePolicy> choice) {
     this.kind = kind;
     this.logs = logs;
     this.retries = retries;
@@ -65,7 +68,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * Logs it and goes on with a fresh state and the same mailbox: {@code onStop} is called with the old state, the new one is made before the next message, and what was put aside comes back.
+   * Logs it and goes on with a fresh state and the same mailbox: {@code onStop} is called with the
+   * old state, the new one is made before the next message, and what was put aside comes back.
    *
    * @return a policy
    */
@@ -74,7 +78,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * For scopes: restarts all actors of the scope and of those below it, told in the order they were made, each after its current message.
+   * For scopes: restarts all actors of the scope and of those below it, told in the order they were
+   * made, each after its current message.
    *
    * @return a policy
    */
@@ -92,7 +97,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * Logs it and ends the actor, with the reason {@link ExitReason.Failed}; for a scope, closes it. The default of a scope; the root, which cannot be closed for good, ends the actor.
+   * Logs it and ends the actor, with the reason {@link ExitReason.Failed}; for a scope, closes it.
+   * The default of a scope; the root, which cannot be closed for good, ends the actor.
    *
    * @return a policy
    */
@@ -110,7 +116,8 @@ public final class FailurePolicy {
   }
 
   /**
-   * Decides by what was thrown. Modifiers of this policy hold where the chosen one has none of its own. When the choice itself fails, the actor stops.
+   * Decides by what was thrown. Modifiers of this policy hold where the chosen one has none of its
+   * own. When the choice itself fails, the actor stops.
    *
    * @param choice answers a policy for an exception; called on the actor's thread
    * @return a policy
@@ -129,13 +136,15 @@ public final class FailurePolicy {
   public FailurePolicy withBudget(int restarts, Duration within) {
     needsRestart("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
-    if (!within.isPositive()) throw new IllegalArgumentException("a budget within " + within + " has no time to count in; give more than zero");
+    if (!within.isPositive())
+      throw new IllegalArgumentException("a budget within " + within + " has no time to count in; give more than zero");
     return new FailurePolicy(kind, logs, retries, new Budget(restarts, within), backOff, choice);
   }
 
   /**
-   * Waits before a restart, twice as long each time up to {@code most}, by the half less at random; messages wait meanwhile, and no thread is held. After as long as {@code most} without a failure it begins again with
-   * {@code first}.
+   * Waits before a restart, twice as long each time up to {@code most}, by the half less at random;
+   * messages wait meanwhile, and no thread is held. After as long as {@code most} without a failure
+   * it begins again with {@code first}.
    *
    * @param first more than zero
    * @param most at least {@code first}
@@ -143,23 +152,28 @@ public final class FailurePolicy {
    */
   public FailurePolicy withBackOff(Duration first, Duration most) {
     needsRestart("a back-off");
-    if (!first.isPositive()) throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
-    if (most.compareTo(first) < 0) throw new IllegalArgumentException("a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
+    if (!first.isPositive())
+      throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
+    if (most.compareTo(first) < 0) throw new IllegalArgumentException(
+        "a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
     return new FailurePolicy(kind, logs, retries, budget, new BackOff(first, most), choice);
   }
 
   private void needsRestart(String what) {
-    if (!kind.restarts() && kind != Kind.BY) throw new IllegalStateException(this + " restarts nothing, so " + what + " has no meaning; give it to restart(), restartAll(), restartRest() or by(..)");
+    if (!kind.restarts() && kind != Kind.BY) throw new IllegalStateException(this + " restarts nothing, so " + what
+        + " has no meaning; give it to restart(), restartAll(), restartRest() or by(..)");
   }
 
   /**
-   * Gives the failing message to the handler again so many times, before anything else. Not where its asker has his answer, and not to a handler that put it aside.
+   * Gives the failing message to the handler again so many times, before anything else. Not where
+   * its asker has his answer, and not to a handler that put it aside.
    *
    * @param times zero or more
    * @return a changed copy
    */
   public FailurePolicy withRetries(int times) {
-    if (times < 0) throw new IllegalArgumentException("a message cannot be retried " + times + " times; give zero or more");
+    if (times < 0)
+      throw new IllegalArgumentException("a message cannot be retried " + times + " times; give zero or more");
     return new FailurePolicy(kind, logs, times, budget, backOff, choice);
   }
 
@@ -172,29 +186,38 @@ public final class FailurePolicy {
     return new FailurePolicy(kind, false, retries, budget, backOff, choice);
   }
 
-  /** What it says of this failure: never {@code by}. Stops where the choice itself fails, and says so in the log. */
+  /**
+   * What it says of this failure: never {@code by}. Stops where the choice itself fails, and says
+   * so in the log.
+   */
   FailurePolicy chosen(Throwable failure, String who) {
     var policy = this;
     try {
       for (int deep = 0; policy.kind == Kind.BY; deep++) {
         if (deep == DEEPEST_CHOICE) throw new IllegalStateException("by(..) answers by(..) without end");
-        policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure), "by(..) answered null for a failure; let it answer a policy"));
+        policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
+            "by(..) answered null for a failure; let it answer a policy"));
       }
       return policy;
     } catch (Throwable unchosen) {
-      Scope.LOG.error("the failure policy of {} could not decide about {}, so it stops", who, RequestException.shown(failure), unchosen);
+      Scope.LOG.error("the failure policy of {} could not decide about {}, so it stops", who,
+          RequestException.shown(failure), unchosen);
       return stop();
     }
   }
 
   /** The one chosen by this one: with what this one says besides, where it says nothing itself. */
   private FailurePolicy within(FailurePolicy chosen) {
-    return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries), chosen.budget != null ? chosen.budget : budget, chosen.backOff != null ? chosen.backOff : backOff, chosen.choice);
+    return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries),
+        chosen.budget != null ? chosen.budget : budget, chosen.backOff != null ? chosen.backOff : backOff,
+        chosen.choice);
   }
 
   @Override
   public String toString() {
-    return kind.shown + (retries > 0 ? ".withRetries(" + retries + ")" : "") + (budget != null ? ".withBudget(" + budget.restarts + ", " + budget.within + ")" : "")
-        + (backOff != null ? ".withBackOff(" + backOff.first + ", " + backOff.most + ")" : "") + (logs ? "" : ".withoutLog()");
+    return kind.shown + (retries > 0 ? ".withRetries(" + retries + ")" : "")
+        + (budget != null ? ".withBudget(" + budget.restarts + ", " + budget.within + ")" : "")
+        + (backOff != null ? ".withBackOff(" + backOff.first + ", " + backOff.most + ")" : "")
+        + (logs ? "" : ".withoutLog()");
   }
 }

@@ -10,20 +10,25 @@ final class Failures {
 
   /** What no policy goes on after: there is no memory, or somebody wants the thread dead. */
   static boolean fatal(Throwable failure) {
-    return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError) || failure.getClass().getName().equals("java.lang.ThreadDeath");
+    return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError)
+        || failure.getClass().getName().equals("java.lang.ThreadDeath");
   }
 
   static FailurePolicy policy(ActorCell cell, Throwable failure) {
     return fatal(failure) ? FailurePolicy.stop() : cell.behaviour.how.policy().chosen(failure, cell.toString());
   }
 
-  /** The message has failed for good: tells its asker, enters it in the accounts, and does as the policy says. */
+  /**
+   * The message has failed for good: tells its asker, enters it in the accounts, and does as the
+   * policy says.
+   */
   static void handle(Activation turn, Throwable failure, FailurePolicy policy) {
     var cell = turn.cell;
     Object given = Envelope.given(turn.message);
     if (turn.asked != null && turn.asked.open()) turn.asked.fail(failure);
     if (turn.received != null) turn.failUnanswered(failure);
-    boolean obeys = cell.phase > ActorCell.OPEN && (failure instanceof InterruptedException || failure instanceof CancellationException);
+    boolean obeys = cell.phase > ActorCell.OPEN
+        && (failure instanceof InterruptedException || failure instanceof CancellationException);
     if (!turn.aside) count(turn, failure);
     if (!obeys) Events.failure(cell, given, failure);
     if (cell.phase > ActorCell.OPEN) {

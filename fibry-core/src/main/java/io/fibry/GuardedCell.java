@@ -9,7 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen from; or, by a {@link PoolCell}, shared. */
+/**
+ * A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen
+ * from; or, by a {@link PoolCell}, shared.
+ */
 sealed class GuardedCell extends ActorCell permits PoolCell {
   private final GuardedQueue<Object> queue;
 
@@ -33,17 +36,21 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   Place<Object> place(Object node, Object message) {
-    return queue.takesLetters() ? Place.of(node) : message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
+    return queue.takesLetters() ? Place.of(node)
+        : message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
   }
 
   @Override
   Reason offerBlock(List<?> messages, Along along) {
-    if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name() + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
+    if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name()
+        + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > queue.capacity())
-      throw new IllegalArgumentException("a block of " + messages.size() + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
+      throw new IllegalArgumentException("a block of " + messages.size()
+          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
     if (phase > OPEN) return Reason.UNDELIVERED;
     var places = new ArrayList<Place<Object>>(messages.size());
-    for (var message : messages) places.add(queue.takesLetters() ? Place.letter(message, along) : Place.of(new Envelope(message, along), message));
+    for (var message : messages)
+      places.add(queue.takesLetters() ? Place.letter(message, along) : Place.of(new Envelope(message, along), message));
     return offer(Place.block(places), messages, Limit.NONE);
   }
 
@@ -93,12 +100,14 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     var timer = (Scheduler.Timer) null;
     try (var wait = Wait.begin(this, message, place)) {
       timer = limit.waking();
-      if (queue.await(place, wait == null ? limit : () -> limit.getAsBoolean() || wait.closesRing())) return null; // also where somebody made room although there was a ring
+      // also where somebody made room although there was a ring
+      if (queue.await(place, wait == null ? limit : () -> limit.getAsBoolean() || wait.closesRing())) return null;
       if (wait != null && phase <= OPEN) wait.refuseClosed();
     } finally {
       if (timer != null) timer.cancel();
     }
-    return phase > OPEN ? Reason.UNDELIVERED : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
+    return phase > OPEN ? Reason.UNDELIVERED
+        : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
   private void drop(Object node) {
@@ -205,7 +214,8 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   MailboxFullException full(Asked<?> asked, Object message) {
     var place = asked.place;
     long foreseen = place == null ? 0 : place.foreseen();
-    return foreseen == 0 ? super.full(asked, message) : new MailboxFullException(name(), message, capacity(), foreseen, queue.mailbox().target());
+    return foreseen == 0 ? super.full(asked, message)
+        : new MailboxFullException(name(), message, capacity(), foreseen, queue.mailbox().target());
   }
 
   @Override
@@ -244,7 +254,10 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     queue.putBack(places);
   }
 
-  /** What was put aside comes before all that waits, also before this node, which was taken out and not begun. Answers the node to go on with. */
+  /**
+   * What was put aside comes before all that waits, also before this node, which was taken out and
+   * not begun. Answers the node to go on with.
+   */
   Object behindAside(Object node) {
     if (rich().aside.isEmpty() || !holds(node)) return node;
     putBack(List.of(node));

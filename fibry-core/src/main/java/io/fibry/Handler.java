@@ -1,7 +1,9 @@
 package io.fibry;
 
 /**
- * User code for one message; may block, may throw. Written as a lambda or a method reference, in one of the shapes below. It is called by one thread at a time, and sees what it wrote the time before.
+ * User code for one message; may block, may throw. Written as a lambda or a method reference, in
+ * one of the shapes below. It is called by one thread at a time, and sees what it wrote the time
+ * before.
  *
  * @param <M> the message
  */
@@ -156,7 +158,8 @@ public interface Handler<M> {
   @FunctionalInterface
   interface Around<M> {
     /**
-     * Runs before and after the handler. A request that {@code next} was not run for fails with {@link NoReplyException}.
+     * Runs before and after the handler. A request that {@code next} was not run for fails with
+     * {@link NoReplyException}.
      *
      * @param message never null
      * @param next runs the handler, and throws what it throws

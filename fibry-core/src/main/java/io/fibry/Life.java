@@ -6,12 +6,15 @@ import java.lang.invoke.VarHandle;
 /**
  * The life of an actor: its phases, who works for it, and what it has besides.
  *
- * <h2>The end</h2>
- * {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages. {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. Who drains reads the phase before each message: what it
- * meets while it is not OPEN is undelivered. At the pill it sets LEAVING, disposes of the rest, gives the right to run back, and only then runs the hooks. A sender that saw OPEN just before may still come then: it
- * finds itself with the right to run an actor that is LEAVING, and buries its message itself.
+ * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages.
+ * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. Who
+ * drains reads the phase before each message: what it meets while it is not OPEN is undelivered. At
+ * the pill it sets LEAVING, disposes of the rest, gives the right to run back, and only then runs
+ * the hooks. A sender that saw OPEN just before may still come then: it finds itself with the right
+ * to run an actor that is LEAVING, and buries its message itself.
  *
- * <p>{@code OPEN <-> RENEW}: as open as OPEN, but whoever drains restarts the actor before the next message. So a restart asked for from outside costs those who are not asked nothing.
+ * <p>{@code OPEN <-> RENEW}: as open as OPEN, but whoever drains restarts the actor before the next
+ * message. So a restart asked for from outside costs those who are not asked nothing.
  */
 abstract sealed class Life extends PlainQueue permits ActorCell {
   private static final VarHandle PHASE;
@@ -33,8 +36,11 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
   Object state; // who has the right to run
   boolean hasState; // who has the right to run
   boolean left; // the pill was met; who has the right to run
-  boolean orphaned; // the hooks are still to be run, and who met the pill will not; who has the right to run
-  private Activation run; // who drains now; null while idle, unless resident. Written by it, read by who wants to interrupt it
+  // the hooks are still to be run, and who met the pill will not; who has the right to run
+  boolean orphaned;
+  // who drains now; null while idle, unless resident. Written by it, read by who wants to interrupt
+  // it
+  private Activation run;
   private volatile Rich rich; // null -> one, by whoever needs it first
 
   Life(Behaviour behaviour) {
@@ -77,14 +83,18 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
     return (Activation) RUN.getAcquire(this);
   }
 
-  /** Before it gets a thread: a killer must find what waits, also if it never gets one. Once only: handed out again, it may have been at work and gone. */
+  /**
+   * Before it gets a thread: a killer must find what waits, also if it never gets one. Once only:
+   * handed out again, it may have been at work and gone.
+   */
   final void announce(Activation activation) {
     RUN.setRelease(this, activation);
   }
 
   final void run(Activation activation) {
     if (activation == null) RUN.setRelease(this, null);
-    else RUN.setVolatile(this, activation); // before its thread reads the phase: a killer writes the phase, then reads this
+    // before its thread reads the phase: a killer writes the phase, then reads this
+    else RUN.setVolatile(this, activation);
   }
 
   /** Whether this is the thread that works for the actor now. */
@@ -126,7 +136,10 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
     }
   }
 
-  /** At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler to interrupt. */
+  /**
+   * At the pill: -> LEAVING. Under the monitor by which a killer looks whether there is a handler
+   * to interrupt.
+   */
   void leaving() {
     var extras = rich();
     synchronized (extras) {
@@ -170,7 +183,8 @@ abstract sealed class Life extends PlainQueue permits ActorCell {
   /** Whether it has nothing to do, no hook of it runs, and no timer is due. */
   final boolean isQuiet() {
     var extras = rich;
-    return isIdle() && phase != LEAVING && (extras == null || extras.leaver == null && !extras.isDue(scope().options().scheduler.nanoTime()));
+    return isIdle() && phase != LEAVING
+        && (extras == null || extras.leaver == null && !extras.isDue(scope().options().scheduler.nanoTime()));
   }
 
   /** How many wait, with what is put aside; counted up to {@code most}. */

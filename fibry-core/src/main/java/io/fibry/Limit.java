@@ -22,9 +22,13 @@ final class Limit implements BooleanSupplier {
   private final boolean inherited; // from the request being handled
   Limit next; // in a list of the sweep
   int slot; // of the sweep, where this may stand; written by the waiter
-  Why why; // it was over before the answer came; written by who expired the request, before that is settled, read by the waiter
-  private volatile Asked<?> asked; // what is waited for; written by the waiter, read by the sweep; null again once answered
-  private volatile Scheduler.Timer timer; // what will end the wait; written by the sweep, cancelled by the waiter
+  // it was over before the answer came; written by who expired the request, before that is settled,
+  // read by the waiter
+  Why why;
+  // what is waited for; written by the waiter, read by the sweep; null again once answered
+  private volatile Asked<?> asked;
+  // what will end the wait; written by the sweep, cancelled by the waiter
+  private volatile Scheduler.Timer timer;
 
   private Limit(Scheduler clock, Duration limit) {
     this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
@@ -44,7 +48,10 @@ final class Limit implements BooleanSupplier {
     return due == null ? own : own.cutBy(due);
   }
 
-  /** The sooner of the two: clocks tell of different times, so between two of them only what is left can be compared. */
+  /**
+   * The sooner of the two: clocks tell of different times, so between two of them only what is left
+   * can be compared.
+   */
   private Limit cutBy(Limit due) {
     long now = end - nanos(limit);
     long left = Math.max(0, due.clock == clock ? due.end - now : due.left());
@@ -52,7 +59,8 @@ final class Limit implements BooleanSupplier {
   }
 
   static Limit of(Scheduler clock, Duration limit) {
-    if (!limit.isPositive()) throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
+    if (!limit.isPositive())
+      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     return new Limit(clock, limit);
   }
 
@@ -63,7 +71,8 @@ final class Limit implements BooleanSupplier {
 
   /** Refuses what lies in the past, by its name; zero is a time too. */
   static Duration notNegative(Duration time, String name) {
-    if (Objects.requireNonNull(time, name).isNegative()) throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
+    if (Objects.requireNonNull(time, name).isNegative())
+      throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
     return time;
   }
 
@@ -143,8 +152,9 @@ final class Limit implements BooleanSupplier {
   }
 
   /**
-   * The value of a request, which expires when this is over. A timed park costs as much as the rest of a request; so a wait that may be long parks untimed, and the {@link Sweep} sees to its end: most are answered before it
-   * comes round.
+   * The value of a request, which expires when this is over. A timed park costs as much as the rest
+   * of a request; so a wait that may be long parks untimed, and the {@link Sweep} sees to its end:
+   * most are answered before it comes round.
    */
   <R> R get(Asked<R> asked) throws InterruptedException, ExecutionException {
     if (limit == null || asked.isDone()) return asked.value();
@@ -177,7 +187,8 @@ final class Limit implements BooleanSupplier {
     if (waited == null || waited.isDone()) return;
     var worker = waited.cell.workerOn(waited);
     if (worker != null) Look.note(worker);
-    var armed = atEnd(() -> OwnThreads.FIBER.activate(waited::expire)); // taking it out of its mailbox may ask the user's comparator
+    // taking it out of its mailbox may ask the user's comparator
+    var armed = atEnd(() -> OwnThreads.FIBER.activate(waited::expire));
     timer = armed;
     if (asked == null) armed.cancel(); // it ended between the look and the timer
   }

@@ -15,21 +15,29 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 /**
- * A look from outside at what an activation is doing, shared by all who look within a tenth of a second: a stack costs as much as a hundred messages, and when one actor is stuck, all who ask it want to know. It keeps texts
- * and names of methods, nothing of the user's.
+ * A look from outside at what an activation is doing, shared by all who look within a tenth of a
+ * second: a stack costs as much as a hundred messages, and when one actor is stuck, all who ask it
+ * want to know. It keeps texts and names of methods, nothing of the user's.
  */
 final class Look {
-  /** At which message an activation was found, and when. Nobody reads a clock at each message; so it has been at it for at least as long. */
+  /**
+   * At which message an activation was found, and when. Nobody reads a clock at each message; so it
+   * has been at it for at least as long.
+   */
   record Since(WeakReference<Object> node, long nanos) {}
 
-  /** What it is doing, in words that go after "the actor"; and the stack of its handler, or null. */
+  /**
+   * What it is doing, in words that go after "the actor"; and the stack of its handler, or null.
+   */
   record Seen(String doing, Here here) {}
 
   private static final long FRESH = 100_000_000; // ns
   private static final int COUNTED = 1_000;
   private static final int MOMENT = 50; // ms
   private static final Seen NOTHING = new Seen("is busy", null);
-  private static final Set<Class<?>> ENGINE = Set.of(ActorCell.class, Activation.class, Asked.class, Behaviour.class, Limit.class, Recipe.class, Rich.class, GuardedCell.class, Turn.class, Closing.class, PoolCell.class, Worker.class, io.fibry.mailbox.GuardedQueue.class, io.fibry.mailbox.SharedQueue.class);
+  private static final Set<Class<?>> ENGINE = Set.of(ActorCell.class, Activation.class, Asked.class, Behaviour.class,
+      Limit.class, Recipe.class, Rich.class, GuardedCell.class, Turn.class, Closing.class, PoolCell.class, Worker.class,
+      io.fibry.mailbox.GuardedQueue.class, io.fibry.mailbox.SharedQueue.class);
   private static final List<String> LIBRARY = ENGINE.stream().map(Class::getName).toList();
   private static final VarHandle LOOK;
 
@@ -43,9 +51,11 @@ final class Look {
 
   private final Activation worker;
   private final long at;
-  private final AtomicBoolean talking; // somebody is at the user's code for a text; shared with the looks before, as long as he is
+  // somebody is at the user's code for a text; shared with the looks before, as long as he is
+  private final AtomicBoolean talking;
   private final CompletableFuture<Seen> seen = new CompletableFuture<>();
-  private volatile WeakReference<Places> places = new WeakReference<>(null); // any who looks makes them
+  // any who looks makes them
+  private volatile WeakReference<Places> places = new WeakReference<>(null);
 
   private Look(Activation worker, long at, Look before) {
     this.worker = worker;
@@ -83,7 +93,8 @@ final class Look {
     Object node = worker.at();
     if (node == null || worker.message == null) return null;
     var since = worker.since;
-    if (since == null || !since.node.refersTo(node)) worker.since = since = new Since(new WeakReference<>(node), clock(worker));
+    if (since == null || !since.node.refersTo(node))
+      worker.since = since = new Since(new WeakReference<>(node), clock(worker));
     return since;
   }
 
@@ -91,24 +102,34 @@ final class Look {
 
   private Seen take() {
     var thread = worker.thread;
-    if (thread == null) return new Seen("has been given no thread yet by " + RequestException.shown(worker.cell.behaviour.how.strategy()), null);
+    if (thread == null)
+      return new Seen("has been given no thread yet by " + RequestException.shown(worker.cell.behaviour.how.strategy()),
+          null);
     var since = note(worker);
     Object message = Envelope.given(worker.message);
-    if (since == null || message == null) return new Seen(worker.cell.isIdle() ? "is idle" : "is between two messages", null);
+    if (since == null || message == null)
+      return new Seen(worker.cell.isIdle() ? "is idle" : "is between two messages", null);
     var wait = worker.waits;
     var stack = handlers(thread.getStackTrace());
     if (!since.node.refersTo(worker.at())) return new Seen("was going on to its next message", null);
-    String where = (at - since.nanos > 0 ? "has been handling %s for at least " + (at - since.nanos) / 1_000_000 + " ms" : "is handling %s") + (wait == null ? "" : ", where it waits for %s");
-    String text = soonTold(() -> where.formatted(RequestException.shown(message), wait == null ? "" : wait.goal()), where.formatted("a " + message.getClass().getName(), "another actor"));
+    String where = (at - since.nanos > 0 ? "has been handling %s for at least " + (at - since.nanos) / 1_000_000 + " ms"
+        : "is handling %s") + (wait == null ? "" : ", where it waits for %s");
+    String text = soonTold(() -> where.formatted(RequestException.shown(message), wait == null ? "" : wait.goal()),
+        where.formatted("a " + message.getClass().getName(), "another actor"));
     return new Seen(text, new Here(worker.cell.name(), stack));
   }
 
-  /** What stands above the frames of the engine that called the handler; of nested handlers on one thread, this one's and those above. */
+  /**
+   * What stands above the frames of the engine that called the handler; of nested handlers on one
+   * thread, this one's and those above.
+   */
   private StackTraceElement[] handlers(StackTraceElement[] stack) {
     int below = 0;
     for (var outer = worker.outer; outer != null; outer = outer.outer) if (outer.message != null) below++;
     int end = stack.length;
-    for (int i = stack.length; i-- > 0 && below >= 0; ) if (stack[i].getMethodName().equals("attempt") && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0) end = i;
+    for (int i = stack.length; i-- > 0 && below >= 0;) if (stack[i].getMethodName().equals("attempt")
+        && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0)
+      end = i;
     while (end > 0 && isLibrary(stack[end - 1])) end--;
     return Arrays.copyOf(stack, end);
   }
@@ -119,7 +140,10 @@ final class Look {
     return LIBRARY.contains(nested < 0 ? name : name.substring(0, nested));
   }
 
-  /** What a message says of itself is code of the user, which may want a lock that the handler holds: so it runs on a thread of its own, and is not waited for for long. */
+  /**
+   * What a message says of itself is code of the user, which may want a lock that the handler
+   * holds: so it runs on a thread of its own, and is not waited for for long.
+   */
   private String soonTold(Supplier<String> text, String otherwise) {
     if (!talking.compareAndSet(false, true)) return otherwise;
     var told = new CompletableFuture<String>();
@@ -154,10 +178,14 @@ final class Look {
   /** The numbers of the first that wait; {@code all}: there were no more. */
   private record Places(Map<Object, Integer> numbers, boolean all) {}
 
-  /** Where a request stands among those that wait, in words that go after "its turn had not come". Empty: not known. */
+  /**
+   * Where a request stands among those that wait, in words that go after "its turn had not come".
+   * Empty: not known.
+   */
   String place(Asked<?> asked) {
     var found = places.get();
-    if (found == null || found.all && !found.numbers.containsKey(asked)) places = new WeakReference<>(found = number()); // it came since they were counted, and they are few
+    // it came since they were counted, and they are few
+    if (found == null || found.all && !found.numbers.containsKey(asked)) places = new WeakReference<>(found = number());
     var number = found.numbers.get(asked);
     if (number != null) return ": it was number " + number + " in the queue";
     return found.numbers.size() < COUNTED ? "" : ": more than 1,000 were before it";
@@ -171,7 +199,10 @@ final class Look {
     return new Places(numbers, all);
   }
 
-  /** Where a handler was. One for all that look at the same time; it is nobody's own stack, so it is made without one. */
+  /**
+   * Where a handler was. One for all that look at the same time; it is nobody's own stack, so it is
+   * made without one.
+   */
   static final class Here extends Exception {
     private static final long serialVersionUID = 1;
     private static final int LINES = 8;

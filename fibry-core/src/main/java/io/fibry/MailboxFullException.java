@@ -11,13 +11,18 @@ public final class MailboxFullException extends RequestException {
   private final int capacity;
 
   MailboxFullException(String actor, Object request, int capacity) {
-    super(actor, request, "the mailbox of actor '" + actor + "' is full (" + capacity + " messages): it did not take " + shown(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK", null, false);
+    super(actor, request, "the mailbox of actor '" + actor + "' is full (" + capacity + " messages): it did not take "
+        + shown(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK", null, false);
     this.capacity = capacity;
   }
 
   /** One that has room, but is too slow. */
   MailboxFullException(String actor, Object request, int capacity, long foreseen, Duration target) {
-    super(actor, request, "the mailbox of actor '" + actor + "' is full: " + shown(request) + " would have waited about " + shown(foreseen) + ", longer than " + target + "; ask again later, or give it more workers or a longer within(..)", null, false);
+    super(actor, request,
+        "the mailbox of actor '" + actor + "' is full: " + shown(request) + " would have waited about "
+            + shown(foreseen) + ", longer than " + target
+            + "; ask again later, or give it more workers or a longer within(..)",
+        null, false);
     this.capacity = capacity;
   }
 

@@ -3,7 +3,10 @@ package io.fibry;
 import java.util.Map;
 import org.slf4j.MDC;
 
-/** Takes the MDC of slf4j along. Of what is behind slf4j some have no MDC, or none for a thread that never used it: they answer null, which is an empty one. */
+/**
+ * Takes the MDC of slf4j along. Of what is behind slf4j some have no MDC, or none for a thread that
+ * never used it: they answer null, which is an empty one.
+ */
 final class Mdc implements ActorScope.Carrier<Map<String, String>> {
   static final Mdc CARRIER = new Mdc();
 

@@ -5,6 +5,7 @@ public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 
   NoReplyException(String actor, Object request) {
-    super(actor, request, "actor '" + actor + "' handled " + shown(request) + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", null, false);
+    super(actor, request, "actor '" + actor + "' handled " + shown(request)
+        + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", null, false);
   }
 }

@@ -7,13 +7,18 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How messages wait for an ordinary actor: the fields of its cell that are its queue. {@link GuardedCell} has another.
+ * How messages wait for an ordinary actor: the fields of its cell that are its queue.
+ * {@link GuardedCell} has another.
  *
- * The tail is both the queue and the right to run. A sender swaps its node in; who finds null before it holds the right to run, everybody else links the node to the one before. Who has the right, and has handled the
- * last node, swaps the tail back to null: then nobody has it. So one atomic operation a message, and no state word beside it.
+ * The tail is both the queue and the right to run. A sender swaps its node in; who finds null
+ * before it holds the right to run, everybody else links the node to the one before. Who has the
+ * right, and has handled the last node, swaps the tail back to null: then nobody has it. So one
+ * atomic operation a message, and no state word beside it.
  *
- * <p>Between swap and link, {@code offer} calls nothing, allocates nothing and initialises no class: a StackOverflowError of the sender there would cut the queue in two, and its receiver would never run again. The
- * link is a plain write; the fence before the swap orders the message before it, the fence in {@code next} orders its reading after.
+ * <p>Between swap and link, {@code offer} calls nothing, allocates nothing and initialises no
+ * class: a StackOverflowError of the sender there would cut the queue in two, and its receiver
+ * would never run again. The link is a plain write; the fence before the swap orders the message
+ * before it, the fence in {@code next} orders its reading after.
  */
 abstract sealed class PlainQueue permits Life {
   // (RENEW <->) OPEN -> ENDING -> LEAVING -> ENDED; see Life
@@ -32,15 +37,21 @@ abstract sealed class PlainQueue permits Life {
       var lookup = MethodHandles.lookup();
       TAIL = lookup.findVarHandle(PlainQueue.class, "tail", Object.class);
       STRANDED = lookup.findVarHandle(PlainQueue.class, "stranded", Object.class);
-      for (var used : List.of(Envelope.class, Asked.class, Along.class, Events.class, Surroundings.class, Activation.class, Dispatch.class)) lookup.ensureInitialized(used); // not between swap and link
+      // not between swap and link
+      for (var used : List.of(Envelope.class, Asked.class, Along.class, Events.class, Surroundings.class,
+          Activation.class, Dispatch.class))
+        lookup.ensureInitialized(used);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
   }
 
-  volatile byte phase; // any thread to ENDING, who has the right to run to LEAVING, Rich.end to ENDED
-  volatile Object stranded; // a right to run that nobody could give a thread: an Activation or a node; see Dispatch
-  private Object tail; // null: idle; else the last node. Swapped by senders, set to null by who has the right to run
+  // any thread to ENDING, who has the right to run to LEAVING, Rich.end to ENDED
+  volatile byte phase;
+  // a right to run that nobody could give a thread: an Activation or a node; see Dispatch
+  volatile Object stranded;
+  // null: idle; else the last node. Swapped by senders, set to null by who has the right to run
+  private Object tail;
 
   /** Takes a message in that nobody waits for. Null: taken; else why not. */
   Reason offer(Object message, Along along) {
@@ -64,7 +75,9 @@ abstract sealed class PlainQueue permits Life {
     return null;
   }
 
-  /** Takes the pill in, whatever the phase; or an empty envelope, that only makes the actor look. */
+  /**
+   * Takes the pill in, whatever the phase; or an empty envelope, that only makes the actor look.
+   */
   void push(Envelope pill) {
     push(pill, pill);
   }
@@ -89,12 +102,18 @@ abstract sealed class PlainQueue permits Life {
     }
   }
 
-  /** Takes the right to run for a request that does not wait, if the actor is idle and its door open. */
+  /**
+   * Takes the right to run for a request that does not wait, if the actor is idle and its door
+   * open.
+   */
   boolean acquire(Asked<?> asked) {
     return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, asked);
   }
 
-  /** The node after this one. Null: there is none, and the right to run is given back. For who has it. */
+  /**
+   * The node after this one. Null: there is none, and the right to run is given back. For who has
+   * it.
+   */
   Object next(Activation activation, Object node) {
     Object next = linked(node);
     if (next == null && activation.handled >= STREAK) next = linger(node);
@@ -107,12 +126,16 @@ abstract sealed class PlainQueue permits Life {
       next = awaitLink(node);
     }
     VarHandle.acquireFence();
-    if (node instanceof Envelope envelope) envelope.next = null; // or old garbage drags the new along
-    else ((Asked<?>) node).next = null;
+    // or old garbage drags the new along
+    if (node instanceof Envelope envelope) envelope.next = null;
+    else((Asked<?>) node).next = null;
     return next;
   }
 
-  /** After a streak the next one is likely to come within a moment, and a thread costs more than the moment. */
+  /**
+   * After a streak the next one is likely to come within a moment, and a thread costs more than the
+   * moment.
+   */
   private static Object linger(Object node) {
     Object next = null;
     for (int tries = 0; next == null && tries < MOMENT; tries++) {
@@ -127,7 +150,10 @@ abstract sealed class PlainQueue permits Life {
     return node instanceof Envelope envelope ? envelope.next : ((Asked<?>) node).next;
   }
 
-  /** A sender stands between its swap and its link. It may have lost its core there: 50 ms were seen. */
+  /**
+   * A sender stands between its swap and its link. It may have lost its core there: 50 ms were
+   * seen.
+   */
   private static Object awaitLink(Object node) {
     boolean interrupted = false;
     Object next = null;
@@ -140,7 +166,11 @@ abstract sealed class PlainQueue permits Life {
     return next;
   }
 
-  /** A moment for another thread to do its next step: longer each time, and off the carrier in the end, which a yield is not. True if an interrupt was taken away, or there would have been no pause. */
+  /**
+   * A moment for another thread to do its next step: longer each time, and off the carrier in the
+   * end, which a yield is not. True if an interrupt was taken away, or there would have been no
+   * pause.
+   */
   static boolean backOff(int tries) {
     boolean interrupted = false;
     if (tries < 64) Thread.onSpinWait();
@@ -163,14 +193,20 @@ abstract sealed class PlainQueue permits Life {
     return TAIL.getVolatile(this) == null;
   }
 
-  /** How many wait from this node on, counted up to {@code most}. What is being handled meanwhile may be missed. */
+  /**
+   * How many wait from this node on, counted up to {@code most}. What is being handled meanwhile
+   * may be missed.
+   */
   int waiting(Object node, int most) {
     int count = 0;
     for (; node != null && count < most; node = linked(node)) if (holds(node)) count++;
     return count;
   }
 
-  /** Whether no more than so many wait from this node on, down to the last. False also where who drains overtook who counts, and cut his way off. */
+  /**
+   * Whether no more than so many wait from this node on, down to the last. False also where who
+   * drains overtook who counts, and cut his way off.
+   */
   boolean waitAtMost(Object node, int most) {
     int count = 0;
     Object last = null;
@@ -181,9 +217,13 @@ abstract sealed class PlainQueue permits Life {
     return count <= most && last == TAIL.getVolatile(this);
   }
 
-  /** Adds the first that wait from this node on; true if there are no more. Looks at twice as many at most: others may have been taken back. What is handled meanwhile ends the way. */
+  /**
+   * Adds the first that wait from this node on; true if there are no more. Looks at twice as many
+   * at most: others may have been taken back. What is handled meanwhile ends the way.
+   */
   boolean first(Object node, int most, List<Object> found) {
-    for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node)) if (holds(node)) found.add(node);
+    for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node))
+      if (holds(node)) found.add(node);
     return node == null;
   }
 

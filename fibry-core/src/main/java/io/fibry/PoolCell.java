@@ -15,10 +15,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A pool: one mailbox, many workers. It is what users send to and end; {@link Worker} is what handles. Messages are pulled: who comes with one gives it to a worker that rests, or makes one; a worker that is through takes
- * the next itself, and rests where there is none.
+ * A pool: one mailbox, many workers. It is what users send to and end; {@link Worker} is what
+ * handles. Messages are pulled: who comes with one gives it to a worker that rests, or makes one; a
+ * worker that is through takes the next itself, and rests where there is none.
  *
- * <p>It ends when its pill's turn has come, that is when all before it was begun: then what is left is buried, and each worker gets a pill of its own. The last one to go gives the pool a thread for its hooks.
+ * <p>It ends when its pill's turn has come, that is when all before it was begun: then what is left
+ * is buried, and each worker gets a pill of its own. The last one to go gives the pool a thread for
+ * its hooks.
  */
 final class PoolCell extends GuardedCell {
   private static final int MOST_TRIES = 10;
@@ -26,9 +29,11 @@ final class PoolCell extends GuardedCell {
   private final SharedQueue<Object> queue;
   private final Behaviour work; // the workers'
   private final Set<Worker> workers = ConcurrentHashMap.newKeySet(); // those that live
-  private final Queue<Object> unburied = new ConcurrentLinkedQueue<>(); // what came to grief at its burial
+  // what came to grief at its burial
+  private final Queue<Object> unburied = new ConcurrentLinkedQueue<>();
   private final AtomicInteger numbers = new AtomicInteger();
-  private volatile boolean told; // all workers were told of the end; written by who does it, or finds that it is to be done again
+  // all workers were told of the end; written by who does it, or finds that it is to be done again
+  private volatile boolean told;
   private final Calm calm;
   private volatile int tries; // to make a worker, in vain; a race loses one
   private final LongAdder handled = new LongAdder(); // by workers that are gone
@@ -44,7 +49,8 @@ final class PoolCell extends GuardedCell {
   /** It has a thread only for its end, and no request of its own. */
   private static Behaviour.How own(Behaviour.How workers) {
     var strategy = workers.strategy();
-    return new Behaviour.How(workers.scope(), strategy.resident() ? Strategy.FIBER : strategy, workers.policy(), false, false, workers.carriers());
+    return new Behaviour.How(workers.scope(), strategy.resident() ? Strategy.FIBER : strategy, workers.policy(), false,
+        false, workers.carriers());
   }
 
   /** Those that have a thread of their own are there from the beginning. */
@@ -81,7 +87,8 @@ final class PoolCell extends GuardedCell {
   Reason offer(Object node, Object message, Limit limit) {
     try {
       return super.offer(node, message, limit);
-    } catch (RuntimeException | StackOverflowError misfit) { // the user's code did not like it, or its weight was none
+    } catch (RuntimeException | StackOverflowError misfit) {
+      // the user's code did not like it, or its weight was none
       if (limit != Limit.NO_WAIT) throw misfit;
       Scope.LOG.error("a message for {} that nobody stands behind was refused", this, misfit);
       return Reason.REJECTED;
@@ -90,7 +97,8 @@ final class PoolCell extends GuardedCell {
 
   @Override
   Reason offerBlock(List<?> messages, Along along) {
-    throw new UnsupportedOperationException("actor '" + name() + "' is a pool, which cannot keep a block together; send the messages one by one");
+    throw new UnsupportedOperationException(
+        "actor '" + name() + "' is a pool, which cannot keep a block together; send the messages one by one");
   }
 
   @Override
@@ -107,7 +115,7 @@ final class PoolCell extends GuardedCell {
     }
     Stack.probe(); // from here on a message may be with nobody
     boolean hires = true;
-    for (var seat = queue.serve(true); seat != null; ) {
+    for (var seat = queue.serve(true); seat != null;) {
       boolean ready = seat.ready(); // once it is told, its worker is served again
       boolean known = seat.worker() != null;
       boolean given = give(seat);
@@ -137,7 +145,8 @@ final class PoolCell extends GuardedCell {
       worker.begin(node);
     } catch (Throwable noWorker) {
       takeBack(seat, known);
-      if (seat.worker() == null) leave(seat); // else, if he could not settle in, he leaves at his end
+      // else, if he could not settle in, he leaves at his end
+      if (seat.worker() == null) leave(seat);
       told = false; // he may have met his pill, and waited for this message first
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, noWorker, tries);
@@ -155,7 +164,8 @@ final class PoolCell extends GuardedCell {
     var resident = Dispatch.prepareResident(worker);
     workers.add(worker);
     seat.take(worker);
-    if (resident != null) Dispatch.settleIn(worker, resident, () -> takeBack(seat, false)); // before it ends, and leaves
+    // before it ends, and leaves
+    if (resident != null) Dispatch.settleIn(worker, resident, () -> takeBack(seat, false));
     return worker;
   }
 
@@ -170,7 +180,8 @@ final class PoolCell extends GuardedCell {
       if (rich().isCondemned()) worker.kill();
       else if (phase >= LEAVING) worker.sendPoisonPill();
       lookAfter(worker);
-    } catch (Throwable failure) { // the user's scheduler may be to blame; or it is the edge of the stack
+    } catch (Throwable failure) {
+      // the user's scheduler may be to blame; or it is the edge of the stack
       told = false;
       stranded = Envelope.NOTHING;
     }
@@ -239,7 +250,11 @@ final class PoolCell extends GuardedCell {
     if (phase > OPEN) beginSafely();
   }
 
-  /** By whoever finds that all before the pill was begun, or that nothing is to be begun any more. As often as somebody comes with something that came too late; should one not come through, the next goes on. */
+  /**
+   * By whoever finds that all before the pill was begun, or that nothing is to be begun any more.
+   * As often as somebody comes with something that came too late; should one not come through, the
+   * next goes on.
+   */
   private void end() {
     rich().because(new ExitReason.Finished());
     leaving();
@@ -293,7 +308,9 @@ final class PoolCell extends GuardedCell {
     }
   }
 
-  /** A pool may have two threads at once: one that was to begin something, and the one for its end. */
+  /**
+   * A pool may have two threads at once: one that was to begin something, and the one for its end.
+   */
   @Override
   boolean adopt() {
     synchronized (rich()) {
@@ -318,7 +335,10 @@ final class PoolCell extends GuardedCell {
     return null;
   }
 
-  /** Should it lie stranded, the next sender to the pool takes it up: to a worker itself nobody sends. */
+  /**
+   * Should it lie stranded, the next sender to the pool takes it up: to a worker itself nobody
+   * sends.
+   */
   private void lookAfter(Worker worker) {
     if (worker.stranded != null) stranded = Envelope.NOTHING;
   }
@@ -346,7 +366,8 @@ final class PoolCell extends GuardedCell {
 
   @Override
   boolean isCurrent() {
-    for (var turn = Activation.CURRENT.get(); turn != null; turn = turn.outer) if (turn.cell.front() == this) return true;
+    for (var turn = Activation.CURRENT.get(); turn != null; turn = turn.outer)
+      if (turn.cell.front() == this) return true;
     return false;
   }
 
@@ -360,7 +381,8 @@ final class PoolCell extends GuardedCell {
     if (wait.isForEnd()) return new Keepers<>(seats());
     var place = wait.place();
     var keepers = place == null ? null : queue.keepers(place);
-    return keepers == null || keepers.seats() != null ? keepers : new Keepers<>(seats(), keepers.permits(), keepers.workers());
+    return keepers == null || keepers.seats() != null ? keepers
+        : new Keepers<>(seats(), keepers.permits(), keepers.workers());
   }
 
   private List<Seat<Object>> seats() {

@@ -11,8 +11,10 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /** The one builder. A null component means: as the scope says when an actor is made. */
-@SuppressWarnings("unchecked") // the handlers' types are held by ActorBuilder; behind it a message is an Object
-record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, boolean first, Cache cache)
+// the handlers' types are held by ActorBuilder; behind it a message is an Object
+@SuppressWarnings("unchecked")
+record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy,
+    Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, boolean first, Cache cache)
     implements ActorBuilder<M> {
   private static final Mailbox<Object> POOL = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
@@ -26,7 +28,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     return new Recipe<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, null, false, new Cache());
   }
 
-  private <N> Recipe<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy, Class<?> type, Handler.Around<Object> around, boolean inline) {
+  private <N> Recipe<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy, Class<?> type,
+      Handler.Around<Object> around, boolean inline) {
     return new Recipe<>(scope, label, strategy, mailbox, policy, type, around, inline, sharing, first, new Cache());
   }
 
@@ -42,7 +45,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
-    if (policy.kind.forScopes()) throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
+    if (policy.kind.forScopes())
+      throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
     return copy(label, ownStrategy, ownMailbox, policy, type, around, inline);
   }
 
@@ -55,7 +59,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   public <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around) {
     var outer = (Handler.Around<Object>) Objects.requireNonNull(around, "around");
     var inner = this.around;
-    return copy(label, ownStrategy, ownMailbox, policy, type, inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)), inline);
+    return copy(label, ownStrategy, ownMailbox, policy, type,
+        inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)), inline);
   }
 
   @Override
@@ -66,8 +71,10 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   @Override
   public <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
-    if (this.sharing != null) throw new IllegalArgumentException("this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
-    return new Recipe<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, first, new Cache()).orRoom();
+    if (this.sharing != null) throw new IllegalArgumentException(
+        "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
+    return new Recipe<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, first,
+        new Cache()).orRoom();
   }
 
   private ActorBuilder<M> orRoom() {
@@ -76,13 +83,15 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public ActorBuilder<M> endsFirst() {
-    return new Recipe<>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, true, new Cache());
+    return new Recipe<>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, true,
+        new Cache());
   }
 
   @Override
   public ActorBuilder<M> part(String part) {
     Objects.requireNonNull(part, "part");
-    return label == null ? this : copy(label + "/" + Scope.checked(part), ownStrategy, ownMailbox, policy, type, around, inline);
+    return label == null ? this
+        : copy(label + "/" + Scope.checked(part), ownStrategy, ownMailbox, policy, type, around, inline);
   }
 
   @Override
@@ -123,12 +132,14 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler) {
-    return (ActorWithReturn<N, R>) make(Behaviour.returning(how(), (Handler.Returning<Object, Object>) checked(handler)));
+    return (ActorWithReturn<N, R>) make(
+        Behaviour.returning(how(), (Handler.Returning<Object, Object>) checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
-    return (ActorWithReturn<N, R>) make(Behaviour.returningInContext(how(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
+    return (ActorWithReturn<N, R>) make(
+        Behaviour.returningInContext(how(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
   }
 
   private static <H> H checked(H handler) {
@@ -155,7 +166,9 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   private ActorCell admitted(Behaviour behaviour) {
     if (sharing != null) return makePool(behaviour);
     var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox, scheduler()::nanoTime, (message, along) -> new Envelope(message, (Along) along))) : new ActorCell(behaviour);
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour,
+        new GuardedQueue<>(mailbox, scheduler()::nanoTime, (message, along) -> new Envelope(message, (Along) along)))
+        : new ActorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     scope.admit(cell, label, type);
     if (resident != null) Dispatch.settleIn(cell, resident, () -> {});
@@ -164,8 +177,11 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
   private ActorCell makePool(Behaviour behaviour) {
     var mailbox = mailbox();
-    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox + "), so none of them can choose from it; give it one that is not selective");
-    if (mailbox.ordered() && sharing.byKey()) throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give it another mailbox");
+    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
+        + "), so none of them can choose from it; give it one that is not selective");
+    if (mailbox.ordered() && sharing.byKey()) throw new IllegalArgumentException(
+        "a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give "
+            + "it another mailbox");
     var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
     scope.admit(pool, label, type);
     pool.open();
@@ -173,8 +189,10 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   private ActorCell makeSink(Behaviour behaviour) {
-    if (sharing != null && sharing.looks()) throw new IllegalArgumentException("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
-    if (mailbox().ordered()) throw new IllegalArgumentException("a sink runs code, which a priority mailbox cannot order; give it another mailbox");
+    if (sharing != null && sharing.looks()) throw new IllegalArgumentException(
+        "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
+    if (mailbox().ordered()) throw new IllegalArgumentException(
+        "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
     return admitted(behaviour);
   }
 
@@ -183,7 +201,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
     var carriers = scope.options().carriers;
     if (carriers != null) Along.used = true;
     var shared = cache.how;
-    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers) cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, first, carriers);
+    if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
+      cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, first, carriers);
     return shared;
   }
 
@@ -192,7 +211,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
   }
 
   /** The second half of a recipe: what the actors have for a state. */
-  private record WithState<S, M>(Recipe<M> recipe, Callable<?> initial, Handler<Object> stop, Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
+  private record WithState<S, M>(Recipe<M> recipe, Callable<?> initial, Handler<Object> stop,
+      Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
     @Override
     public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
       return new WithState<>(recipe, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
@@ -200,7 +220,8 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
     @Override
     public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-      return new WithState<>(recipe, initial, stop, (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
+      return new WithState<>(recipe, initial, stop,
+          (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
     }
 
     @Override
@@ -210,17 +231,21 @@ record Recipe<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> own
 
     @Override
     public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
-      return (Actor<N>) make(Behaviour.statefulInContext(recipe.how(), (Handler.StatefulInContext<Object, Object>) checked(handler)));
+      return (Actor<N>) make(
+          Behaviour.statefulInContext(recipe.how(), (Handler.StatefulInContext<Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(recipe.how(), (Handler.StatefulReturning<Object, Object, Object>) checked(handler)));
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(recipe.how(),
+          (Handler.StatefulReturning<Object, Object, Object>) checked(handler)));
     }
 
     @Override
-    public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(recipe.how(), (Handler.StatefulReturningInContext<Object, Object, Object>) checked(handler)));
+    public <N extends M,
+        R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(recipe.how(),
+          (Handler.StatefulReturningInContext<Object, Object, Object>) checked(handler)));
     }
 
     @Override

@@ -6,10 +6,14 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 /**
- * The way from other threads to fibers. What a thread of the platform hands to the JDK's scheduler is begun when a carrier has nothing else to do, so under load it may never be (Java 25); what a fiber hands it has its turn.
- * So a task waits here for two: for a fiber that was started to fetch it, and for any actor at work on a fiber, which looks now and then. Whoever comes first starts it.
+ * The way from other threads to fibers. What a thread of the platform hands to the JDK's scheduler
+ * is begun when a carrier has nothing else to do, so under load it may never be (Java 25); what a
+ * fiber hands it has its turn. So a task waits here for two: for a fiber that was started to fetch
+ * it, and for any actor at work on a fiber, which looks now and then. Whoever comes first starts
+ * it.
  *
- * <p>It is started once, since it is taken out of the queue once; and it is not forgotten: who adds it then finds {@code called} false, and calls a fetcher, or true, and that one has yet to look.
+ * <p>It is started once, since it is taken out of the queue once; and it is not forgotten: who adds
+ * it then finds {@code called} false, and calls a fetcher, or true, and that one has yet to look.
  */
 final class Relay {
   private static final int SOME = 64; // that a fetcher starts before others have their turn
@@ -25,7 +29,9 @@ final class Relay {
 
   private final Executor fibers; // starts a thread for each task
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  private volatile boolean called; // false -> true: by who calls a fetcher; true -> false: by the fetcher, before it looks, or by who could not call it
+  // false -> true: by who calls a fetcher; true -> false: by the fetcher, before it looks, or by
+  // who could not call it
+  private volatile boolean called;
 
   Relay(Executor fibers) {
     this.fibers = fibers;
@@ -62,14 +68,18 @@ final class Relay {
     var first = tasks.poll();
     if (first == null) return;
     try {
-      for (int i = 0; i < SOME && startNext(); i++) {}
+      for (int i = 0; i < SOME && startNext(); i++) {
+      }
       if (!tasks.isEmpty()) call();
     } finally {
       first.run();
     }
   }
 
-  /** By who is at work on a fiber: if a fetcher is yet to come, starts one task in its place. More would fill the JDK's queues faster than they are emptied; they grow, and never shrink again. */
+  /**
+   * By who is at work on a fiber: if a fetcher is yet to come, starts one task in its place. More
+   * would fill the JDK's queues faster than they are emptied; they grow, and never shrink again.
+   */
   void pass() {
     if (called) startNext();
   }

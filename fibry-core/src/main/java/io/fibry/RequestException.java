@@ -34,7 +34,10 @@ public abstract sealed class RequestException extends RuntimeException
     return request;
   }
 
-  /** A message as it stands in a text: cut where it is long, and harmless where its own {@code toString} is not. */
+  /**
+   * A message as it stands in a text: cut where it is long, and harmless where its own
+   * {@code toString} is not.
+   */
   static String shown(Object message) {
     try {
       String text = String.valueOf(message);

@@ -2,10 +2,14 @@ package io.fibry;
 
 import io.fibry.time.Scheduler;
 
-/** The right to run, laid down in {@link Rich} until it is taken up again, and the timer that sees to that. */
+/**
+ * The right to run, laid down in {@link Rich} until it is taken up again, and the timer that sees
+ * to that.
+ */
 final class Rest {
   final Object node; // where to go on
-  volatile Scheduler.Timer timer; // null: not yet set; written by who rests, before it looks at `over`
+  // null: not yet set; written by who rests, before it looks at `over`
+  volatile Scheduler.Timer timer;
   private volatile boolean over; // written by who took it up, before it looks at `timer`
 
   Rest(Object node) {
@@ -18,14 +22,18 @@ final class Rest {
     if (over) due.cancel();
   }
 
-  /** The timer is not needed any more: else it would keep the actor. It may be the user's, so this comes after the right has got its thread. */
+  /**
+   * The timer is not needed any more: else it would keep the actor. It may be the user's, so this
+   * comes after the right has got its thread.
+   */
   void end() {
     over = true;
     var due = timer;
     try {
       if (due != null) due.cancel();
     } catch (Throwable failure) {
-      Scope.LOG.error("the timer of a rest could not be cancelled", failure); // it will find nothing to wake
+      // it will find nothing to wake
+      Scope.LOG.error("the timer of a rest could not be cancelled", failure);
     }
   }
 }

@@ -3,7 +3,10 @@ package io.fibry;
 import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** The restarts of one actor, or of one scope: how many there were lately, and how long to wait before the next. Guarded by itself. */
+/**
+ * The restarts of one actor, or of one scope: how many there were lately, and how long to wait
+ * before the next. Guarded by itself.
+ */
 final class Restarts {
   static final long OVER_BUDGET = -1;
 
@@ -20,7 +23,8 @@ final class Restarts {
     long pause = Limit.nanos(policy.backOff.first());
     for (int i = 0; i < doublings && pause < most; i++) pause = Math.min(most, 2 * pause);
     doublings++;
-    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1); // those that failed together shall not come back together
+    // those that failed together shall not come back together
+    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1);
     last = now + pause;
     return Math.max(1, pause);
   }

@@ -17,7 +17,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** What most actors never have, made at first need: name, end, timers, promises, watches, what was put aside, a rest. Guarded by itself where not said otherwise; nothing that can wait runs under its monitor. */
+/**
+ * What most actors never have, made at first need: name, end, timers, promises, watches, what was
+ * put aside, a rest. Guarded by itself where not said otherwise; nothing that can wait runs under
+ * its monitor.
+ */
 final class Rich {
   final String label; // null: none
   final Class<?> type; // null: no protocol
@@ -27,7 +31,8 @@ final class Rich {
   private boolean over; // what hangs on the actor is being ended
   private boolean announced; // who waits for the end has been told
   private boolean leaverKilled; // a killer came when the hooks were all that was left
-  private volatile boolean condemned; // a killer's patience will end it; false -> true, by the first
+  // a killer's patience will end it; false -> true, by the first
+  private volatile boolean condemned;
   private volatile Scheduler.Timer grace; // and when; written by him, read by who announces the end
   private List<AutoCloseable> closeables = List.of(); // these three: made at first need
   private Map<Object, Alarm> timers = Map.of();
@@ -35,11 +40,15 @@ final class Rich {
   private Watches watches; // null: never needed
   private Restarts restarts; // null: never needed
   Rest rest; // and with it the right to run; null: none is held here
-  final Queue<Object> aside = new ConcurrentLinkedQueue<>(); // envelopes put aside; changed by who has the right to run, read by a killer
+  // envelopes put aside; changed by who has the right to run, read by a killer
+  final Queue<Object> aside = new ConcurrentLinkedQueue<>();
   volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
   private volatile boolean back; // it ended, and was not cut off
-  volatile long pause; // nanoseconds to wait before the next restart; written by who asks for it, the handler's thread or another
-  volatile long handled; // how many so far; written by who has the right to run, read by who looks at the tree
+  // nanoseconds to wait before the next restart; written by who asks for it, the handler's thread
+  // or another
+  volatile long pause;
+  // how many so far; written by who has the right to run, read by who looks at the tree
+  volatile long handled;
   volatile long failed; // as `handled`
 
   Rich(ActorCell cell, String label, Class<?> type) {
@@ -72,14 +81,19 @@ final class Rich {
     return over;
   }
 
-  /** Keeps a timer that was started, until it has run; replaces the one that has this key, unless it is a later one: this one may have run already, and its message have set that. False if the end has come. */
+  /**
+   * Keeps a timer that was started, until it has run; replaces the one that has this key, unless it
+   * is a later one: this one may have run already, and its message have set that. False if the end
+   * has come.
+   */
   boolean keep(Object key, Alarm alarm) {
     var before = (Alarm) null;
     synchronized (this) {
       if (over) return false;
       if (timers.isEmpty()) timers = new HashMap<>();
       var there = timers.get(key);
-      before = there != null && there.isAfter(alarm) ? alarm : alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
+      before =
+          there != null && there.isAfter(alarm) ? alarm : alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
     }
     if (before != null) before.cancel();
     return true;
@@ -127,7 +141,10 @@ final class Rich {
     rest = here;
   }
 
-  /** Null: nobody rests here, or another was first. Only assigns: what is taken out here is nowhere else. */
+  /**
+   * Null: nobody rests here, or another was first. Only assigns: what is taken out here is nowhere
+   * else.
+   */
   synchronized Rest takeUp() {
     var taken = rest;
     rest = null;
@@ -151,7 +168,8 @@ final class Rich {
       condemned = false; // without a call: it cannot fail
       throw noTimer;
     }
-    if (exit.isDone()) close(grace::cancel); // the end was announced meanwhile, by one who may have looked before
+    // the end was announced meanwhile, by one who may have looked before
+    if (exit.isDone()) close(grace::cancel);
   }
 
   /** Whether a killer's patience will end it, if nothing else does. */
@@ -170,7 +188,10 @@ final class Rich {
     if (leaver != null) leaver.thread.interrupt();
   }
 
-  /** Ends what hangs on the actor, and announces the end; only the first call does. Runs on the actor's last thread, or on the killer's. */
+  /**
+   * Ends what hangs on the actor, and announces the end; only the first call does. Runs on the
+   * actor's last thread, or on the killer's.
+   */
   void end() {
     List<AutoCloseable> toClose;
     Map<Object, Alarm> toCancel;
@@ -197,7 +218,10 @@ final class Rich {
     }
   }
 
-  /** Tells who waits for the end; only the first call does. After what was to be closed, unless a killer's patience is over. */
+  /**
+   * Tells who waits for the end; only the first call does. After what was to be closed, unless a
+   * killer's patience is over.
+   */
   void announce() {
     ExitReason why;
     Watches watched;
@@ -207,7 +231,8 @@ final class Rich {
       why = reason = reason();
       watched = watches;
     }
-    back = leaver != null && leaver.thread == Thread.currentThread(); // else its thread is still to come back
+    // else its thread is still to come back
+    back = leaver != null && leaver.thread == Thread.currentThread();
     cell.ended();
     exit.end(why);
     if (watched != null) watched.announce(why);
@@ -291,7 +316,9 @@ final class Rich {
     }
 
     private static UnsupportedOperationException readOnly() {
-      return new UnsupportedOperationException("an actor's end can only be waited for; to end it, call askExit, sendPoisonPill or kill; for a future of your own, take onExit().copy()");
+      return new UnsupportedOperationException(
+          "an actor's end can only be waited for; to end it, call askExit, sendPoisonPill or kill; for a future "
+              + "of your own, take onExit().copy()");
     }
   }
 }

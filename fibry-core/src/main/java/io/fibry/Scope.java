@@ -17,7 +17,10 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A scope: whom it owns, by what options. How it ends is {@link Closing}, what it does about failures {@link Supervisor}, what became of its messages {@link Accounts}. */
+/**
+ * A scope: whom it owns, by what options. How it ends is {@link Closing}, what it does about
+ * failures {@link Supervisor}, what became of its messages {@link Accounts}.
+ */
 final class Scope implements ActorScope {
   static final Logger LOG = LoggerFactory.getLogger(ActorSystem.class);
   static final Scope ROOT = new Scope("root", Options.DEFAULT, null);
@@ -27,12 +30,17 @@ final class Scope implements ActorScope {
   private final Accounts accounts;
   private final Supervisor supervisor = new Supervisor(this);
   private final ConcurrentHashMap<String, ActorCell> living = new ConcurrentHashMap<>(); // by name
-  private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>(); // cells and scopes, each with its number; a cell leaves when its thread has, which may be after its end
+  // cells and scopes, each with its number; a cell leaves when its thread has, which may be after
+  // its end
+  private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
-  private final AtomicReference<Closing> closing = new AtomicReference<>(); // null -> the one close; the root's back to null
-  private volatile boolean shut; // the door: false -> true, by whoever closes this scope or one around it; never the root's
+  // null -> the one close; the root's back to null
+  private final AtomicReference<Closing> closing = new AtomicReference<>();
+  // the door: false -> true, by whoever closes this scope or one around it; never the root's
+  private volatile boolean shut;
   private final Watchdog watchdog = new Watchdog(this);
-  private volatile Options options; // written by `configure`, read by whoever makes or uses an actor
+  // written by `configure`, read by whoever makes or uses an actor
+  private volatile Options options;
 
   Scope(String name, Options options, Scope around) {
     this.name = checked(name);
@@ -80,7 +88,8 @@ final class Scope implements ActorScope {
   }
 
   static String checked(String name) {
-    if (name.isBlank()) throw new IllegalArgumentException("a blank name tells nobody anything; give one, or use anonymous()");
+    if (name.isBlank())
+      throw new IllegalArgumentException("a blank name tells nobody anything; give one, or use anonymous()");
     return name;
   }
 
@@ -99,7 +108,9 @@ final class Scope implements ActorScope {
 
   @Override
   public ActorScope openScope(String name, UnaryOperator<Options> options) {
-    var below = new Scope(name, Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(this.options), "the changed options"), this);
+    var below = new Scope(name,
+        Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(this.options), "the changed options"),
+        this);
     join(below);
     below.watchdog.heed(below.options);
     return below;
@@ -125,16 +136,21 @@ final class Scope implements ActorScope {
 
   private void register(ActorCell cell, String name) {
     if (living.putIfAbsent(name, cell) != null)
-      throw new IllegalArgumentException("scope '" + this.name + "' has a living actor named '" + name + "'; choose another name, or wait until that one has ended");
+      throw new IllegalArgumentException("scope '" + this.name + "' has a living actor named '" + name
+          + "'; choose another name, or wait until that one has ended");
   }
 
-  /** Joins, then looks at the door, while a close shuts the door, then looks who is here: one of the two sees the other. */
+  /**
+   * Joins, then looks at the door, while a close shuts the door, then looks who is here: one of the
+   * two sees the other.
+   */
   private void join(Object member) {
     members.put(member, numbers.incrementAndGet());
     if (!shut) return;
     members.remove(member);
     leaveIfEmpty();
-    throw new IllegalStateException("scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
+    throw new IllegalStateException(
+        "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
   void free(ActorCell cell, String name) {
@@ -148,7 +164,11 @@ final class Scope implements ActorScope {
     leaveIfEmpty();
   }
 
-  /** The last one out of a scope that is being closed ends the close: who waits for its report may be somebody the closer has yet to come to. Until then, as long as a handler ignores its end, the scope is remembered. */
+  /**
+   * The last one out of a scope that is being closed ends the close: who waits for its report may
+   * be somebody the closer has yet to come to. Until then, as long as a handler ignores its end,
+   * the scope is remembered.
+   */
   void leaveIfEmpty() {
     var close = closing.get();
     if (!shut || close == null || !members.isEmpty()) return;
@@ -164,7 +184,8 @@ final class Scope implements ActorScope {
   }
 
   List<Object> membersFrom(Object oldest) {
-    return membersSince(members.getOrDefault(oldest, Long.MAX_VALUE)); // nobody is known to be younger than one that is not known
+    // nobody is known to be younger than one that is not known
+    return membersSince(members.getOrDefault(oldest, Long.MAX_VALUE));
   }
 
   private List<Object> membersSince(long number) {
@@ -216,7 +237,8 @@ final class Scope implements ActorScope {
     var running = new ArrayList<String>();
     for (var cell : cells(this)) {
       waiting += cell.waiting(Integer.MAX_VALUE);
-      if (cell.rich().isAway() && cell.crew().size() == 1) running.add(cell.name()); // of a pool its workers run
+      // of a pool its workers run
+      if (cell.rich().isAway() && cell.crew().size() == 1) running.add(cell.name());
     }
     var unhandled = accounts.unhandled();
     long handled = accounts.handled();
@@ -234,16 +256,20 @@ final class Scope implements ActorScope {
     return Dump.of(this);
   }
 
-  /** Twice in a row nobody at work, and nothing happened in between: then nobody was at work in between. */
+  /**
+   * Twice in a row nobody at work, and nothing happened in between: then nobody was at work in
+   * between.
+   */
   @Override
   public boolean awaitQuiet(Duration limit) {
     long most = Limit.nanos(Limit.notNegative(limit, "limit"));
     long began = System.nanoTime();
-    for (long pause = 20_000; ; pause = Math.min(1_000_000, pause * 2)) {
+    for (long pause = 20_000;; pause = Math.min(1_000_000, pause * 2)) {
       long before = accounts.total();
       if (isIdle() && isIdle() && accounts.total() == before) return true;
       if (System.nanoTime() - began >= most) return false;
-      if (Thread.currentThread().isInterrupted()) throw new CancellationException("interrupted while waiting for scope '" + name + "' to be quiet");
+      if (Thread.currentThread().isInterrupted())
+        throw new CancellationException("interrupted while waiting for scope '" + name + "' to be quiet");
       LockSupport.parkNanos(this, pause);
     }
   }
@@ -279,7 +305,8 @@ final class Scope implements ActorScope {
   }
 
   private void log(Report report) {
-    LOG.warn("scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name, report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
+    LOG.warn("scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name,
+        report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
   }
 
   /** The root lives on. */
@@ -289,7 +316,10 @@ final class Scope implements ActorScope {
     watchdog.heed(options);
   }
 
-  /** Shuts the doors of this scope and of all below, then looks who is in: before anybody ends, so that nobody new comes while others do. */
+  /**
+   * Shuts the doors of this scope and of all below, then looks who is in: before anybody ends, so
+   * that nobody new comes while others do.
+   */
   void shutDoors() {
     shut = around != null;
     watchdog.stop();

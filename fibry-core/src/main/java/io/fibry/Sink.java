@@ -5,7 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Any object as an actor: runs code on it, one piece at a time. Thread-safe, so the object need not be.
+ * Any object as an actor: runs code on it, one piece at a time. Thread-safe, so the object need not
+ * be.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="sink"}
  *
  * @param <S> the object
@@ -25,7 +26,8 @@ public interface Sink<S> extends Exitable, Executor {
    *
    * @param code what to do with the object; what it throws is thrown here
    * @throws RequestException if it never ran
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the flag is kept
+   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
+   * flag is kept
    */
   void execAndWait(Handler<S> code);
 

@@ -2,7 +2,10 @@ package io.fibry;
 
 import java.util.List;
 
-/** Decides for a scope what becomes of a failure that reached it. Runs on the thread of the actor that failed, in its turn. */
+/**
+ * Decides for a scope what becomes of a failure that reached it. Runs on the thread of the actor
+ * that failed, in its turn.
+ */
 final class Supervisor {
   /** What the actor that failed does now. */
   enum Verdict { GO_ON, RESTART, STOP }
@@ -43,7 +46,10 @@ final class Supervisor {
     return new Decision(Verdict.RESTART, pause);
   }
 
-  /** The scope closes, on a thread of its own; the root, which stays open, ends what failed. The closer gives reasons too, so the one that failed has its own first. */
+  /**
+   * The scope closes, on a thread of its own; the root, which stays open, ends what failed. The
+   * closer gives reasons too, so the one that failed has its own first.
+   */
   private Decision end(Object member, ActorCell failed, Throwable failure) {
     failed.rich().because(new ExitReason.Failed(failure));
     if (scope.around() != null) OwnThreads.FIBER.activate(scope::close);

@@ -1,6 +1,10 @@
 package io.fibry;
 
-/** What surrounds the handling of a message: what it takes along is set, and the recorder looks on. The making of the state, the code around the handler and the log line of a failure are inside. Most messages have none. */
+/**
+ * What surrounds the handling of a message: what it takes along is set, and the recorder looks on.
+ * The making of the state, the code around the handler and the log line of a failure are inside.
+ * Most messages have none.
+ */
 final class Surroundings {
   private Surroundings() {}
 
@@ -11,7 +15,8 @@ final class Surroundings {
     turn.along = along;
     try {
       if (places != null) set(turn, along, places);
-      Object event = Events.begin(turn.kind == Activation.Kind.INLINE ? 0 : along == null ? Events.UNKNOWN : along.waited());
+      Object event =
+          Events.begin(turn.kind == Activation.Kind.INLINE ? 0 : along == null ? Events.UNKNOWN : along.waited());
       turn.deliver(given, request);
       if (event != null) Events.end(event, turn.cell, given);
     } finally {

@@ -6,19 +6,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Gives the waits that last a timer each: those that are not over when it comes round, a hundredth of a second after the first of them began. While nobody waits it does not run.
+ * Gives the waits that last a timer each: those that are not over when it comes round, a hundredth
+ * of a second after the first of them began. While nobody waits it does not run.
  *
- * <p>A wait takes a slot, and leaves it when it is over: a list would keep those that are long over until the sweep, and every collection of garbage would copy them. Only where all slots in reach are taken it is put on a
- * list.
+ * <p>A wait takes a slot, and leaves it when it is over: a list would keep those that are long over
+ * until the sweep, and every collection of garbage would copy them. Only where all slots in reach
+ * are taken it is put on a list.
  *
- * <p>Nothing is missed: who adds a wait looks at {@code armed} afterwards, and the sweep looks at slots and lists after it has cleared {@code armed}.
+ * <p>Nothing is missed: who adds a wait looks at {@code armed} afterwards, and the sweep looks at
+ * slots and lists after it has cleared {@code armed}.
  */
 final class Sweep {
   static final Duration EVERY = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int REACH = 16; // slots in a stripe, a cache line full
-  private static final AtomicReferenceArray<Limit> SLOTS = new AtomicReferenceArray<>(STRIPES * REACH); // null -> a wait, by who waits -> null, by him or by the sweep
-  private static final AtomicReferenceArray<Limit> LISTS = new AtomicReferenceArray<>(STRIPES * REACH); // the first of each stripe is a head; pushed by waiters, taken whole by the sweep
+  // null -> a wait, by who waits -> null, by him or by the sweep
+  private static final AtomicReferenceArray<Limit> SLOTS = new AtomicReferenceArray<>(STRIPES * REACH);
+  // the first of each stripe is a head; pushed by waiters, taken whole by the sweep
+  private static final AtomicReferenceArray<Limit> LISTS = new AtomicReferenceArray<>(STRIPES * REACH);
   private static final AtomicBoolean ARMED = new AtomicBoolean();
 
   private Sweep() {}
@@ -67,7 +72,7 @@ final class Sweep {
       if (limit != null) give(limit);
     }
     for (int list = 0; list < LISTS.length(); list += REACH) {
-      for (var limit = LISTS.getAndSet(list, null); limit != null; ) {
+      for (var limit = LISTS.getAndSet(list, null); limit != null;) {
         var next = limit.next;
         limit.next = null;
         give(limit);

@@ -13,24 +13,33 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** The message being handled, and what its handler may do beside its work. All fields are the handler's thread's, where not said otherwise. */
+/**
+ * The message being handled, and what its handler may do beside its work. All fields are the
+ * handler's thread's, where not said otherwise.
+ */
 abstract class Turn implements ActorContext<Object> {
   /** A request that this handler was given, by its message. */
   record Given(Object message, Asked<?> asked) {}
 
   final ActorCell cell;
-  Thread thread; // whose this is; written before the cell points here, or, by a resident one, before it looks what it was handed; read by who wants to interrupt or wake it
+  // whose this is; written before the cell points here, or, by a resident one, before it looks what
+  // it was handed; read by who wants to interrupt or wake it
+  Thread thread;
   Object message; // being handled; null: none
   Asked<?> asked; // being handled, where it is a request; read by a killer
   Along along; // what the message takes along
   boolean aside; // the message was put aside
   volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
-  Limit limit; // inline only: when the answer must be there, as far as anybody asks; null: nobody does
+  // inline only: when the answer must be there, as far as anybody asks; null: nobody does
+  Limit limit;
   int handled; // messages not yet in the accounts
   Activation outer; // on whose thread, inside of whose handler, this runs; null: none
-  volatile Look.Since since; // which message it was found at, and when; written by who looks from outside
+  // which message it was found at, and when; written by who looks from outside
+  volatile Look.Since since;
   volatile Look look; // the last; likewise
-  volatile Wait waits; // what its thread waits for, the innermost handler's; written by its thread, read by who looks for a ring
+  // what its thread waits for, the innermost handler's; written by its thread, read by who looks
+  // for a ring
+  volatile Wait waits;
 
   Turn(ActorCell cell) {
     this.cell = cell;
@@ -40,22 +49,29 @@ abstract class Turn implements ActorContext<Object> {
     return asked != null;
   }
 
-  /** When the answer to what is being handled must be there; null: nobody said, or it was given and nobody waits any more. */
+  /**
+   * When the answer to what is being handled must be there; null: nobody said, or it was given and
+   * nobody waits any more.
+   */
   final Limit due() {
     var request = asked;
-    if (limit != null || request == null) return limit; // the asker of an inline one waits for its handler
+    // the asker of an inline one waits for its handler
+    if (limit != null || request == null) return limit;
     return request.answered() && request.isDone() ? null : request.limit;
   }
 
   /** The handler returned, or threw; then those who wait for it are told what. */
   final void failUnanswered(Throwable failure) {
-    for (var one : received) if (one.asked.open()) one.asked.fail(failure != null ? failure : new NoReplyException(cell.name(), one.message));
+    for (var one : received)
+      if (one.asked.open()) one.asked.fail(failure != null ? failure : new NoReplyException(cell.name(), one.message));
     received = null;
   }
 
   private void check() {
-    if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '" + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
-    if (cell.phase == ActorCell.ENDED) throw new IllegalStateException("actor '" + cell.name() + "' was killed and cut off while this handler ran");
+    if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '"
+        + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
+    if (cell.phase == ActorCell.ENDED)
+      throw new IllegalStateException("actor '" + cell.name() + "' was killed and cut off while this handler ran");
   }
 
   @Override
@@ -69,7 +85,8 @@ abstract class Turn implements ActorContext<Object> {
     check();
     if (asked != null && message == request && !aside && asked.answer()) return asked;
     if (received != null) for (var one : received) if (one.message == request && one.asked.answer()) return one.asked;
-    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request) + " to answer: its handler was not given this very object as a request, or has answered it");
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request)
+        + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
   @Override
@@ -78,7 +95,8 @@ abstract class Turn implements ActorContext<Object> {
     var taken = take(request);
     try {
       taken.finish(value);
-    } catch (Throwable edge) { // of the stack: this came to nothing, and the handler's failure will be the answer
+    } catch (Throwable edge) {
+      // of the stack: this came to nothing, and the handler's failure will be the answer
       taken.answered = false; // without a call: it cannot fail
       throw edge;
     }
@@ -103,8 +121,10 @@ abstract class Turn implements ActorContext<Object> {
     var extras = cell.front().rich(); // a worker may go before the answer comes
     if (!extras.promise(promised, request)) promised.fail(cell.front().stopped(request));
     value.whenComplete((answer, failure) -> {
-      if (failure != null) promised.fail(failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
-      else if (answer == null) promised.fail(new NullPointerException("the promised answer of actor '" + promised.cell.name() + "' was null; let it be an Optional"));
+      if (failure != null) promised.fail(
+          failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
+      else if (answer == null) promised.fail(new NullPointerException(
+          "the promised answer of actor '" + promised.cell.name() + "' was null; let it be an Optional"));
       else promised.finish(answer);
       extras.forget(promised);
     });
@@ -130,7 +150,8 @@ abstract class Turn implements ActorContext<Object> {
       Object given = open(got);
       if (given != null) return Optional.of(type.cast(given));
     }
-    if (Thread.currentThread().isInterrupted()) throw new CancellationException("actor '" + cell.name() + "' was interrupted while its handler waited for a message");
+    if (Thread.currentThread().isInterrupted()) throw new CancellationException(
+        "actor '" + cell.name() + "' was interrupted while its handler waited for a message");
     return Optional.empty();
   }
 
@@ -155,7 +176,8 @@ abstract class Turn implements ActorContext<Object> {
   @Override
   public void stash() {
     selective("stash");
-    if (aside || asked != null && asked.answered()) throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
+    if (aside || asked != null && asked.answered())
+      throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     aside = true;
     since = null; // it may come again
     if (asked == null) cell.rich().aside.add(new Envelope(message, along));
@@ -188,7 +210,8 @@ abstract class Turn implements ActorContext<Object> {
   public void watch(Exitable other, Function<ExitReason, ? extends Object> message) {
     check();
     Objects.requireNonNull(message, "message");
-    if (other == cell.front()) throw new IllegalArgumentException("actor '" + cell.name() + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
+    if (other == cell.front()) throw new IllegalArgumentException("actor '" + cell.name()
+        + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
     cell.front().rich().watches().watch(Objects.requireNonNull(other, "other"), message);
   }
 
@@ -201,6 +224,7 @@ abstract class Turn implements ActorContext<Object> {
   private GuardedCell selective(String verb) {
     check();
     if (cell instanceof GuardedCell guarded && guarded.selective()) return guarded;
-    throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
+    throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb
+        + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
   }
 }

@@ -8,10 +8,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler waits: for an answer, for an end, or for room. It says so in its activation, and in all that are below it on its thread; then it walks from its own wait to who must go on for that to end, to what that one waits
- * for, and so on. Who comes back to its own thread has closed a ring, which would never end. Of those who close one together, the last to publish sees all the others: so publish first, then walk.
+ * A handler waits: for an answer, for an end, or for room. It says so in its activation, and in all
+ * that are below it on its thread; then it walks from its own wait to who must go on for that to
+ * end, to what that one waits for, and so on. Who comes back to its own thread has closed a ring,
+ * which would never end. Of those who close one together, the last to publish sees all the others:
+ * so publish first, then walk.
  *
- * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each wait is an object of its own. So a ring that is read twice, the very same, was whole in between. Where a pool is part of it, a {@link Way} may fork.
+ * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each
+ * wait is an object of its own. So a ring that is read twice, the very same, was whole in between.
+ * Where a pool is part of it, a {@link Way} may fork.
  */
 final class Wait implements AutoCloseable {
   static final String END = "its end";
@@ -19,7 +24,8 @@ final class Wait implements AutoCloseable {
 
   final ActorCell on;
   private final Object what; // the message; null: only its handler may know
-  private final Object thing; // an Asked, the future of an end, or a Place; null: who is waited for runs on the same thread
+  // an Asked, the future of an end, or a Place; null: who is waited for runs on the same thread
+  private final Object thing;
   private final Activation by;
   private final boolean deaf; // an interrupt does not end it
   private List<Wait> closed; // the ring that was found; its thread's
@@ -36,9 +42,11 @@ final class Wait implements AutoCloseable {
 
   /** Called by who is about to wait for this actor: on its own thread that could never end. */
   static void prepare(ActorCell on, Object what) {
-    if (on.isCurrent() && (what == END || !(on instanceof PoolCell pool && pool.hasOthers()))) throw toOneself(on, what);
+    if (on.isCurrent() && (what == END || !(on instanceof PoolCell pool && pool.hasOthers())))
+      throw toOneself(on, what);
     Caller.beforeWait();
-    if (on.stranded != null) rescue(on); // the one who sent was at the edge of its stack, and may be the one who waits
+    // the one who sent was at the edge of its stack, and may be the one who waits
+    if (on.stranded != null) rescue(on);
   }
 
   private static AskCycleException toOneself(ActorCell on, Object what) {
@@ -50,12 +58,16 @@ final class Wait implements AutoCloseable {
 
   private static void rescue(ActorCell on) {
     Dispatch.rescue(on);
-    if (on.stranded != null) throw new StackOverflowError("there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
+    if (on.stranded != null) throw new StackOverflowError(
+        "there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
   }
 
   // ---- publish, walk, take back
 
-  /** Publishes that the handler on this thread waits, for something that was begun already. Null where this is no handler's thread. Who calls this must {@link #close} it, whatever comes. */
+  /**
+   * Publishes that the handler on this thread waits, for something that was begun already. Null
+   * where this is no handler's thread. Who calls this must {@link #close} it, whatever comes.
+   */
   static Wait begin(ActorCell on, Object what, Object thing) {
     return begin(on, what, thing, Activation.CURRENT.get(), false);
   }
@@ -65,7 +77,8 @@ final class Wait implements AutoCloseable {
     if (by == null) return null;
     var wait = new Wait(on, what, thing, by, deaf);
     for (var below = by; below != null; below = below.outer) below.waits = wait;
-    VarHandle.fullFence(); // published, now for the others: the cells' pointers are read by less than a volatile read
+    // published, now for the others: the cells' pointers are read by less than a volatile read
+    VarHandle.fullFence();
     return wait;
   }
 
@@ -96,7 +109,7 @@ final class Wait implements AutoCloseable {
   /** Of all that a way may have, one round. */
   private List<Wait> ring(Way way) {
     var ring = new ArrayList<Wait>();
-    for (var wait = this; wait != null; ) {
+    for (var wait = this; wait != null;) {
       var step = way.step(wait);
       ring.add(wait.told(step.by()));
       nested(step.by(), (step.next() == null ? this : step.next()).by, ring);
@@ -140,7 +153,10 @@ final class Wait implements AutoCloseable {
     return leaver != null || cell == null ? leaver : cell.run();
   }
 
-  /** Whether it is no edge: it ended, or will by itself. Once true, always true, but for the interrupt. */
+  /**
+   * Whether it is no edge: it ended, or will by itself. Once true, always true, but for the
+   * interrupt.
+   */
   boolean over() {
     var sleeper = by.thread;
     if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
@@ -153,10 +169,14 @@ final class Wait implements AutoCloseable {
     return !(thing instanceof Asked<?>) && thing instanceof CompletableFuture<?>;
   }
 
-  /** Where that stands which it waits for; null: nowhere, or it was never in a queue that has places. */
+  /**
+   * Where that stands which it waits for; null: nowhere, or it was never in a queue that has
+   * places.
+   */
   @SuppressWarnings("unchecked") // of a guarded cell, whose queue holds objects
   Place<Object> place() {
-    return thing instanceof Asked<?> asked ? asked.place : thing instanceof Place<?> place ? (Place<Object>) place : null;
+    return thing instanceof Asked<?> asked ? asked.place
+        : thing instanceof Place<?> place ? (Place<Object>) place : null;
   }
 
   /** Tells who waits for an answer that the actor ends; false if it is none that is waited for. */
@@ -168,17 +188,24 @@ final class Wait implements AutoCloseable {
 
   // ---- telling
 
-  /** The activations above this one on its thread, up to another: each keeps the one below it from going on. */
+  /**
+   * The activations above this one on its thread, up to another: each keeps the one below it from
+   * going on.
+   */
   private static void nested(Activation worker, Activation top, List<Wait> ring) {
     int at = ring.size();
-    for (var above = top; above != worker && above != null && above.outer != null; above = above.outer) ring.add(at, new Wait(above.cell, above.message, null, above.outer, true));
+    for (var above = top; above != worker && above != null && above.outer != null; above = above.outer)
+      ring.add(at, new Wait(above.cell, above.message, null, above.outer, true));
   }
 
   private Wait told(Activation worker) {
     return what != null || worker.asked != thing ? this : new Wait(on, worker.message, thing, by, deaf);
   }
 
-  /** What to tell who closed the ring: that there is one; or, where the actor it waits for is ending because it closes its own scope, just that. */
+  /**
+   * What to tell who closed the ring: that there is one; or, where the actor it waits for is ending
+   * because it closes its own scope, just that.
+   */
   static RequestException exception(List<Wait> ring) {
     var first = ring.getFirst();
     boolean closing = first.on.phase > ActorCell.OPEN && ring.stream().anyMatch(wait -> wait.what == CLOSE);
@@ -194,7 +221,8 @@ final class Wait implements AutoCloseable {
       links.add(wait.toString());
     }
     var first = ring.getFirst();
-    return new AskCycleException(first.on.name(), first.what == null ? "the answer" : Envelope.given(first.what), names, String.join(", ", links));
+    return new AskCycleException(first.on.name(), first.what == null ? "the answer" : Envelope.given(first.what), names,
+        String.join(", ", links));
   }
 
   private ActorCell from() {

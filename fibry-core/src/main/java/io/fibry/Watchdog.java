@@ -8,8 +8,9 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Looks at the actors of one scope again and again, where its options say so: which have been at one message for too long, which have too many waiting. Says so once for each message, and for a mailbox again after it
- * was half empty. The scopes below have their own.
+ * Looks at the actors of one scope again and again, where its options say so: which have been at
+ * one message for too long, which have too many waiting. Says so once for each message, and for a
+ * mailbox again after it was half empty. The scopes below have their own.
  */
 final class Watchdog {
   private static final int LOOKS = 4; // in the time that one message may take
@@ -21,17 +22,22 @@ final class Watchdog {
   }
 
   private final Scope scope;
-  private final AtomicBoolean looking = new AtomicBoolean(); // by the look that goes on: it may take longer than the time between two
+  // by the look that goes on: it may take longer than the time between two
+  private final AtomicBoolean looking = new AtomicBoolean();
   private volatile Options.Watch watch; // these three: written under the monitor, read by the look
   private volatile Scheduler clock;
   private volatile Scheduler.Timer timer; // null: it does not watch
-  private volatile Map<ActorCell, Note> notes = Map.of(); // written by the look, and by who ends the watch
+  // written by the look, and by who ends the watch
+  private volatile Map<ActorCell, Note> notes = Map.of();
 
   Watchdog(Scope scope) {
     this.scope = scope;
   }
 
-  /** Starts, changes or ends the watch. Looks at the scope's door last, while a close shuts the door, then stops the watch: one of the two sees the other. */
+  /**
+   * Starts, changes or ends the watch. Looks at the scope's door last, while a close shuts the
+   * door, then stops the watch: one of the two sees the other.
+   */
   synchronized void heed(Options options) {
     if (Objects.equals(watch, options.watch) && clock == options.scheduler && (timer != null || watch == null)) return;
     stop();
@@ -39,7 +45,9 @@ final class Watchdog {
     clock = options.scheduler;
     if (watch == null) return;
     var period = watch.handling().dividedBy(LOOKS).plusNanos(1);
-    timer = clock.atFixedRate(period, period, clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::look) : this::look); // messages are printed: their code is the user's
+    // messages are printed: their code is the user's
+    timer = clock.atFixedRate(period, period,
+        clock == Scheduler.system() ? () -> OwnThreads.FIBER.activate(this::look) : this::look);
     if (scope.isClosing()) stop();
   }
 

@@ -10,11 +10,15 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Whose ends an actor wants to hear of, and who wants to hear of its own. The watched one holds its watchers, who are to be told, not they it: a watch keeps nobody alive but a watcher, and taken back it leaves no trace. Guarded by itself; no two of
- * these monitors are held at once.
+ * Whose ends an actor wants to hear of, and who wants to hear of its own. The watched one holds its
+ * watchers, who are to be told, not they it: a watch keeps nobody alive but a watcher, and taken
+ * back it leaves no trace. Guarded by itself; no two of these monitors are held at once.
  */
 final class Watches {
-  /** One that ends elsewhere than in an actor: its future cannot forget us, but this forgets the actor. */
+  /**
+   * One that ends elsewhere than in an actor: its future cannot forget us, but this forgets the
+   * actor.
+   */
   private static final class Foreign extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
 
@@ -27,7 +31,8 @@ final class Watches {
   private static final Foreign NONE = new Foreign();
 
   private final ActorCell cell;
-  private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>(); // weak values: a listener may know the one it listens to, whose future keeps it
+  // weak values: a listener may know the one it listens to, whose future keeps it
+  private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>();
   private Map<ActorCell, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
   private boolean over; // its own watches are at an end
   private ExitReason ended; // its watchers were told
@@ -52,7 +57,8 @@ final class Watches {
     else {
       foreign.set(reason -> tell(cell, name, message, reason));
       if (isOver()) foreign.set(null); // ended since we looked
-      other.onExit().whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
+      other.onExit()
+          .whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
 

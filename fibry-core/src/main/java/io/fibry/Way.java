@@ -5,16 +5,24 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * The way from a wait to who must go on for it to end, to what that one waits for, and so on, as one reading of it. It leads home if it comes back to the thread that reads.
+ * The way from a wait to who must go on for it to end, to what that one waits for, and so on, as
+ * one reading of it. It leads home if it comes back to the thread that reads.
  *
- * <p>A wait for an actor leads to one other. One for a pool may lead to many, its workers, and never ends if too many of them never go on: for an answer or for room those without whom there are not workers or permits
- * enough, for the end any. So the way may fork; what counts is that those who wait keep one another, and us, from going on: each of them must lead home, or to a wait that does. Those that go round without us are a ring
- * of their own, one of whose members is told: the last to publish; or, where nobody of them has closed it, but a worker that took a message and with that the hope for room, whoever waits for that room. He is woken here.
+ * <p>A wait for an actor leads to one other. One for a pool may lead to many, its workers, and
+ * never ends if too many of them never go on: for an answer or for room those without whom there
+ * are not workers or permits enough, for the end any. So the way may fork; what counts is that
+ * those who wait keep one another, and us, from going on: each of them must lead home, or to a wait
+ * that does. Those that go round without us are a ring of their own, one of whose members is told:
+ * the last to publish; or, where nobody of them has closed it, but a worker that took a message and
+ * with that the hope for room, whoever waits for that room. He is woken here.
  */
 final class Way {
   private static final int NOWHERE = Integer.MAX_VALUE;
 
-  /** A wait that never ends. Those who keep it, and who of them leads back furthest: to what he waits for himself; null: home. */
+  /**
+   * A wait that never ends. Those who keep it, and who of them leads back furthest: to what he
+   * waits for himself; null: home.
+   */
   record Step(int number, Set<Activation> stuck, Activation by, Wait next) {
     private Step(int number, Activation by, Wait next) {
       this(number, Set.of(by), by, next);
@@ -44,7 +52,10 @@ final class Way {
     return true;
   }
 
-  /** The number of the step furthest back to which this leads: before it, or 0, home. Else nowhere, and all is as before. */
+  /**
+   * The number of the step furthest back to which this leads: before it, or 0, home. Else nowhere,
+   * and all is as before.
+   */
   private int follow(Wait wait) {
     int from = steps.size();
     int back = NOWHERE;
@@ -79,7 +90,8 @@ final class Way {
     var keepers = wait.on instanceof PoolCell pool ? pool.keepers(wait) : null;
     if (keepers == null) return NOWHERE;
     int number = steps.size();
-    steps.put(wait, new Step(number, Set.of(), null, null)); // who comes back to it is kept by it, if it is a step in the end
+    // who comes back to it is kept by it, if it is a step in the end
+    steps.put(wait, new Step(number, Set.of(), null, null));
     int back = NOWHERE;
     int permits = 0;
     var stuck = new LinkedHashSet<Activation>();

@@ -1,8 +1,13 @@
 package io.fibry;
 
-/** Why an answer did not come in time: where the request is, and what its actor is doing instead. */
+/**
+ * Why an answer did not come in time: where the request is, and what its actor is doing instead.
+ */
 record Why(String text, Look.Here here) {
-  /** For a request that was not taken back yet: its place is looked for. Throws nothing: whatever comes, the asker must be told that his time is over. */
+  /**
+   * For a request that was not taken back yet: its place is looked for. Throws nothing: whatever
+   * comes, the asker must be told that his time is over.
+   */
   static Why of(Asked<?> asked) {
     try {
       return asked.begun() ? ofBegun(asked) : ofWaiting(asked);
@@ -24,10 +29,16 @@ record Why(String text, Look.Here here) {
     var extras = cell.richOrNull();
     var worker = cell.workerOn(asked);
     String turn = "its turn had not come, and will not";
-    if (asked.place != null && asked.place.isOutside()) turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
-    if (asked.place != null && asked.place.isGone()) turn += cell instanceof PoolCell ? ": a worker was given it" : ": it was put aside";
+    if (asked.place != null && asked.place.isOutside())
+      turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
+    if (asked.place != null && asked.place.isGone())
+      turn += cell instanceof PoolCell ? ": a worker was given it" : ": it was put aside";
     if (extras != null && extras.resting() != null) return new Why(turn + "; the actor rests before its restart", null);
-    if (worker == null) return new Why(turn + "; the actor " + (cell.stranded != null ? "has been given no thread yet by " + RequestException.shown(cell.behaviour.how.strategy()) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+    if (worker == null) return new Why(turn + "; the actor "
+        + (cell.stranded != null
+            ? "has been given no thread yet by " + RequestException.shown(cell.behaviour.how.strategy())
+            : cell.isIdle() ? "is idle" : "is between two messages"),
+        null);
     var look = Look.at(worker);
     var seen = look.seen();
     return new Why(turn + look.place(asked) + "; the actor " + seen.doing(), seen.here());

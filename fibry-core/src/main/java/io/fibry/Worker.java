@@ -3,8 +3,10 @@ package io.fibry;
 import io.fibry.mailbox.Seat;
 
 /**
- * One worker of a pool: an actor that, when nothing of its own is left, goes on with what waits in the pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a restart, the pill. So its
- * right to run is that of any actor, and nothing here is new to it: what it takes from the pool are nodes it handles in between, while its own last node keeps the right.
+ * One worker of a pool: an actor that, when nothing of its own is left, goes on with what waits in
+ * the pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a
+ * restart, the pill. So its right to run is that of any actor, and nothing here is new to it: what
+ * it takes from the pool are nodes it handles in between, while its own last node keeps the right.
  */
 final class Worker extends ActorCell {
   final Seat<Object> seat;
@@ -38,7 +40,10 @@ final class Worker extends ActorCell {
     return more;
   }
 
-  /** An idle one keeps nothing. Should it not come through, all is as before: it still has the right to run. */
+  /**
+   * An idle one keeps nothing. Should it not come through, all is as before: it still has the right
+   * to run.
+   */
   private Object nextOwn(Activation activation) {
     Object last = own;
     boolean wasLent = lent;
@@ -53,7 +58,10 @@ final class Worker extends ActorCell {
     }
   }
 
-  /** Who sent the pill may have overtaken who was about to come with a message; he sends another one behind it. */
+  /**
+   * Who sent the pill may have overtaken who was about to come with a message; he sends another one
+   * behind it.
+   */
   @Override
   boolean mayLeave() {
     return phase > OPEN || !pool.awaits(this);

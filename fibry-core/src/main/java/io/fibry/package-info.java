@@ -1,5 +1,6 @@
 /**
- * The actor model and its engine. Start at {@link io.fibry.ActorSystem} for making actors and at {@link io.fibry.Actor} for using them.
+ * The actor model and its engine. Start at {@link io.fibry.ActorSystem} for making actors and at
+ * {@link io.fibry.Actor} for using them.
  *
  * <pre>
  *   sender's thread                                 the actor's thread

@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class AccountsTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final ActorScope scope = ActorSystem.openScope("accounts", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope =
+      ActorSystem.openScope("accounts", o -> o.withDeadLetters(letters).withScheduler(clock));
 
   @AfterEach
   void letGo() {
@@ -55,12 +56,14 @@ class AccountsTest {
   }
 
   private static void balanced(Report report) {
-    assertEquals(report.sent(), report.handled() + report.waiting() + report.unhandled().values().stream().mapToLong(n -> n).sum());
+    assertEquals(report.sent(),
+        report.handled() + report.waiting() + report.unhandled().values().stream().mapToLong(n -> n).sum());
   }
 
   private static void is(Report report, long handled, Reason reason, long unhandled, long waiting) {
     balanced(report);
-    assertEquals(List.of(handled, unhandled, waiting), List.of(report.handled(), report.unhandled().get(reason), report.waiting()));
+    assertEquals(List.of(handled, unhandled, waiting),
+        List.of(report.handled(), report.unhandled().get(reason), report.waiting()));
   }
 
   @Test
@@ -140,12 +143,13 @@ class AccountsTest {
   @Test
   void whatComesBackFromAsideIsCountedOnce() {
     var open = new AtomicInteger();
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Object m, ActorContext<Object> context) -> {
-      if (m.equals("open")) {
-        open.set(1);
-        context.unstash();
-      } else if (open.get() == 0) context.stash();
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActor((Object m, ActorContext<Object> context) -> {
+          if (m.equals("open")) {
+            open.set(1);
+            context.unstash();
+          } else if (open.get() == 0) context.stash();
+        });
     send(actor, 5, 0);
     actor.sendMessage("open");
     quiet(scope);
@@ -155,7 +159,9 @@ class AccountsTest {
 
   @Test
   void whatWaitsForARestartIsCounted() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor(AccountsTest::handle);
+    var actor = scope.anonymous()
+        .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .newActor(AccountsTest::handle);
     actor.sendMessage(new IOException("planned"));
     Patience.eventually(() -> Patience.rests(actor));
     send(actor, 4, 0);
@@ -186,7 +192,8 @@ class AccountsTest {
     var gate = Gate.occupy(actor);
     send(actor, 2, 0);
     var asked = new CompletableFuture<>();
-    ((ActorCell) (java.util.concurrent.Executor) actor).sendMessageReturn((Object) "request").whenComplete((value, failure) -> asked.complete(failure));
+    ((ActorCell) (java.util.concurrent.Executor) actor).sendMessageReturn((Object) "request")
+        .whenComplete((value, failure) -> asked.complete(failure));
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
     Patience.ended(actor);
@@ -202,10 +209,11 @@ class AccountsTest {
   @Test
   void retriesAreCountedOnce() {
     var left = new AtomicInteger(2);
-    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withRetries(3).withoutLog()).newActor((Object m) -> {
-      if (m instanceof Exception failure) throw failure;
-      if (left.getAndDecrement() > 0) throw new IOException("planned");
-    });
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.restart().withRetries(3).withoutLog()).newActor((Object m) -> {
+          if (m instanceof Exception failure) throw failure;
+          if (left.getAndDecrement() > 0) throw new IOException("planned");
+        });
     send(actor, 2, 2);
     quiet(scope);
 
@@ -295,7 +303,8 @@ class AccountsTest {
 
     for (int i = 0; i < 250; i++) actor.sendMessage(i);
 
-    assertEquals(IntStream.range(150, 250).boxed().toList(), scope.deadLetters().stream().map(DeadLetter::message).toList());
+    assertEquals(IntStream.range(150, 250).boxed().toList(),
+        scope.deadLetters().stream().map(DeadLetter::message).toList());
   }
 
   @Test

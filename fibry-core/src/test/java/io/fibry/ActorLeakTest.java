@@ -34,12 +34,14 @@ class ActorLeakTest {
 
     long grown = LeakProbe.used() - heap;
     assertTrue(grown < 8_000_000, grown + " bytes are left");
-    assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2), () -> "threads: " + threads + ", then " + threads());
+    assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2),
+        () -> "threads: " + threads + ", then " + threads());
   }
 
   private static void startAndStop(int times) {
     for (int i = 0; i < times; i++) {
-      var actor = (i % 1_000 == 0 ? ActorSystem.named("leak" + i) : ActorSystem.anonymous()).newActor((Integer message) -> {});
+      var actor =
+          (i % 1_000 == 0 ? ActorSystem.named("leak" + i) : ActorSystem.anonymous()).newActor((Integer message) -> {});
       actor.sendMessage(i);
       if (i % 3 == 0) actor.askExit();
       else actor.sendPoisonPill();
@@ -55,12 +57,14 @@ class ActorLeakTest {
   void residentThreadsEndWithTheirActors() {
     for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
       int threads = threads();
-      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> {})).limit(200).toList();
+      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> {}))
+          .limit(200).toList();
       for (var actor : actors) actor.sendMessage(1);
 
       for (var actor : actors) actor.close();
 
-      assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2), () -> "threads: " + threads + ", then " + threads());
+      assertTrue(LeakProbe.eventually(() -> threads() <= threads + 2),
+          () -> "threads: " + threads + ", then " + threads());
     }
   }
 
@@ -94,7 +98,8 @@ class ActorLeakTest {
 
   private static void timers(Actor<byte[]> actor, int count) {
     var timers = new ArrayList<Scheduler.Timer>();
-    for (int i = 0; i < count; i++) timers.add(i % 2 == 0 ? actor.sendMessageLater(new byte[100], Duration.ofHours(1)) : actor.sendMessageEvery(new byte[100], Duration.ofHours(1)));
+    for (int i = 0; i < count; i++) timers.add(i % 2 == 0 ? actor.sendMessageLater(new byte[100], Duration.ofHours(1))
+        : actor.sendMessageEvery(new byte[100], Duration.ofHours(1)));
     for (var timer : timers) assertTrue(timer.cancel());
     for (int i = 0; i < count; i++) actor.sendMessageLater("key", new byte[100], Duration.ofHours(1));
   }

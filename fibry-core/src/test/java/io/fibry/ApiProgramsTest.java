@@ -15,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The user programs that the API was designed from: good ones compile and do what they say, bad ones do not compile, each for its reason. */
+/**
+ * The user programs that the API was designed from: good ones compile and do what they say, bad
+ * ones do not compile, each for its reason.
+ */
 @Timeout(60)
 class ApiProgramsTest {
   @TempDir
@@ -77,7 +80,12 @@ class ApiProgramsTest {
     assertEquals(List.of(), programs.stream().filter(program -> !said.contains("ERROR in " + program)).toList());
   }
 
-  /** Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P25, P31 and P34 never end, P18 reads a file, what P07 and P26 print depends on time, and actors of Shapes send to themselves without end. */
+  /**
+   * Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and
+   * P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P25,
+   * P31 and P34 never end, P18 reads a file, what P07 and P26 print depends on time, and actors of
+   * Shapes send to themselves without end.
+   */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
     "P01Hello            | Hello World",
@@ -113,7 +121,8 @@ class ApiProgramsTest {
   void sessionEndsOnceItWasIdle() throws Exception {
     var printed = runOnManualClock("P11Timers");
 
-    assertTrue(printed.stream().allMatch("still here"::equals), printed::toString); // time may pass before the program stops its ticks
+    // time may pass before the program stops its ticks
+    assertTrue(printed.stream().allMatch("still here"::equals), printed::toString);
   }
 
   @Test
@@ -140,12 +149,18 @@ class ApiProgramsTest {
     return Programs.run(out, "Driver", lines -> true);
   }
 
-  /** What the subscriber that leaves and the follower of the value are told before the last depends on time. */
+  /**
+   * What the subscriber that leaves and the follower of the value are told before the last depends
+   * on time.
+   */
   @Test
   void pricesReachWhoSubscribed() throws Exception {
     var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
 
-    assertTrue(printed.containsAll(List.of("all I can: Price[share=ACME, value=12.5]", "on the publisher's thread", "level 1")), printed::toString);
+    assertTrue(
+        printed
+            .containsAll(List.of("all I can: Price[share=ACME, value=12.5]", "on the publisher's thread", "level 1")),
+        printed::toString);
   }
 
   @Test
@@ -186,7 +201,8 @@ class ApiProgramsTest {
   }
 
   private static List<String> sorted(List<String> lines) {
-    return lines.stream().map(line -> line.replaceFirst("(took|^\\[1, 63]) \\d+$", "$1 N")).sorted().toList(); // times, and which of two answered first
+    // times, and which of two answered first
+    return lines.stream().map(line -> line.replaceFirst("(took|^\\[1, 63]) \\d+$", "$1 N")).sorted().toList();
   }
 
   private Path write(String name, String source) throws Exception {

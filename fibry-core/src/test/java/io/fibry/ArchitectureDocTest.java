@@ -24,14 +24,16 @@ class ArchitectureDocTest {
     var drawn = picture(dependencies());
 
     if (Boolean.getBoolean("fibry.draw")) Files.writeString(DOC, text.replace(shown, drawn));
-    else assertEquals(drawn, shown, "to draw it again: mvn -pl fibry-core test -Dtest=ArchitectureDocTest -Dfibry.draw=true");
+    else assertEquals(drawn, shown,
+        "to draw it again: mvn -pl fibry-core test -Dtest=ArchitectureDocTest -Dfibry.draw=true");
   }
 
   @Test
   void everyPackageIsExplained() throws Exception {
     var text = Files.readString(DOC);
 
-    assertEquals(List.of(), ArchitectureTest.LAYERS.keySet().stream().filter(name -> !text.contains("| `" + name + "` |")).toList());
+    assertEquals(List.of(),
+        ArchitectureTest.LAYERS.keySet().stream().filter(name -> !text.contains("| `" + name + "` |")).toList());
   }
 
   /** Which packages each one needs, directly. */
@@ -50,7 +52,8 @@ class ArchitectureDocTest {
   private static String picture(Map<String, Set<String>> needs) {
     var picture = new StringBuilder("flowchart TD\n");
     needs.forEach((from, all) -> {
-      for (var to : all) if (all.stream().noneMatch(other -> reaches(needs, other, to))) picture.append("  ").append(shown(from)).append(" --> ").append(shown(to)).append('\n');
+      for (var to : all) if (all.stream().noneMatch(other -> reaches(needs, other, to)))
+        picture.append("  ").append(shown(from)).append(" --> ").append(shown(to)).append('\n');
     });
     return picture.toString();
   }

@@ -24,20 +24,27 @@ import org.junit.jupiter.api.Test;
 class ArchitectureTest {
   /** Imports go to lower layers only, never to a sibling. */
   static final Map<String, Integer> LAYERS = Map.of("io.fibry.mailbox", 0, "io.fibry.time", 0, "io.fibry", 1,
-      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.io", 3, "io.fibry.stereotype", 4);
+      "io.fibry.pool", 2, "io.fibry.pubsub", 2, "io.fibry.flow", 2, "io.fibry.fsm", 2, "io.fibry.net", 3, "io.fibry.io",
+      3, "io.fibry.stereotype", 4);
 
   /** What users see. Mailboxes are shown more than users need: the engine is in another package. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
-      Map.entry("io.fibry", Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter", "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
-          "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException", "NoReplyException")),
-      Map.entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat", "Keepers")),
+      Map.entry("io.fibry",
+          Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter",
+              "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
+              "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException",
+              "MailboxFullException", "NoReplyException")),
+      Map.entry("io.fibry.mailbox",
+          Set.of("Mailbox", "Overflow", "GuardedQueue", "Place", "Sharing", "SharedQueue", "Seat", "Keepers")),
       Map.entry("io.fibry.fsm", Set.of("Fsm")),
       Map.entry("io.fibry.pool", Set.of("Entities", "Pools")),
       Map.entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       Map.entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       Map.entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       Map.entry("io.fibry.io", Set.of("Downloader", "Program")),
-      Map.entry("io.fibry.net", Set.of("Exchange", "HttpOptions", "HttpRoutes", "HttpServer", "TcpAcceptor", "TcpConnection", "TcpOptions", "UdpPacket", "UdpServer")),
+      Map.entry("io.fibry.net",
+          Set.of("Exchange", "HttpOptions", "HttpRoutes", "HttpServer", "TcpAcceptor", "TcpConnection", "TcpOptions",
+              "UdpPacket", "UdpServer")),
       Map.entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
   /** Tests that sleep all the same, each with its reason. */
@@ -53,14 +60,16 @@ class ArchitectureTest {
       for (var dependency : type.getDirectDependenciesFromSelf()) {
         String from = type.getPackageName();
         String to = dependency.getTargetClass().getBaseComponentType().getPackageName();
-        if (to.startsWith("io.fibry") && !to.equals(from) && layer(to) >= layer(from)) upward.add(dependency.getDescription());
+        if (to.startsWith("io.fibry") && !to.equals(from) && layer(to) >= layer(from))
+          upward.add(dependency.getDescription());
       }
 
     assertEquals(Set.of(), upward);
   }
 
   private static int layer(String name) {
-    if (!LAYERS.containsKey(name)) throw new AssertionError("package " + name + " has no layer: give it one here and in the design");
+    if (!LAYERS.containsKey(name))
+      throw new AssertionError("package " + name + " has no layer: give it one here and in the design");
     return LAYERS.get(name);
   }
 
@@ -79,18 +88,23 @@ class ArchitectureTest {
 
   private static boolean allowed(JavaClass type) {
     String name = type.getPackageName();
-    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr") || name.equals("java.net.http") || name.equals("org.jspecify.annotations")) return true;
+    if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr")
+        || name.equals("java.net.http") || name.equals("org.jspecify.annotations"))
+      return true;
     return Object.class.getModule().isExported(name);
   }
 
   @Test
   void nothingIsPrinted() {
-    noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould().callMethod(Throwable.class, "printStackTrace").check(MAIN);
+    noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould()
+        .callMethod(Throwable.class, "printStackTrace").check(MAIN);
   }
 
   @Test
   void nothingSleeps() {
-    noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould().callMethod(Thread.class, "sleep", long.class, int.class).orShould().callMethod(Thread.class, "sleep", java.time.Duration.class).check(MAIN);
+    noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()
+        .callMethod(Thread.class, "sleep", long.class, int.class).orShould()
+        .callMethod(Thread.class, "sleep", java.time.Duration.class).check(MAIN);
   }
 
   @Test
@@ -99,9 +113,11 @@ class ArchitectureTest {
 
     for (var type : new ClassFileImporter().importPath(Path.of("target/test-classes")))
       for (var call : type.getMethodCallsFromSelf())
-        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep")) sleeping.add(outermost(type).getSimpleName());
+        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep"))
+          sleeping.add(outermost(type).getSimpleName());
 
-    assertEquals(SLEEPERS.keySet(), sleeping, "wait for something that happens instead; or list the class, with its reason");
+    assertEquals(SLEEPERS.keySet(), sleeping,
+        "wait for something that happens instead; or list the class, with its reason");
   }
 
   private static JavaClass outermost(JavaClass type) {
@@ -110,16 +126,19 @@ class ArchitectureTest {
 
   @Test
   void publicTypesAreThoseListed() {
-    var open = MAIN.stream().filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass());
+    var open =
+        MAIN.stream().filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass());
 
-    var found = open.collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new, Collectors.mapping(JavaClass::getSimpleName, Collectors.toSet())));
+    var found = open.collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new,
+        Collectors.mapping(JavaClass::getSimpleName, Collectors.toSet())));
 
     assertEquals(PUBLIC, found);
   }
 
   @Test
   void exceptionsAreRequestExceptionsOrTheJdksOwn() {
-    var others = MAIN.stream().filter(type -> type.isAssignableTo(Throwable.class) && type.isTopLevelClass() && !type.isAssignableTo(RequestException.class)).toList();
+    var others = MAIN.stream().filter(type -> type.isAssignableTo(Throwable.class) && type.isTopLevelClass()
+        && !type.isAssignableTo(RequestException.class)).toList();
 
     assertEquals(List.of(), others);
   }
@@ -135,14 +154,16 @@ class ArchitectureTest {
   void noFileIsLong() throws Exception {
     var longest = Stream.of("src/main/java", "src/test/java").map(ArchitectureTest::sizes).map(List::getLast).toList();
 
-    assertTrue(longest.stream().allMatch(lines -> lines <= 400), "lines of the longest file, of main and of the tests: " + longest);
+    assertTrue(longest.stream().allMatch(lines -> lines <= 400),
+        "lines of the longest file, of main and of the tests: " + longest);
   }
 
   /** How many lines the files have, in order. */
   private static List<Integer> sizes(String folder) {
     var sizes = new ArrayList<Integer>();
     try (var files = Files.walk(Path.of(folder))) {
-      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList()) sizes.add(Files.readAllLines(file).size());
+      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
+        sizes.add(Files.readAllLines(file).size());
     } catch (java.io.IOException unreadable) {
       throw new java.io.UncheckedIOException(unreadable);
     }

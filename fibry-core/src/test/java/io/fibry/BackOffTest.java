@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** The rest before a restart, by a clock that is moved by hand. */
 @Timeout(60)
 class BackOffTest {
-  private static final FailurePolicy BACK_OFF = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
+  private static final FailurePolicy BACK_OFF =
+      FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
   private static final Duration MOMENT = Duration.ofNanos(1);
 
   private final Letters letters = new Letters();
@@ -138,9 +139,10 @@ class BackOffTest {
 
   @Test
   void theOldStateIsLeftBeforeTheRest() {
-    var actor = scope.anonymous().onFailure(BACK_OFF).initialState(() -> "state").onStop(state -> log.add("left")).newActor((String state, Object m) -> {
-      throw new IllegalStateException("planned");
-    });
+    var actor = scope.anonymous().onFailure(BACK_OFF).initialState(() -> "state").onStop(state -> log.add("left"))
+        .newActor((String state, Object m) -> {
+          throw new IllegalStateException("planned");
+        });
 
     fail(actor);
 
@@ -208,13 +210,16 @@ class BackOffTest {
   @Test
   void theLogSaysHowLong() {
     try (var logged = new Logged()) {
-      var actor = scope.named("tired").onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1))).newActor((Object m) -> {
-        throw new IllegalStateException("planned");
-      });
+      var actor = scope.named("tired")
+          .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)))
+          .newActor((Object m) -> {
+            throw new IllegalStateException("planned");
+          });
 
       fail(actor);
 
-      assertTrue(logged.text().matches("(?s).*'tired' failed at .*; it restarts in ([5-9]\\d\\d|1000) ms.*"), logged.text());
+      assertTrue(logged.text().matches("(?s).*'tired' failed at .*; it restarts in ([5-9]\\d\\d|1000) ms.*"),
+          logged.text());
     }
   }
 
@@ -240,11 +245,12 @@ class BackOffTest {
 
   @Test
   void whatWasPutAsideIsBackAfterTheRest() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF).initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
-      if (m instanceof RuntimeException failure) throw failure;
-      if (state == 1) context.stash();
-      else log.add(m);
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
+        .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
+          if (m instanceof RuntimeException failure) throw failure;
+          if (state == 1) context.stash();
+          else log.add(m);
+        });
     actor.sendMessage("a");
     actor.sendMessage("b");
     fail(actor);
@@ -258,12 +264,14 @@ class BackOffTest {
 
   @Test
   void aMessageThatFailedAfterItWasPutAsideComesBackOnce() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF).initialState(states::incrementAndGet).newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {
-      log.add(state + " " + m);
-      if (state > 1) return "answer";
-      context.stash();
-      throw new IllegalStateException("planned");
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
+        .initialState(states::incrementAndGet)
+        .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {
+          log.add(state + " " + m);
+          if (state > 1) return "answer";
+          context.stash();
+          throw new IllegalStateException("planned");
+        });
     var answer = actor.sendMessageReturn("a");
     Patience.eventually(() -> Patience.rests(actor));
 

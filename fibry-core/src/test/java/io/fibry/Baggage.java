@@ -8,7 +8,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
-/** A carrier that counts and notes what it does, of one entry of an MDC of its own: the one that the tests log with has none. */
+/**
+ * A carrier that counts and notes what it does, of one entry of an MDC of its own: the one that the
+ * tests log with has none.
+ */
 final class Baggage implements ActorScope.Carrier<String> {
   final AtomicInteger captures = new AtomicInteger();
   final List<String> steps = Collections.synchronizedList(new ArrayList<>());

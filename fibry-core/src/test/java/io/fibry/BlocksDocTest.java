@@ -28,7 +28,8 @@ class BlocksDocTest {
   void whatTheTablesRecommendExists() throws IOException {
     var missing = new TreeSet<String>();
 
-    recommended().flatMap(cell -> NAME.matcher(cell).results()).filter(name -> !exists(name.group(1), name.group(2))).forEach(name -> missing.add(name.group(1) + name.group(2)));
+    recommended().flatMap(cell -> NAME.matcher(cell).results()).filter(name -> !exists(name.group(1), name.group(2)))
+        .forEach(name -> missing.add(name.group(1) + name.group(2)));
 
     assertEquals(new TreeSet<>(), missing);
   }
@@ -37,7 +38,9 @@ class BlocksDocTest {
   void everyBlockIsRecommended() throws IOException {
     var all = String.join("\n", recommended().toList());
 
-    var blocks = Stream.of("pool", "pubsub", "flow", "fsm", "net", "io").flatMap(part -> publicTypes("io/fibry/" + part)).filter(type -> !List.of("Subscription", "TcpOptions", "HttpOptions", "UdpPacket").contains(type)).toList();
+    var blocks =
+        Stream.of("pool", "pubsub", "flow", "fsm", "net", "io").flatMap(part -> publicTypes("io/fibry/" + part))
+            .filter(type -> !List.of("Subscription", "TcpOptions", "HttpOptions", "UdpPacket").contains(type)).toList();
 
     assertTrue(blocks.size() > 8, blocks.toString());
     assertEquals(List.of(), blocks.stream().filter(type -> !all.contains("`" + type + ".")).toList());
@@ -45,7 +48,8 @@ class BlocksDocTest {
 
   private static Stream<String> publicTypes(String folder) {
     try (var files = Files.list(MAIN.resolve(folder))) {
-      return files.filter(BlocksDocTest::isPublic).map(file -> file.getFileName().toString().replace(".java", "")).toList().stream();
+      return files.filter(BlocksDocTest::isPublic).map(file -> file.getFileName().toString().replace(".java", ""))
+          .toList().stream();
     } catch (IOException unreadable) {
       throw new java.io.UncheckedIOException(unreadable);
     }
@@ -59,16 +63,23 @@ class BlocksDocTest {
     }
   }
 
-  /** A public method or constant of a public type of the library, or of one of the JDK that the tables name. */
+  /**
+   * A public method or constant of a public type of the library, or of one of the JDK that the
+   * tables name.
+   */
   private static boolean exists(String path, String member) {
     String type = path.substring(0, path.length() - 1).replace('.', '$');
-    return Stream.of("io.fibry", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.flow", "io.fibry.fsm", "io.fibry.io", "io.fibry.net", "io.fibry.stereotype", "io.fibry.time").anyMatch(part -> has(part + "." + type, member));
+    return Stream
+        .of("io.fibry", "io.fibry.mailbox", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.flow", "io.fibry.fsm",
+            "io.fibry.io", "io.fibry.net", "io.fibry.stereotype", "io.fibry.time")
+        .anyMatch(part -> has(part + "." + type, member));
   }
 
   private static boolean has(String type, String member) {
     try {
       var found = Class.forName(type);
-      return Arrays.stream(found.getMethods()).anyMatch(method -> method.getName().equals(member)) || Arrays.stream(found.getFields()).anyMatch(field -> field.getName().equals(member));
+      return Arrays.stream(found.getMethods()).anyMatch(method -> method.getName().equals(member))
+          || Arrays.stream(found.getFields()).anyMatch(field -> field.getName().equals(member));
     } catch (ClassNotFoundException none) {
       return false;
     }

@@ -101,10 +101,11 @@ class BuilderTest {
 
   @Test
   void theLastAroundIsTheOutermost() {
-    var actor = scope.anonymous().around((Object m, Handler.Task next) -> surround("inner", next)).around((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
-      log.add(m);
-      return "answer";
-    });
+    var actor = scope.anonymous().around((Object m, Handler.Task next) -> surround("inner", next))
+        .around((Object m, Handler.Task next) -> surround("outer", next)).newActorWithReturn((Object m) -> {
+          log.add(m);
+          return "answer";
+        });
 
     assertEquals("answer", actor.ask("message"));
 
@@ -237,7 +238,8 @@ class BuilderTest {
     put(cases, "Mailbox.priority", "order", () -> Mailbox.priority(null));
     return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {
       var refusal = assertThrows(NullPointerException.class, c.getValue().getValue());
-      assertTrue(refusal.getMessage() != null && refusal.getMessage().contains(c.getValue().getKey()), refusal.getMessage());
+      assertTrue(refusal.getMessage() != null && refusal.getMessage().contains(c.getValue().getKey()),
+          refusal.getMessage());
     }));
   }
 

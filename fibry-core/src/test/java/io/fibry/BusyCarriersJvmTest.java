@@ -9,7 +9,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** While fibers that send to each other keep every carrier busy, what other threads and timers want of actors goes on all the same. The JDK alone would not begin it (seen on 25). */
+/**
+ * While fibers that send to each other keep every carrier busy, what other threads and timers want
+ * of actors goes on all the same. The JDK alone would not begin it (seen on 25).
+ */
 @Timeout(120)
 class BusyCarriersJvmTest {
 

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a request ends by its asker: completed from outside, interrupted; and where what was chained to it runs. */
+/**
+ * How a request ends by its asker: completed from outside, interrupted; and where what was chained
+ * to it runs.
+ */
 @Timeout(60)
 class CancellingTest {
   private final Scope scope = Variants.scope(o -> o);
@@ -48,7 +51,8 @@ class CancellingTest {
   // ---- from outside
 
   @ParameterizedTest
-  @ValueSource(strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
+  @ValueSource(
+      strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
   void completingTheFutureFromOutsideCancelsTheRequest(String how) {
     var actor = echo(scope.anonymous());
     Gate.occupy(actor);
@@ -68,8 +72,10 @@ class CancellingTest {
       case "cancel" -> assertTrue(request.cancel(true));
       case "complete" -> assertTrue(request.complete("mine"));
       case "completeExceptionally" -> assertTrue(request.completeExceptionally(new IOException()));
-      case "orTimeout" -> assertInstanceOf(TimeoutException.class, Patience.failure(request.orTimeout(1, TimeUnit.MILLISECONDS)));
-      case "completeOnTimeout" -> assertEquals("mine", Patience.value(request.completeOnTimeout("mine", 1, TimeUnit.MILLISECONDS)));
+      case "orTimeout" -> assertInstanceOf(TimeoutException.class,
+          Patience.failure(request.orTimeout(1, TimeUnit.MILLISECONDS)));
+      case "completeOnTimeout" -> assertEquals("mine",
+          Patience.value(request.completeOnTimeout("mine", 1, TimeUnit.MILLISECONDS)));
       default -> assertEquals("mine", Patience.value(request.completeAsync(() -> "mine")));
     }
   }
@@ -123,7 +129,8 @@ class CancellingTest {
   // ---- chained code
 
   @ParameterizedTest
-  @ValueSource(strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
+  @ValueSource(
+      strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
   void chainedCodeNeverRunsOnTheActorsThread(String how) {
     var actor = scope.anonymous().strategy(Strategy.THREAD).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
@@ -138,13 +145,15 @@ class CancellingTest {
     assertNotEquals(Patience.value(request), Patience.value(ran));
   }
 
-  private static <R> CompletionStage<Thread> chained(CompletableFuture<R> request, String how, Function<Object, Thread> code) {
+  private static <R> CompletionStage<Thread> chained(CompletableFuture<R> request, String how,
+      Function<Object, Thread> code) {
     return switch (how) {
       case "thenApply" -> request.thenApply(code);
       case "copy" -> request.copy().thenApply(code);
       case "minimalCompletionStage" -> request.minimalCompletionStage().thenApply(code);
       case "toCompletableFuture" -> CompletableFuture.completedFuture("x").thenCompose(x -> request).thenApply(code);
-      case "thenCombine" -> CompletableFuture.completedFuture("x").thenCombine(request, (x, handler) -> code.apply(handler));
+      case "thenCombine" -> CompletableFuture.completedFuture("x").thenCombine(request,
+          (x, handler) -> code.apply(handler));
       default -> request.thenCompose(handler -> CompletableFuture.completedFuture(code.apply(handler)));
     };
   }
@@ -170,7 +179,8 @@ class CancellingTest {
     var actor = echo(scope.anonymous());
     Gate.occupy(actor);
 
-    for (Runnable wait : new Runnable[] {() -> actor.ask("x"), () -> actor.ask("x", Patience.LONG), actor::waitForExit, () -> actor.waitForExit(Patience.LONG), actor::close}) {
+    for (Runnable wait : new Runnable[] {() -> actor.ask("x"), () -> actor.ask("x", Patience.LONG), actor::waitForExit,
+      () -> actor.waitForExit(Patience.LONG), actor::close}) {
       var failure = interrupted(wait);
       assertInstanceOf(CancellationException.class, failure);
       assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
@@ -203,7 +213,8 @@ class CancellingTest {
     var thrown = new CompletableFuture<Throwable>();
     var waiter = Thread.ofVirtual().unstarted(() -> {
       var failure = assertThrows(Throwable.class, wait::run);
-      thrown.complete(Thread.currentThread().isInterrupted() ? failure : new AssertionError("the flag was lost", failure));
+      thrown.complete(
+          Thread.currentThread().isInterrupted() ? failure : new AssertionError("the flag was lost", failure));
     });
     waiter.start();
     Patience.parked(waiter);

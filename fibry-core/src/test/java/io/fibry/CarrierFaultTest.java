@@ -93,7 +93,8 @@ class CarrierFaultTest {
   @ParameterizedTest
   @EnumSource
   void anErrorOrACheckedExceptionIsNoWorse(Where where) {
-    for (var failure : List.of(new StackOverflowError("of a carrier"), new OutOfMemoryError("of a carrier"), new InterruptedException("of a carrier"))) {
+    for (var failure : List.of(new StackOverflowError("of a carrier"), new OutOfMemoryError("of a carrier"),
+        new InterruptedException("of a carrier"))) {
       var scope = scopeWith(new Broken(where, failure));
       var actor = scope.anonymous().newActorWithReturn((Object message) -> message + " handled");
 
@@ -173,7 +174,8 @@ class CarrierFaultTest {
     var actor = scope.anonymous().newActor((Integer message) -> handled.incrementAndGet());
     var taken = new AtomicInteger();
 
-    Patience.joined(Thread.ofPlatform().daemon().start(() -> first.with("alice", () -> assertThrows(StackOverflowError.class, () -> deeper(actor, taken)))));
+    Patience.joined(Thread.ofPlatform().daemon()
+        .start(() -> first.with("alice", () -> assertThrows(StackOverflowError.class, () -> deeper(actor, taken)))));
     actor.close();
 
     assertTrue(taken.get() > 0 && handled.get() >= taken.get(), () -> taken + " taken, " + handled + " handled");

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Something of the sender's thread follows its messages. What a carrier may do wrong is {@link CarrierFaultTest}. */
+/**
+ * Something of the sender's thread follows its messages. What a carrier may do wrong is
+ * {@link CarrierFaultTest}.
+ */
 @Timeout(60)
 class CarrierTest {
   record Who() implements Request<Who, String> {}
@@ -281,7 +284,8 @@ class CarrierTest {
 
   @Test
   void neitherThePillNorTheHooksTakeAnythingAlong() {
-    var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get())).newActor((Object state, String message) -> seen.add(message));
+    var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get()))
+        .newActor((Object state, String message) -> seen.add(message));
     actor.sendMessage("made");
 
     user.with("alice", actor::sendPoisonPill);

@@ -14,7 +14,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Callbacks chained to a request while it is answered, and cancels of it: none may wait for ever for the other. */
+/**
+ * Callbacks chained to a request while it is answered, and cancels of it: none may wait for ever
+ * for the other.
+ */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class ChainingStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500_000 : 20_000;
@@ -24,16 +27,21 @@ class ChainingStressTest {
     Gate.openAll();
   }
 
-  /** More virtual threads than carriers: if who waits for an answer kept its carrier, who is to give it might get none. */
+  /**
+   * More virtual threads than carriers: if who waits for an answer kept its carrier, who is to give
+   * it might get none.
+   */
   @Test
   void cancelsOnEveryCarrierEndThoughChainedAnswersComeFromAnotherThread() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
       long seed = StressHarness.seed();
       System.out.println("cancels against chained answers: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
-      var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer message) -> message);
+      var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.on(pool))
+          .newActorWithReturn((Integer message) -> message);
 
-      List<Thread> cancellers = Stream.generate(random::split).limit(4).map(each -> Thread.ofVirtual().start(() -> cancelChained(actor, each))).toList();
+      List<Thread> cancellers = Stream.generate(random::split).limit(4)
+          .map(each -> Thread.ofVirtual().start(() -> cancelChained(actor, each))).toList();
 
       cancellers.forEach(Patience::joined);
     }

@@ -19,14 +19,19 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A few scopes with actors of every kind, on which everything is done that users do at once: messages, requests, cancels, throws, overflows, restarts, kills, closes. Then the accounts must add up, and everybody must have
- * been told. Whoever waits, waits for an actor made after him, so no wait is a ring; unless one with {@link Strategy#CALLER} was begun on the thread of another, which the end or the restart of a third may do: that other
- * one has to wait for it.
+ * A few scopes with actors of every kind, on which everything is done that users do at once:
+ * messages, requests, cancels, throws, overflows, restarts, kills, closes. Then the accounts must
+ * add up, and everybody must have been told. Whoever waits, waits for an actor made after him, so
+ * no wait is a ring; unless one with {@link Strategy#CALLER} was begun on the thread of another,
+ * which the end or the restart of a third may do: that other one has to wait for it.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;
 
-  /** Something to do. What is not sent by hand, a timer's message and a notice, counts once it is seen. */
+  /**
+   * Something to do. What is not sent by hand, a timer's message and a notice, counts once it is
+   * seen.
+   */
   static final class Errand implements Request<Errand, Integer>, Comparable<Errand> {
     final long dice;
     private final AtomicBoolean seen;
@@ -74,8 +79,9 @@ final class ChaosEpisode {
     this.strategies = strategies;
     ActorScope around = ActorSystem.root();
     for (int depth = 0; depth < 3; depth++) {
-      var scope = (Scope) around.openScope("chaos-" + depth, o -> o.withGrace(Duration.ofMillis(random.nextInt(20))).withDrainLimit(Duration.ofMillis(random.nextInt(40)))
-          .withAskLimit(Duration.ofMillis(500)).withFailurePolicy(scopePolicy()).withDeadLetters(this::bury));
+      var scope = (Scope) around.openScope("chaos-" + depth,
+          o -> o.withGrace(Duration.ofMillis(random.nextInt(20))).withDrainLimit(Duration.ofMillis(random.nextInt(40)))
+              .withAskLimit(Duration.ofMillis(500)).withFailurePolicy(scopePolicy()).withDeadLetters(this::bury));
       parts.add(new Part(scope));
       around = scope;
     }
@@ -97,7 +103,8 @@ final class ChaosEpisode {
     var policy = switch (random.nextInt(6)) {
       case 0 -> FailurePolicy.restart().withBackOff(Duration.ofNanos(100_000), Duration.ofMillis(5));
       case 1 -> FailurePolicy.restart().withBudget(3, Duration.ofMillis(10));
-      case 2 -> FailurePolicy.by(failure -> failure instanceof Error ? FailurePolicy.restart() : FailurePolicy.escalate());
+      case 2 -> FailurePolicy
+          .by(failure -> failure instanceof Error ? FailurePolicy.restart() : FailurePolicy.escalate());
       case 3 -> random.nextInt(4) == 0 ? FailurePolicy.stop() : FailurePolicy.escalate();
       default -> FailurePolicy.goOn();
     };
@@ -121,9 +128,11 @@ final class ChaosEpisode {
     homes.add(home);
     var strategy = strategies.get(random.nextInt(strategies.size()));
     if (strategy == Strategy.CALLER) callers.add(index);
-    ActorBuilder<Errand> how = parts.get(home).scope.named("chaos" + index).strategy(strategy).onFailure(policy()).mailbox(mailbox());
+    ActorBuilder<Errand> how =
+        parts.get(home).scope.named("chaos" + index).strategy(strategy).onFailure(policy()).mailbox(mailbox());
     if (random.nextInt(3) == 0) how = how.inlineRequests();
-    return how.initialState(LongAdder::new).newActor((LongAdder state, Errand errand, ActorContext<Errand> context) -> handle(index, state, errand, context));
+    return how.initialState(LongAdder::new).newActor(
+        (LongAdder state, Errand errand, ActorContext<Errand> context) -> handle(index, state, errand, context));
   }
 
   // ---- inside
@@ -144,7 +153,7 @@ final class ChaosEpisode {
       case 10 -> deaf(dice.nextInt(3_000_000));
       case 11 -> later(context, index, dice);
       case 12 -> context.replyWhen(reply(errand), CompletableFuture.supplyAsync(() -> 1));
-      default -> { }
+      default -> {}
     }
   }
 
@@ -158,7 +167,7 @@ final class ChaosEpisode {
 
   /** Takes no notice of interrupts. */
   private static void deaf(long nanos) {
-    for (long end = System.nanoTime() + nanos; System.nanoTime() < end; ) Thread.onSpinWait();
+    for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
   }
 
   private int later(int index, SplittableRandom dice) {
@@ -171,11 +180,13 @@ final class ChaosEpisode {
   }
 
   private void later(ActorContext<Errand> context, int index, SplittableRandom dice) {
-    context.self().sendMessageLater("key", new Errand(dice.nextLong(), false), Duration.ofNanos(dice.nextInt(2_000_000)));
+    context.self().sendMessageLater("key", new Errand(dice.nextLong(), false),
+        Duration.ofNanos(dice.nextInt(2_000_000)));
   }
 
   private void bury(DeadLetter letter) {
-    if (letter.message() instanceof Errand errand && errand.firstSeen()) parts.get(homes.get(index(letter.actor()))).sent.increment();
+    if (letter.message() instanceof Errand errand && errand.firstSeen())
+      parts.get(homes.get(index(letter.actor()))).sent.increment();
   }
 
   // ---- outside
@@ -192,9 +203,11 @@ final class ChaosEpisode {
     try {
       actors.get(index).ask(new Errand(dice.nextLong(), true), Duration.ofMillis(1 + dice.nextInt(300)));
     } catch (AskTimeoutException late) {
-      sent = !late.waited().isZero(); // no time was left of the limit of the errand at hand: not even sent
+      // no time was left of the limit of the errand at hand: not even sent
+      sent = !late.waited().isZero();
     } catch (AskCycleException ring) {
-      sent = !((ActorCell) (Actor<?>) actors.get(index)).isCurrent(); // by who waits for this very thread it was not even sent
+      // by who waits for this very thread it was not even sent
+      sent = !((ActorCell) (Actor<?>) actors.get(index)).isCurrent();
       if (isFalse(ring.ring())) faults.add("no ring, and yet: " + ring.getMessage());
     } catch (RequestException | AssertionError | IllegalStateException | StackOverflowError told) {
       // by the actor, or by the library
@@ -206,7 +219,8 @@ final class ChaosEpisode {
   }
 
   private boolean isFalse(List<String> ring) {
-    for (int i = 1; i < ring.size(); i++) if (index(ring.get(i - 1)) >= index(ring.get(i)) && !callers.contains(index(ring.get(i)))) return true;
+    for (int i = 1; i < ring.size(); i++)
+      if (index(ring.get(i - 1)) >= index(ring.get(i)) && !callers.contains(index(ring.get(i)))) return true;
     return false;
   }
 
@@ -221,7 +235,8 @@ final class ChaosEpisode {
       case 0 -> actor.kill();
       case 1 -> actor.askExit();
       case 2 -> actor.sendPoisonPill();
-      case 3 -> parts.get(1 + dice.nextInt(parts.size() - 1)).scope.closeWithin(Duration.ofNanos(dice.nextInt(5_000_000)));
+      case 3 -> parts.get(1 + dice.nextInt(parts.size() - 1)).scope
+          .closeWithin(Duration.ofNanos(dice.nextInt(5_000_000)));
       case 4 -> parts.getFirst().scope.dump();
       case 5 -> parts.getFirst().scope.report();
       default -> talk(index, dice);
@@ -253,7 +268,8 @@ final class ChaosEpisode {
       }));
     }
     threads.forEach(Thread::start);
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(60))) throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + "\n" + top().dump());
+    for (var thread : threads) if (!thread.join(Duration.ofSeconds(60)))
+      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + "\n" + top().dump());
     top().closeWithin(Duration.ofMillis(random.nextInt(20)));
     check();
     return new WeakReference<>(top());
@@ -267,11 +283,14 @@ final class ChaosEpisode {
 
   private void check() {
     for (var actor : actors) if (!actor.onExit().isDone()) faults.add(actor + " lives on");
-    if (!comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0)) faults.add("somebody never came back: " + top().report());
-    if (!comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone))) faults.add("a request was never answered");
+    if (!comesTrue(() -> top().report().running().isEmpty() && top().report().waiting() == 0))
+      faults.add("somebody never came back: " + top().report());
+    if (!comesTrue(() -> requests.stream().allMatch(CompletableFuture::isDone)))
+      faults.add("a request was never answered");
     for (int i = 0; i < parts.size(); i++) {
       int from = i;
-      if (!comesTrue(() -> parts.get(from).accounted() == sent(from))) faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
+      if (!comesTrue(() -> parts.get(from).accounted() == sent(from)))
+        faults.add(parts.get(i).scope.report() + ", but sent were " + sent(i));
     }
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());
   }
@@ -282,7 +301,8 @@ final class ChaosEpisode {
   }
 
   private static boolean comesTrue(BooleanSupplier fact) {
-    for (long end = System.nanoTime() + 10_000_000_000L; !fact.getAsBoolean(); LockSupport.parkNanos(100_000)) if (System.nanoTime() > end) return false;
+    for (long end = System.nanoTime() + 10_000_000_000L; !fact.getAsBoolean(); LockSupport.parkNanos(100_000))
+      if (System.nanoTime() > end) return false;
     return true;
   }
 }

@@ -9,7 +9,10 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Everything at once, on every strategy: see {@link ChaosEpisode}. Afterwards no thread, no timer and no memory is left behind. */
+/**
+ * Everything at once, on every strategy: see {@link ChaosEpisode}. Afterwards no thread, no timer
+ * and no memory is left behind.
+ */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChaosTest {
 
@@ -19,14 +22,17 @@ class ChaosTest {
     System.out.println("chaos: -Dfibry.seed=" + seed);
     var scopes = new ArrayList<WeakReference<Object>>();
 
-    try (var pool = Executors.newCachedThreadPool()) { // a fixed one would starve: its handlers wait for each other
-      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
+    // a fixed one would starve: its handlers wait for each other
+    try (var pool = Executors.newCachedThreadPool()) {
+      var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool),
+          Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
       long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 60_000 : 8_000);
       while (System.nanoTime() < end) scopes.add(play(seed + scopes.size(), strategies));
     }
 
     Patience.eventually(() -> kept(scopes) == 0);
-    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().matches("chaos\\d")));
+    Patience.eventually(
+        () -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().matches("chaos\\d")));
     System.out.println("chaos: " + scopes.size() + " episodes");
   }
 
@@ -38,7 +44,10 @@ class ChaosTest {
     }
   }
 
-  /** A timer, a thread, or the root itself would keep one: the root's ring of dead letters does, so it is emptied. */
+  /**
+   * A timer, a thread, or the root itself would keep one: the root's ring of dead letters does, so
+   * it is emptied.
+   */
   private static long kept(List<WeakReference<Object>> scopes) {
     Scope.ROOT.accounts().forgetLetters();
     System.gc();

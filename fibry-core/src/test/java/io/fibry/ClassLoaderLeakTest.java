@@ -11,14 +11,21 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Actors whose code comes from a class loader that is thrown away: in an application server, a plugin, a test. */
+/**
+ * Actors whose code comes from a class loader that is thrown away: in an application server, a
+ * plugin, a test.
+ */
 @Timeout(60)
 class ClassLoaderLeakTest {
 
-  /** The same as a whole program: what the library makes at its first use must not remember whose that was. */
+  /**
+   * The same as a whole program: what the library makes at its first use must not remember whose
+   * that was.
+   */
   static final class First {
     public static void main(String[] args) throws Exception {
-      System.out.println("collected: " + LeakProbe.collected(new WeakReference<>(runPlugin(variants().findFirst().orElseThrow()))));
+      System.out.println(
+          "collected: " + LeakProbe.collected(new WeakReference<>(runPlugin(variants().findFirst().orElseThrow()))));
     }
   }
 
@@ -29,7 +36,8 @@ class ClassLoaderLeakTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aLoaderIsCollectedWhenItsActorsHaveEnded(Variants.Variant variant) throws Exception {
-    for (int i = 0; i < 2; i++) variant.strategy().activate(() -> {}); // a pool's threads are its owner's: they may remember who made them
+    // a pool's threads are its owner's: they may remember who made them
+    for (int i = 0; i < 2; i++) variant.strategy().activate(() -> {});
     var loader = new WeakReference<>(runPlugin(variant));
 
     assertTrue(LeakProbe.collected(loader));
@@ -50,7 +58,8 @@ class ClassLoaderLeakTest {
   /** Loads the plugin itself, and takes the library from its parent. */
   private static final class Child extends URLClassLoader {
     Child() {
-      super(new URL[] {LeakPlugin.class.getProtectionDomain().getCodeSource().getLocation()}, LeakPlugin.class.getClassLoader());
+      super(new URL[] {LeakPlugin.class.getProtectionDomain().getCodeSource().getLocation()},
+          LeakPlugin.class.getClassLoader());
     }
 
     @Override

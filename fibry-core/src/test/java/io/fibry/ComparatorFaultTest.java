@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A comparator of the user that throws, and on which threads it and a dead-letter listener run: never the timers' own. */
+/**
+ * A comparator of the user that throws, and on which threads it and a dead-letter listener run:
+ * never the timers' own.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ComparatorFaultTest {
   private static final String TIMERS = "fibry-timer";
@@ -70,7 +73,8 @@ class ComparatorFaultTest {
     actor.sendMessage("b");
     actor.sendMessage("bb");
 
-    assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(150))); // long enough for a timer of its own
+    // long enough for a timer of its own
+    assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(150)));
 
     assertFalse(threads.contains(TIMERS));
   }
@@ -107,10 +111,11 @@ class ComparatorFaultTest {
   @Test
   void aRepeatingTimerGoesOnAfterTheComparatorThrew() {
     var ticks = new AtomicInteger();
-    Actor<Object> actor = Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActor((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      if (message.equals("tick")) ticks.incrementAndGet();
-    });
+    Actor<Object> actor =
+        Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActor((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          if (message.equals("tick")) ticks.incrementAndGet();
+        });
     var gate = Gate.occupy(actor);
     actor.sendMessage("other");
     mad = true;
@@ -124,10 +129,11 @@ class ComparatorFaultTest {
   }
 
   private ActorWithReturn<Object, Integer> gated() {
-    return Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order())).newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return 1;
-    });
+    return Variants.scope(o -> o).anonymous().mailbox(Mailbox.priority(order()))
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return 1;
+        });
   }
 
   private Comparator<Object> order() {

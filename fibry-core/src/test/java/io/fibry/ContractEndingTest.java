@@ -84,7 +84,8 @@ class ContractEndingTest {
     assertFalse(taken);
     assertEquals(List.of(), seen);
     assertEquals(List.of("late", "waits"), letters.messages(Reason.UNDELIVERED));
-    assertEquals(new ExitReason.Stopped(), assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
+    assertEquals(new ExitReason.Stopped(),
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
     assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
     assertEquals(1, scope.handled());
   }
@@ -145,7 +146,8 @@ class ContractEndingTest {
 
     Patience.ended(actor);
     assertEquals(new ExitReason.Killed(), Patience.value(actor.onExit()));
-    assertEquals(new ExitReason.Killed(), assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting)).reason());
+    assertEquals(new ExitReason.Killed(),
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting)).reason());
     assertEquals(List.of(), seen);
   }
 
@@ -192,8 +194,10 @@ class ContractEndingTest {
   @MethodSource("io.fibry.Variants#all")
   void whatItClosesIsClosedLastOneFirstBeforeItsEndIsAnnounced(Variant variant) {
     var log = new CopyOnWriteArrayList<String>();
-    var actor = variant.builder(scope).initialState(() -> "state").onStop(s -> log.add("onStop")).newActor((String s, Object m) -> {});
-    actor.closeOnExit(() -> log.add("1"), () -> log.add("2")).closeOnExit(() -> log.add("3, ended: " + actor.onExit().isDone()));
+    var actor = variant.builder(scope).initialState(() -> "state").onStop(s -> log.add("onStop"))
+        .newActor((String s, Object m) -> {});
+    actor.closeOnExit(() -> log.add("1"), () -> log.add("2"))
+        .closeOnExit(() -> log.add("3, ended: " + actor.onExit().isDone()));
     actor.sendMessage("makes the state");
 
     actor.close();
@@ -224,7 +228,8 @@ class ContractEndingTest {
     if (!variant.priority()) assertFalse(actor.sendMessages(List.of("two", "three")));
     actor.sendMessageLater("four", Duration.ofDays(1));
 
-    assertEquals(variant.priority() ? List.of("one", "four") : List.of("one", "two", "three", "four"), letters.messages(Reason.UNDELIVERED));
+    assertEquals(variant.priority() ? List.of("one", "four") : List.of("one", "two", "three", "four"),
+        letters.messages(Reason.UNDELIVERED));
     var refused = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
     assertTrue(refused.getMessage().contains("ended"), refused.getMessage());
   }

@@ -26,7 +26,8 @@ class ContractSupervisionTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final ActorScope scope = ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope =
+      ActorSystem.openScope("contract", o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
 
@@ -38,11 +39,12 @@ class ContractSupervisionTest {
   }
 
   private Actor<Object> actor(Variant variant, FailurePolicy policy) {
-    return variant.builder((Scope) scope).onFailure(policy).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + state)).newActor((Integer state, Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else if (m instanceof RuntimeException failure) throw failure;
-      else log.add(state + " " + m);
-    });
+    return variant.builder((Scope) scope).onFailure(policy).initialState(states::incrementAndGet)
+        .onStop(state -> log.add("stop " + state)).newActor((Integer state, Object m) -> {
+          if (m instanceof Gate gate) gate.pass();
+          else if (m instanceof RuntimeException failure) throw failure;
+          else log.add(state + " " + m);
+        });
   }
 
   private Actor<Object> resting(Variant variant) {
@@ -57,7 +59,9 @@ class ContractSupervisionTest {
   void aRestartGivesAFreshStateAndTheSameMailbox(Variant variant) {
     var actor = actor(variant, RESTART);
     var gate = Gate.occupy(actor);
-    for (Object m : List.of("a", new IllegalStateException("planned"), "b", new IllegalArgumentException("planned"), "c")) actor.sendMessage(m);
+    for (Object m : List.of("a", new IllegalStateException("planned"), "b", new IllegalArgumentException("planned"),
+        "c"))
+      actor.sendMessage(m);
 
     gate.open();
 

@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every actor does at work, on every strategy with every mailbox. How it ends is {@link ContractEndingTest}. */
+/**
+ * What every actor does at work, on every strategy with every mailbox. How it ends is
+ * {@link ContractEndingTest}.
+ */
 @Timeout(60)
 class ContractTest {
   record Get(String what) implements Request<Get, String> {}
@@ -64,7 +67,8 @@ class ContractTest {
       inside.decrementAndGet();
     });
 
-    var senders = IntStream.range(0, 3).mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
+    var senders = IntStream.range(0, 3)
+        .mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(actor::sendMessage))).toList();
     senders.forEach(Patience::joined);
     actor.close();
 
@@ -80,13 +84,17 @@ class ContractTest {
       seen.add((int[]) m);
     });
 
-    var senders = IntStream.range(0, 3).mapToObj(s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i})))).toList();
+    var senders = IntStream.range(0, 3)
+        .mapToObj(
+            s -> Patience.elsewhere(() -> IntStream.range(0, 20).forEach(i -> actor.sendMessage(new int[] {s, i}))))
+        .toList();
     senders.forEach(Patience::joined);
     actor.close();
 
     for (int s = 0; s < 3; s++) {
       int sender = s;
-      assertEquals(IntStream.range(0, 20).boxed().toList(), seen.stream().filter(m -> m[0] == sender).map(m -> m[1]).toList());
+      assertEquals(IntStream.range(0, 20).boxed().toList(),
+          seen.stream().filter(m -> m[0] == sender).map(m -> m[1]).toList());
     }
   }
 
@@ -113,7 +121,8 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void askThrowsTheHandlersOwnExceptionEvenChecked(Variant variant) {
     var gone = new IOException("gone");
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> fail(gone));
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Object m) -> fail(gone));
 
     assertSame(gone, assertThrows(IOException.class, () -> actor.ask("read")));
     assertSame(gone, Patience.failure(actor.sendMessageReturn("read")));
@@ -253,7 +262,8 @@ class ContractTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void rollbackPutsTheCopyInPlaceOfTheState(Variant variant) {
-    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
+    var actor = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog())
+        .initialState(() -> new ArrayList<Object>()).rollback(ArrayList::new)
         .newActorWithReturn((ArrayList<Object> list, Object m) -> {
           list.add(m);
           if (m.equals("bad")) throw new IllegalStateException("half done");

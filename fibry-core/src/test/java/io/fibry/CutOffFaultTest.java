@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A kill ends an actor whatever its handler, its resources, its hooks, its timers and its strategy do. */
+/**
+ * A kill ends an actor whatever its handler, its resources, its hooks, its timers and its strategy
+ * do.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class CutOffFaultTest {
   private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
@@ -131,9 +134,11 @@ class CutOffFaultTest {
     var victim = new AtomicReference<Actor<Object>>();
     var interrupted = new CompletableFuture<Boolean>();
     var scope = Variants.scope(o -> o.withGrace(Patience.LONG).withDeadLetters(letter -> victim.get().kill()));
-    Actor<Object> actor = scope.anonymous().initialState(Object::new).onStop(state -> interrupted.complete(Thread.currentThread().isInterrupted())).newActor((Object state, Object message) -> {
-      if (message instanceof Gate gate) gate.passDeaf();
-    });
+    Actor<Object> actor = scope.anonymous().initialState(Object::new)
+        .onStop(state -> interrupted.complete(Thread.currentThread().isInterrupted()))
+        .newActor((Object state, Object message) -> {
+          if (message instanceof Gate gate) gate.passDeaf();
+        });
     victim.set(actor);
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
@@ -162,7 +167,7 @@ class CutOffFaultTest {
     }).newActor((Object state, Object message) -> {});
     actor.sendMessage(1);
     actor.sendPoisonPill();
-    for (long end = System.nanoTime() + nanos; System.nanoTime() < end; ) Thread.onSpinWait();
+    for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
     boolean past = ((ActorCell) (Exitable) actor).phase == ActorCell.LEAVING;
 
     actor.kill();

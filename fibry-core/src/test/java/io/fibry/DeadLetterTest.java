@@ -16,12 +16,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Messages that no handler finished. Which mailbox gives which reason is in {@link MailboxesTest}. */
+/**
+ * Messages that no handler finished. Which mailbox gives which reason is in {@link MailboxesTest}.
+ */
 @Timeout(60)
 class DeadLetterTest {
   private final Letters letters = new Letters();
   private final Scope scope = Variants.scope(letters);
-  private final ActorBuilder<Object> how = scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withoutLog());
+  private final ActorBuilder<Object> how =
+      scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach
   void letGo() {
@@ -110,10 +113,11 @@ class DeadLetterTest {
 
   @Test
   void resendNeverWaitsForRoom() {
-    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      throw new IllegalStateException("bad");
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+        .onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+          if (m instanceof Gate gate) gate.pass();
+          throw new IllegalStateException("bad");
+        });
     actor.sendMessage("bad");
     Patience.eventually(() -> letters.all.size() == 1);
     Gate.occupy(actor);

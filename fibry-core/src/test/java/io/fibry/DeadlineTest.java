@@ -79,7 +79,8 @@ class DeadlineTest {
 
     var failure = Patience.value(late);
     assertEquals(Duration.ofMillis(700), failure.waited());
-    assertTrue(failure.getMessage().contains("within PT0.7S, which was left of the limit of the request being handled"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("within PT0.7S, which was left of the limit of the request being handled"),
+        failure.getMessage());
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
   }
 
@@ -98,7 +99,8 @@ class DeadlineTest {
   @Test
   void theLimitShrinksAlongTheWholeChain() {
     var c = Job.worker(scope.named("c"));
-    askWithinASecond(a, Job.act("first", () -> b.ask(thenAsk(() -> c.ask(Job.act("slow", DeadlineTest::silent))), Duration.ofHours(1))));
+    askWithinASecond(a, Job.act("first",
+        () -> b.ask(thenAsk(() -> c.ask(Job.act("slow", DeadlineTest::silent))), Duration.ofHours(1))));
     Job.waiting(b);
 
     assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
@@ -117,7 +119,8 @@ class DeadlineTest {
     b.close();
     assertFalse(asked.get());
     assertEquals(Duration.ZERO, failure.waited());
-    assertTrue(failure.getMessage().contains("'b' was not asked x, since no time was left for it"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("'b' was not asked x, since no time was left for it"),
+        failure.getMessage());
   }
 
   @Test
@@ -130,7 +133,12 @@ class DeadlineTest {
 
   @Test
   void aFutureMadeWhileARequestIsHandledHasNoLimitEither() {
-    askWithinASecond(a, Job.act("first", () -> b.sendMessageReturn((Object) thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent)))).join()));
+    askWithinASecond(a,
+        Job.act("first",
+            () -> b
+                .sendMessageReturn(
+                    (Object) thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent))))
+                .join()));
     Job.waiting(b);
 
     assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
@@ -139,7 +147,8 @@ class DeadlineTest {
   @Test
   void execAndWaitPassesNoLimitOn() {
     Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink();
-    askWithinASecond(a, Job.act("first", () -> sink.execAndWait(text -> thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))).call())));
+    askWithinASecond(a, Job.act("first",
+        () -> sink.execAndWait(text -> thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))).call())));
     Job.waiting(a);
     Patience.eventually(() -> ((ActorCell) (Sink<?>) sink).run() instanceof Activation run && run.waits != null);
 
@@ -175,7 +184,8 @@ class DeadlineTest {
   @Test
   void anInlineHandlerPassesOnTheLimitItRunsIn() {
     var inline = Job.worker(scope.named("inline").inlineRequests());
-    askWithinASecond(a, Job.act("first", () -> inline.ask(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))))));
+    askWithinASecond(a,
+        Job.act("first", () -> inline.ask(thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))))));
     Job.waiting(a);
 
     assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
@@ -197,7 +207,8 @@ class DeadlineTest {
 
   @Test
   void aPromisedInlineAnswerEndsByTheLimitTooThatItWasAskedIn() {
-    var inline = scope.named("inline").inlineRequests().newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
+    var inline = scope.named("inline").inlineRequests()
+        .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Call) m, new CompletableFuture<>()));
     askWithinASecond(a, thenAsk(() -> inline.ask(new Call())));
     Job.waiting(a);
 
@@ -211,7 +222,8 @@ class DeadlineTest {
     var system = Variants.scope(o -> o);
     var first = Job.worker(system.anonymous());
     var second = Job.worker(system.anonymous());
-    var outer = Job.act("first", () -> late.complete(assertThrows(AskTimeoutException.class, () -> second.ask(Job.act("slow", DeadlineTest::silent)))));
+    var outer = Job.act("first", () -> late
+        .complete(assertThrows(AskTimeoutException.class, () -> second.ask(Job.act("slow", DeadlineTest::silent)))));
 
     askWithin(Duration.ofMillis(150), first, outer);
 

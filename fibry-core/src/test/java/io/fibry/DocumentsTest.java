@@ -15,7 +15,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every block of Java in the README and below docs compiles, runs, and prints what its comments "prints .." say. */
+/**
+ * Every block of Java in the README and below docs compiles, runs, and prints what its comments
+ * "prints .." say.
+ */
 @Timeout(60)
 class DocumentsTest {
   private static final Path README = Path.of("../README.md");
@@ -23,14 +26,18 @@ class DocumentsTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
-  private static final String IMPORTS = Stream.of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.io", "io.fibry.mailbox", "io.fibry.net", "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time",
-      "java.io", "java.net", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic").map(name -> "import " + name + ".*;\n").reduce("", String::concat);
+  private static final String IMPORTS = Stream
+      .of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.io", "io.fibry.mailbox", "io.fibry.net",
+          "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time",
+          "java.io", "java.net", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
+      .map(name -> "import " + name + ".*;\n").reduce("", String::concat);
 
   /** A block, by its number in its document. */
   record Block(Path document, int number, String text) {
     /** A class as it is, or statements as its main. */
     String source() {
-      return CLASS.matcher(text).find() ? IMPORTS + text : IMPORTS + "class Statements {\n  public static void main(String[] args) throws Exception {\n" + text + "\n  }\n}\n";
+      return CLASS.matcher(text).find() ? IMPORTS + text : IMPORTS
+          + "class Statements {\n  public static void main(String[] args) throws Exception {\n" + text + "\n  }\n}\n";
     }
 
     String main() {
@@ -55,7 +62,8 @@ class DocumentsTest {
     var blocks = new ArrayList<Block>();
     for (var document : documents()) {
       int number = 0;
-      for (var found : BLOCK.matcher(Files.readString(document)).results().toList()) blocks.add(new Block(document, ++number, found.group(1)));
+      for (var found : BLOCK.matcher(Files.readString(document)).results().toList())
+        blocks.add(new Block(document, ++number, found.group(1)));
     }
     return blocks;
   }
@@ -104,7 +112,8 @@ class DocumentsTest {
     var lines = Files.readAllLines(document);
 
     int code = lines.indexOf("```java");
-    assertTrue(0 < code && code < 10 && lines.size() <= most, () -> lines.size() + " lines, code from line " + (code + 1));
+    assertTrue(0 < code && code < 10 && lines.size() <= most,
+        () -> lines.size() + " lines, code from line " + (code + 1));
   }
 
   @ParameterizedTest
@@ -118,6 +127,7 @@ class DocumentsTest {
     var contents = Files.readString(DOCS.resolve("guide/README.md"));
 
     assertEquals(7, chapters().size());
-    assertEquals(List.of(), chapters().stream().filter(chapter -> !contents.contains("(" + chapter.getFileName() + ")")).toList());
+    assertEquals(List.of(),
+        chapters().stream().filter(chapter -> !contents.contains("(" + chapter.getFileName() + ")")).toList());
   }
 }

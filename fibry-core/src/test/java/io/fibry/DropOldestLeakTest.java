@@ -12,7 +12,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A request that waits must not keep the one that it pushed out, which would keep the one before it, and so on. */
+/**
+ * A request that waits must not keep the one that it pushed out, which would keep the one before
+ * it, and so on.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class DropOldestLeakTest {
   private static final int CAPACITY = 4;
@@ -24,10 +27,11 @@ class DropOldestLeakTest {
 
   @Test
   void droppedRequestsAreNotKeptByThoseThatDroppedThem() {
-    var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(CAPACITY, Overflow.DROP_OLDEST)).newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      return 1;
-    });
+    var actor = ActorSystem.anonymous().mailbox(Mailbox.bounded(CAPACITY, Overflow.DROP_OLDEST))
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return 1;
+        });
     Gate.occupy(actor);
 
     var requests = sent(actor, 200);

@@ -76,9 +76,11 @@ class DumpTest {
 
   @Test
   void whoRestsBeforeItsRestartSaysSo() {
-    var actor = scope.named("tired").onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor((Object m) -> {
-      throw new IOException("planned");
-    });
+    var actor = scope.named("tired")
+        .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .newActor((Object m) -> {
+          throw new IOException("planned");
+        });
     actor.sendMessage(1);
     Patience.eventually(() -> Patience.rests(actor));
     actor.sendMessage(2);

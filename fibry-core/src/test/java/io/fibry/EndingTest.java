@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The end of an actor: its phases, its hooks, kills. What is the same on every strategy and mailbox is in {@link ContractEndingTest}. */
+/**
+ * The end of an actor: its phases, its hooks, kills. What is the same on every strategy and mailbox
+ * is in {@link ContractEndingTest}.
+ */
 @Timeout(60)
 class EndingTest {
   private final Letters letters = new Letters();
@@ -45,7 +48,8 @@ class EndingTest {
   @Test
   void closeOnExitAnswersItsReceiversOwnType() {
     Actor<String> actor = scope.anonymous().newActor((String m) -> {}).closeOnExit(() -> log.add("actor"));
-    ActorWithReturn<Integer, Integer> square = scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
+    ActorWithReturn<Integer, Integer> square =
+        scope.anonymous().newActorWithReturn((Integer n) -> n * n).closeOnExit(actor);
     Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink().closeOnExit(square);
 
     sink.close();
@@ -77,7 +81,8 @@ class EndingTest {
       actor.close();
 
       assertEquals(List.of("closed"), log);
-      for (String word : new String[] {"messy", "stop hook", "resource"}) assertTrue(logged.text().contains(word), logged.text());
+      for (String word : new String[] {"messy", "stop hook", "resource"})
+        assertTrue(logged.text().contains(word), logged.text());
     }
   }
 
@@ -135,8 +140,10 @@ class EndingTest {
   static Stream<Consumer<CompletableFuture<ExitReason>>> changes() {
     Executor here = Runnable::run;
     var reason = new ExitReason.Killed();
-    return Stream.of(f -> f.complete(reason), f -> f.completeExceptionally(new IllegalStateException()), f -> f.cancel(true), f -> f.completeAsync(() -> reason),
-        f -> f.completeAsync(() -> reason, here), f -> f.obtrudeValue(reason), f -> f.obtrudeException(new IllegalStateException()), f -> f.orTimeout(1, TimeUnit.DAYS),
+    return Stream.of(f -> f.complete(reason), f -> f.completeExceptionally(new IllegalStateException()),
+        f -> f.cancel(true), f -> f.completeAsync(() -> reason),
+        f -> f.completeAsync(() -> reason, here), f -> f.obtrudeValue(reason),
+        f -> f.obtrudeException(new IllegalStateException()), f -> f.orTimeout(1, TimeUnit.DAYS),
         f -> f.completeOnTimeout(reason, 1, TimeUnit.DAYS));
   }
 
@@ -147,7 +154,8 @@ class EndingTest {
 
     var refusal = assertThrows(UnsupportedOperationException.class, () -> change.accept(actor.onExit()));
 
-    for (String word : new String[] {"askExit", "sendPoisonPill", "kill", "copy()"}) assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
+    for (String word : new String[] {"askExit", "sendPoisonPill", "kill", "copy()"})
+      assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
     assertFalse(actor.onExit().isDone());
   }
 
@@ -171,7 +179,8 @@ class EndingTest {
     gate.open();
 
     assertEquals("alive", successor.ask("alive"));
-    for (String word : new String[] {"zombie", "cut off"}) assertTrue(Patience.value(refusal).getMessage().contains(word));
+    for (String word : new String[] {"zombie", "cut off"})
+      assertTrue(Patience.value(refusal).getMessage().contains(word));
   }
 
   @Test
@@ -296,14 +305,16 @@ class EndingTest {
       loud.close();
       quiet.close();
 
-      for (String word : new String[] {"'loud'", "message 17", "loud failure"}) assertTrue(logged.text().contains(word), logged.text());
+      for (String word : new String[] {"'loud'", "message 17", "loud failure"})
+        assertTrue(logged.text().contains(word), logged.text());
       assertFalse(logged.text().contains("quiet"), logged.text());
     }
   }
 
   @Test
   void aStackOverflowIsAFailureLikeOthers() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
 
     assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
 
@@ -349,18 +360,21 @@ class EndingTest {
 
   @Test
   void aStateOfNullSaysSo() {
-    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null).newActorWithReturn((String s, Object m) -> m);
+    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null)
+        .newActorWithReturn((String s, Object m) -> m);
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
 
-    for (String word : new String[] {"hollow", "initial state", "null"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"hollow", "initial state", "null"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test
   void aCopyThatCannotBeMadeFailsTheMessage() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
-      throw new IllegalStateException("no copy");
-    }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
+          throw new IllegalStateException("no copy");
+        }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
 
     assertThrows(IllegalStateException.class, () -> actor.ask("anything"));
 

@@ -54,7 +54,8 @@ class EndsFirstTest {
     var doorIsShut = new CountDownLatch(1);
     below.anonymous().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
     below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
-    scope.anonymous().newSink().closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));
+    scope.anonymous().newSink()
+        .closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));
 
     scope.close();
 

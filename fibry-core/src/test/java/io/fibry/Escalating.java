@@ -32,11 +32,12 @@ abstract class Escalating {
 
   Actor<Object> actor(ActorBuilder<Object> how, String name) {
     var states = new AtomicInteger();
-    var actor = how.onFailure(FailurePolicy.escalate().withoutLog()).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + name)).newActor((Integer state, Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else if (m instanceof Exception failure) throw failure;
-      else if (!m.equals("hello")) log.add(name + state + " " + m);
-    });
+    var actor = how.onFailure(FailurePolicy.escalate().withoutLog()).initialState(states::incrementAndGet)
+        .onStop(state -> log.add("stop " + name)).newActor((Integer state, Object m) -> {
+          if (m instanceof Gate gate) gate.pass();
+          else if (m instanceof Exception failure) throw failure;
+          else if (!m.equals("hello")) log.add(name + state + " " + m);
+        });
     actor.sendMessage("hello"); // makes the state
     return actor;
   }

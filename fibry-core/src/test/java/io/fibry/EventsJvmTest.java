@@ -22,10 +22,11 @@ class EventsJvmTest {
   /** Whatever there is an event for. */
   static final class Program {
     public static void main(String[] args) {
-      var actor = ActorSystem.named("program").onFailure(FailurePolicy.goOn().withoutLog()).mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActorWithReturn((Object message) -> {
-        if (message instanceof Gate gate) gate.pass();
-        return 1 / (int) message;
-      });
+      var actor = ActorSystem.named("program").onFailure(FailurePolicy.goOn().withoutLog())
+          .mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActorWithReturn((Object message) -> {
+            if (message instanceof Gate gate) gate.pass();
+            return 1 / (int) message;
+          });
       System.out.println(actor.ask(1, Duration.ofSeconds(20)));
       var gate = Gate.occupy(actor);
       actor.sendMessageReturn("dropped");
@@ -53,7 +54,9 @@ class EventsJvmTest {
       assertTrue(child.ended(0).contains("1\ntrue"));
     }
 
-    var names = RecordingFile.readAllEvents(file).stream().map(event -> event.getEventType().getName()).filter(name -> name.startsWith("fibry.")).collect(Collectors.toSet());
-    assertTrue(names.containsAll(Set.of("fibry.Failure", "fibry.DeadLetter", "fibry.MailboxPressure")), names::toString);
+    var names = RecordingFile.readAllEvents(file).stream().map(event -> event.getEventType().getName())
+        .filter(name -> name.startsWith("fibry.")).collect(Collectors.toSet());
+    assertTrue(names.containsAll(Set.of("fibry.Failure", "fibry.DeadLetter", "fibry.MailboxPressure")),
+        names::toString);
   }
 }

@@ -104,8 +104,10 @@ class EventsTest {
   @Test
   void theThresholdsOfMessagesAndAsksAre20Milliseconds() {
     Events.messages(); // known to the recorder once they are used
-    var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream().filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
-        .flatMap(type -> type.getSettingDescriptors().stream()).filter(setting -> setting.getName().equals("threshold")).map(SettingDescriptor::getDefaultValue).toList();
+    var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream()
+        .filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
+        .flatMap(type -> type.getSettingDescriptors().stream()).filter(setting -> setting.getName().equals("threshold"))
+        .map(SettingDescriptor::getDefaultValue).toList();
 
     assertEquals(List.of("20 ms", "20 ms"), thresholds);
   }
@@ -124,7 +126,8 @@ class EventsTest {
       actor.sendMessages(List.of(1, 2L));
       actor.close();
 
-      assertEquals(List.of(String.class.getName(), Task.class.getName(), Integer.class.getName(), Long.class.getName()), recorder.events("several").stream().map(EventsTest::type).toList());
+      assertEquals(List.of(String.class.getName(), Task.class.getName(), Integer.class.getName(), Long.class.getName()),
+          recorder.events("several").stream().map(EventsTest::type).toList());
     }
   }
 
@@ -141,7 +144,8 @@ class EventsTest {
   @Test
   void theWaitOfATimersMessageBeginsWhenItIsDue() throws Exception {
     var clock = new ManualClock();
-    var actor = Variants.scope(o -> o.withScheduler(clock)).named("timed").strategy(Strategy.CALLER).newActor((String message) -> {});
+    var actor = Variants.scope(o -> o.withScheduler(clock)).named("timed").strategy(Strategy.CALLER)
+        .newActor((String message) -> {});
     try (var recorder = Recorder.of("fibry.Message")) {
       long started = System.nanoTime();
       actor.sendMessageLater("message", Duration.ofMinutes(1));
@@ -183,7 +187,8 @@ class EventsTest {
   @Test
   void whatCarriersBringIsNotDisturbed() {
     var user = new Baggage("user");
-    var actor = Variants.scope(o -> o.withCarrier(user)).named("carrying").newActorWithReturn((String message) -> user.get());
+    var actor =
+        Variants.scope(o -> o.withCarrier(user)).named("carrying").newActorWithReturn((String message) -> user.get());
     try (var recorder = Recorder.of("fibry.Message")) {
       user.with("alice", () -> assertEquals("alice", actor.ask("who?")));
       actor.close();
@@ -244,15 +249,17 @@ class EventsTest {
 
   @Test
   void anAskThatFailedSaysWhatWasThrown() {
-    var actor = scope.named("failing").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      throw new IOException("on purpose");
-    });
+    var actor =
+        scope.named("failing").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          throw new IOException("on purpose");
+        });
     try (var recorder = Recorder.of("fibry.AskWait")) {
       assertThrows(IOException.class, () -> actor.ask("request"));
       assertThrows(AskTimeoutException.class, () -> actor.ask(new Gate(), Duration.ofMillis(1)));
 
-      assertEquals(List.of(IOException.class.getName(), AskTimeoutException.class.getName()), recorder.events("failing").stream().map(event -> event.getString("ended")).toList());
+      assertEquals(List.of(IOException.class.getName(), AskTimeoutException.class.getName()),
+          recorder.events("failing").stream().map(event -> event.getString("ended")).toList());
     }
   }
 

@@ -41,7 +41,8 @@ class FailureEventsTest {
 
   /** What it says, in the order of these fields. */
   private static List<String> facts(RecordedEvent event, String... fields) {
-    return List.of(fields).stream().map(field -> event.getValue(field) instanceof RecordedClass type ? type.getName() : String.valueOf(event.<Object>getValue(field))).toList();
+    return List.of(fields).stream().map(field -> event.getValue(field) instanceof RecordedClass type ? type.getName()
+        : String.valueOf(event.<Object>getValue(field))).toList();
   }
 
   private static RecordedEvent only(List<RecordedEvent> events) {
@@ -56,13 +57,15 @@ class FailureEventsTest {
       actor.sendMessage("message");
       actor.close();
 
-      assertEquals(List.of("java.lang.String", "java.lang.IllegalStateException", "on purpose"), facts(only(recorder.events("failing")), "messageType", "thrown", "text"));
+      assertEquals(List.of("java.lang.String", "java.lang.IllegalStateException", "on purpose"),
+          facts(only(recorder.events("failing")), "messageType", "thrown", "text"));
     }
   }
 
   @Test
   void aFailureOfARequestIsOneToo() {
-    var actor = scope.named("asked").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String message) -> Integer.parseInt(message));
+    var actor = scope.named("asked").onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((String message) -> Integer.parseInt(message));
     try (var recorder = Recorder.of("fibry.Failure")) {
       Patience.failure(actor.sendMessageReturn("four"));
       actor.close();
@@ -113,7 +116,8 @@ class FailureEventsTest {
       actor.close();
       actor.sendMessage(1);
 
-      assertEquals(List.of(List.of("java.lang.String", "FAILED"), List.of("java.lang.Integer", "UNDELIVERED")), recorder.events("dead").stream().map(event -> facts(event, "messageType", "reason")).toList());
+      assertEquals(List.of(List.of("java.lang.String", "FAILED"), List.of("java.lang.Integer", "UNDELIVERED")),
+          recorder.events("dead").stream().map(event -> facts(event, "messageType", "reason")).toList());
     }
   }
 
@@ -135,29 +139,33 @@ class FailureEventsTest {
 
   @Test
   void aTaskThatIsRefusedIsADeadLetterOfItsOwnType() {
-    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST)).newActor((Object message) -> ((Gate) message).pass());
+    var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST))
+        .newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
       var gate = Gate.occupy(actor);
       actor.sendMessage(gate);
       assertThrows(RejectedExecutionException.class, () -> actor.execute(new Task()));
 
-      assertEquals(List.of(Task.class.getName(), "DROPPED"), facts(only(recorder.events("full")), "messageType", "reason"));
+      assertEquals(List.of(Task.class.getName(), "DROPPED"),
+          facts(only(recorder.events("full")), "messageType", "reason"));
     }
   }
 
   @Test
   void aRestartHasActorCauseAndBackOff() {
     var backOff = Duration.ofMillis(1);
-    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackOff(backOff, backOff).withoutLog()).newActor((Object message) -> {
-      throw new IllegalStateException("on purpose");
-    });
+    var actor = scope.named("restarted").onFailure(FailurePolicy.restart().withBackOff(backOff, backOff).withoutLog())
+        .newActor((Object message) -> {
+          throw new IllegalStateException("on purpose");
+        });
     try (var recorder = Recorder.of("fibry.Restart")) {
       actor.sendMessage("message");
       actor.close();
 
       var event = only(recorder.events("restarted"));
       assertEquals(List.of("java.lang.IllegalStateException", "on purpose"), facts(event, "cause", "text"));
-      assertTrue(event.getDuration("backOff").isPositive() && event.getDuration("backOff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
+      assertTrue(event.getDuration("backOff").isPositive()
+          && event.getDuration("backOff").compareTo(backOff.multipliedBy(2)) < 0, event::toString);
     }
   }
 

@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A busy actor starves nobody, though virtual threads are not preempted and a yield of theirs lets only some others run. */
+/**
+ * A busy actor starves nobody, though virtual threads are not preempted and a yield of theirs lets
+ * only some others run.
+ */
 @Timeout(60)
 class FairnessTest {
 
@@ -18,7 +21,8 @@ class FairnessTest {
   @ValueSource(ints = {1, 4})
   void actorsThatNeverRestStarveNobody(int eachCarrier) {
     var busy = new ArrayList<Actor<String>>();
-    for (int i = 0; i < eachCarrier * Runtime.getRuntime().availableProcessors(); i++) busy.add(restless(Strategy.FIBER));
+    for (int i = 0; i < eachCarrier * Runtime.getRuntime().availableProcessors(); i++)
+      busy.add(restless(Strategy.FIBER));
     var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
     var answers = List.of(other.ask(2, Duration.ofSeconds(20)), other.ask(3, Duration.ofSeconds(20)));
@@ -30,7 +34,8 @@ class FairnessTest {
   @Test
   void residentFibersThatNeverRestStarveNobody() {
     var busy = new ArrayList<Actor<String>>();
-    for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++) busy.add(restless(Strategy.residentFiber()));
+    for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++)
+      busy.add(restless(Strategy.residentFiber()));
     var other = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);
 
     int answer = other.ask(2, Duration.ofSeconds(20));
@@ -40,7 +45,8 @@ class FairnessTest {
   }
 
   private static Actor<String> restless(Strategy strategy) {
-    var actor = ActorSystem.anonymous().strategy(strategy).newActor((String m, ActorContext<String> context) -> context.self().sendMessage(m));
+    var actor = ActorSystem.anonymous().strategy(strategy)
+        .newActor((String m, ActorContext<String> context) -> context.self().sendMessage(m));
     actor.sendMessage("again");
     return actor;
   }

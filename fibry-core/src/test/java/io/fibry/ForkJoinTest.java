@@ -21,7 +21,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A handler on a ForkJoinPool that waits for another actor of that pool does not keep it from its thread. */
+/**
+ * A handler on a ForkJoinPool that waits for another actor of that pool does not keep it from its
+ * thread.
+ */
 @Timeout(120)
 class ForkJoinTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
@@ -50,7 +53,8 @@ class ForkJoinTest {
   void whoWaitsForRoomLetsAnotherThreadMakeIt() {
     var handled = new CopyOnWriteArrayList<Object>();
     var receiver = narrow(on(pool), handled);
-    var sender = on(pool).newActorWithReturn((Object message) -> IntStream.range(0, 100).filter(i -> receiver.sendMessage(i)).count());
+    var sender = on(pool)
+        .newActorWithReturn((Object message) -> IntStream.range(0, 100).filter(i -> receiver.sendMessage(i)).count());
 
     assertEquals(100, (long) sender.ask("all", Patience.LONG));
 
@@ -60,12 +64,13 @@ class ForkJoinTest {
 
   @Test
   void whoWaitsForAMessageLetsAnotherThreadSendIt() {
-    var chooser = on(pool).mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object message, ActorContext<Object> context) -> {
-      var self = context.self();
-      var other = on(pool).newActor((Object code) -> self.sendMessage("come"));
-      other.sendMessage("go");
-      return context.receive(String.class, "come"::equals, Patience.LONG).orElse("none");
-    });
+    var chooser = on(pool).mailbox(Mailbox.unbounded().selective())
+        .newActorWithReturn((Object message, ActorContext<Object> context) -> {
+          var self = context.self();
+          var other = on(pool).newActor((Object code) -> self.sendMessage("come"));
+          other.sendMessage("go");
+          return context.receive(String.class, "come"::equals, Patience.LONG).orElse("none");
+        });
 
     assertEquals("come", chooser.ask("begin", Patience.LONG));
   }
@@ -78,7 +83,10 @@ class ForkJoinTest {
     assertEquals("answer", asks.ask("question", Patience.LONG));
   }
 
-  /** While the pool makes a thread, room is made, and the wake-up used up by a wait of the pool's own. */
+  /**
+   * While the pool makes a thread, room is made, and the wake-up used up by a wait of the pool's
+   * own.
+   */
   @Test
   void aWakeUpThatThePoolTakesIsNotMissed() {
     var handled = new CopyOnWriteArrayList<Object>();
@@ -119,8 +127,10 @@ class ForkJoinTest {
       handled.add(message);
     });
     pool.shutdownNow();
-    pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1, TimeUnit.MINUTES);
-    var sender = scope.named("sender").strategy(Strategy.on(pool)).newActorWithReturn((Object message) -> IntStream.range(0, 3).filter(i -> receiver.sendMessage(i)).count());
+    pool = new ForkJoinPool(1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1,
+        TimeUnit.MINUTES);
+    var sender = scope.named("sender").strategy(Strategy.on(pool))
+        .newActorWithReturn((Object message) -> IntStream.range(0, 3).filter(i -> receiver.sendMessage(i)).count());
 
     var sent = sender.sendMessageReturn("three");
     Patience.eventually(() -> scope.dump().contains("room for"));
@@ -131,7 +141,10 @@ class ForkJoinTest {
     assertEquals(List.of(0, 1, 2), handled);
   }
 
-  /** A pool that was told to stop throws at who says that he waits, also where he has dealt with the interrupt. */
+  /**
+   * A pool that was told to stop throws at who says that he waits, also where he has dealt with the
+   * interrupt.
+   */
   @Test
   void inAPoolThatWasToldToStopAHandlerWaitsAllTheSame() {
     var handled = new CopyOnWriteArrayList<Object>();
@@ -158,7 +171,10 @@ class ForkJoinTest {
     assertEquals(List.of("first", "second"), handled);
   }
 
-  /** Rows of actors on one small pool, each waiting for room in the next: far more of them wait than the pool has threads. */
+  /**
+   * Rows of actors on one small pool, each waiting for room in the next: far more of them wait than
+   * the pool has threads.
+   */
   @Test
   void rowsOfActorsThatWaitForOneAnotherComeToAnEnd() {
     System.out.println("ForkJoinTest: -Dfibry.seed=" + SEED);

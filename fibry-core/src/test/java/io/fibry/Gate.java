@@ -15,7 +15,9 @@ public final class Gate {
     MADE.add(this);
   }
 
-  /** After each test that uses one, or a failed test keeps a pool's thread from those that follow. */
+  /**
+   * After each test that uses one, or a failed test keeps a pool's thread from those that follow.
+   */
   public static void openAll() {
     for (var gate = MADE.poll(); gate != null; gate = MADE.poll()) gate.open();
   }

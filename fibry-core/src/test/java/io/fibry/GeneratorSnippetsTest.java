@@ -25,7 +25,7 @@ class GeneratorSnippetsTest {
   void generator() {
     // @start region="generator"
     Generator<Long> fibonacci = Generator.of(ActorSystem.anonymous(), 100, out -> {
-      for (long a = 0, b = 1; ; b += a, a = b - a) out.yield(a); // waits, when it is 100 ahead
+      for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits, when it is 100 ahead
     });
 
     for (long f : fibonacci) {

@@ -26,7 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HandlerFaultTest {
   private static final FailurePolicy QUIET = FailurePolicy.goOn().withoutLog();
   private static final List<Supplier<Throwable>> FAULTS = List.of(
-      IllegalStateException::new, IOException::new, AssertionError::new, NoClassDefFoundError::new, StackOverflowError::new, Error::new, InterruptedException::new,
+      IllegalStateException::new, IOException::new, AssertionError::new, NoClassDefFoundError::new,
+      StackOverflowError::new, Error::new, InterruptedException::new,
       () -> new CompletionException(null), TimeoutException::new, Unprintable::new);
 
   /** As hostile as an exception can be. */
@@ -68,7 +69,8 @@ class HandlerFaultTest {
     System.out.println(variant + ": -Dfibry.seed=" + seed);
     var random = new SplittableRandom(seed);
     var scope = Variants.scope(o -> o);
-    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object failure) -> failure instanceof Throwable thrown ? HandlerFaultTest.<RuntimeException>raise(thrown) : 7);
+    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn(
+        (Object failure) -> failure instanceof Throwable thrown ? HandlerFaultTest.<RuntimeException>raise(thrown) : 7);
     int requests = 0;
 
     for (int i = 0; i < 300; i++) {
@@ -101,7 +103,8 @@ class HandlerFaultTest {
   void anActorGoesOnThoughWhatItThrowsCannotBeLogged(Variants.Variant variant) {
     try (var logged = new Logged()) {
       var scope = Variants.scope(o -> o);
-      var actor = variant.builder(scope).newActorWithReturn((Object message) -> message.equals("fine") ? 7 : HandlerFaultTest.<RuntimeException>raise(new Unprintable()));
+      var actor = variant.builder(scope).newActorWithReturn(
+          (Object message) -> message.equals("fine") ? 7 : HandlerFaultTest.<RuntimeException>raise(new Unprintable()));
       actor.sendMessage("bad");
       actor.sendMessage(new Riddle());
 
@@ -131,7 +134,8 @@ class HandlerFaultTest {
       Patience.ended(actor);
 
       assertInstanceOf(ActorStoppedException.class, Patience.failure(waiting), logged::text);
-      assertInstanceOf(OutOfMemoryError.class, assertInstanceOf(ExitReason.Failed.class, actor.onExit().join()).cause());
+      assertInstanceOf(OutOfMemoryError.class,
+          assertInstanceOf(ExitReason.Failed.class, actor.onExit().join()).cause());
       assertFalse(actor.sendMessage("late"));
       Patience.joined(sender);
     }
@@ -142,10 +146,12 @@ class HandlerFaultTest {
   void anOverflowInTheHandlerAtAnyDepthIsItsFailureAlone(Variants.Variant variant) {
     var scope = Variants.scope(o -> o);
     var other = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> 1);
-    var actor = variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
+    var actor =
+        variant.builder(scope).onFailure(QUIET).newActorWithReturn((Object depth) -> descend((Integer) depth, other));
 
     int times = Boolean.getBoolean("fibry.soak") ? 500 : 15;
-    for (int i = 0; i < times; i++) assertInstanceOf(StackOverflowError.class, Patience.failure(actor.sendMessageReturn(i * 2_000 / times)));
+    for (int i = 0; i < times; i++)
+      assertInstanceOf(StackOverflowError.class, Patience.failure(actor.sendMessageReturn(i * 2_000 / times)));
 
     assertEquals(1, Patience.value(other.sendMessageReturn(0)));
     assertEquals(0, Patience.value(actor.sendMessageReturn(-1)));
@@ -168,7 +174,9 @@ class HandlerFaultTest {
   void anOverflowInTheStopHookEndsNothingElse() {
     try (var logged = new Logged()) {
       var closed = new CountDownLatch(1);
-      var actor = ActorSystem.anonymous().initialState(AtomicInteger::new).onStop(state -> descend(Integer.MAX_VALUE, null)).newActor((AtomicInteger state, Integer i) -> state.set(i)).closeOnExit(closed::countDown);
+      var actor =
+          ActorSystem.anonymous().initialState(AtomicInteger::new).onStop(state -> descend(Integer.MAX_VALUE, null))
+              .newActor((AtomicInteger state, Integer i) -> state.set(i)).closeOnExit(closed::countDown);
       actor.sendMessage(1);
 
       actor.close();

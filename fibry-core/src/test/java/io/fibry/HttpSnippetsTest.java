@@ -35,7 +35,8 @@ class HttpSnippetsTest {
   Path web;
 
   private String get(HttpServer server, String path) throws Exception {
-    return client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(), HttpResponse.BodyHandlers.ofString()).body();
+    return client.send(HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path)).build(),
+        HttpResponse.BodyHandlers.ofString()).body();
   }
 
   @AfterEach
@@ -46,7 +47,9 @@ class HttpSnippetsTest {
   @Test
   void server() throws Exception {
     // @start region="server"
-    var server = HttpServer.open(ActorSystem.named("web"), 0, HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.query("name").orElse("World")), options -> options);
+    var server = HttpServer.open(ActorSystem.named("web"), 0,
+        HttpRoutes.none().text("/hello", exchange -> "Hello " + exchange.query("name").orElse("World")),
+        options -> options);
 
     print("http://localhost:" + server.port() + "/hello?name=Ada");
     // @end
@@ -78,8 +81,10 @@ class HttpSnippetsTest {
   void exchange() throws Exception {
     // @start region="exchange"
     var routes = HttpRoutes.none().text("/teapot", exchange -> {
-      if (!exchange.method().equals("GET")) return exchange.status(405).header("Allow", "GET").path() + " is for looking only";
-      return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").query("who").map(who -> "<p>short and stout</p>").orElse("<p>who?</p>");
+      if (!exchange.method().equals("GET"))
+        return exchange.status(405).header("Allow", "GET").path() + " is for looking only";
+      return exchange.status(418).header("Content-Type", "text/html; charset=utf-8").query("who")
+          .map(who -> "<p>short and stout</p>").orElse("<p>who?</p>");
     });
     // @end
     try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes)) {

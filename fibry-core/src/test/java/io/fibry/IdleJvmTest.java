@@ -15,16 +15,24 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class IdleJvmTest {
 
-  /** A thousand actors that have worked, of every strategy, with timers far away; then nobody does anything. */
+  /**
+   * A thousand actors that have worked, of every strategy, with timers far away; then nobody does
+   * anything.
+   */
   static final class Idle {
     public static void main(String[] args) throws InterruptedException {
       for (int i = 0; i < 1_000; i++) {
-        var strategy = List.of(Strategy.FIBER, Strategy.residentFiber(), i < 100 ? Strategy.THREAD : Strategy.FIBER, Strategy.CALLER).get(i % 4);
-        var actor = ActorSystem.named("idle" + i).strategy(strategy).mailbox(i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective()).newActorWithReturn((Object message) -> message);
+        var strategy = List
+            .of(Strategy.FIBER, Strategy.residentFiber(), i < 100 ? Strategy.THREAD : Strategy.FIBER, Strategy.CALLER)
+            .get(i % 4);
+        var actor = ActorSystem.named("idle" + i).strategy(strategy)
+            .mailbox(i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective())
+            .newActorWithReturn((Object message) -> message);
         actor.ask(i, Duration.ofSeconds(20));
         actor.sendMessageLater("far away", Duration.ofHours(1));
       }
-      new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS); // what is left of the work, the sweep of limits too
+      // what is left of the work, the sweep of limits too
+      new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
       long before = used();
 
       new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
@@ -32,11 +40,15 @@ class IdleJvmTest {
       System.out.println("used: " + (used() - before));
     }
 
-    /** The processor time of all threads of Java but this one, in milliseconds: carriers, timer, residents. */
+    /**
+     * The processor time of all threads of Java but this one, in milliseconds: carriers, timer,
+     * residents.
+     */
     private static long used() {
       var threads = ManagementFactory.getThreadMXBean();
       long sum = 0;
-      for (long id : threads.getAllThreadIds()) if (id != Thread.currentThread().threadId()) sum += Math.max(0, threads.getThreadCpuTime(id));
+      for (long id : threads.getAllThreadIds())
+        if (id != Thread.currentThread().threadId()) sum += Math.max(0, threads.getThreadCpuTime(id));
       return TimeUnit.NANOSECONDS.toMillis(sum);
     }
   }

@@ -13,7 +13,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a handler must not see of the thread that happened to send: or Bob's message would run as Alice. */
+/**
+ * What a handler must not see of the thread that happened to send: or Bob's message would run as
+ * Alice.
+ */
 @Timeout(30)
 class InheritanceLeakTest {
   private static final InheritableThreadLocal<String> USER = new InheritableThreadLocal<>();
@@ -44,7 +47,8 @@ class InheritanceLeakTest {
       USER.set(user);
       try (var loader = new URLClassLoader(new URL[0])) {
         Thread.currentThread().setContextClassLoader(loader);
-        var actor = ActorSystem.anonymous().strategy(strategy).newActorWithReturn((Integer i) -> seen.add(USER.get() + ", " + (Thread.currentThread().getContextClassLoader() == system ? "system" : "the sender's")));
+        var actor = ActorSystem.anonymous().strategy(strategy).newActorWithReturn((Integer i) -> seen.add(USER.get()
+            + ", " + (Thread.currentThread().getContextClassLoader() == system ? "system" : "the sender's")));
         actor.sendMessage(1);
         actor.ask(2);
         actor.sendMessageLater(3, Duration.ofNanos(1));

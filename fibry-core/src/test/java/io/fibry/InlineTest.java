@@ -28,7 +28,8 @@ class InlineTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final ActorBuilder<Object> inline = scope.named("inline").onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests();
+  private final ActorBuilder<Object> inline =
+      scope.named("inline").onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests();
 
   @AfterEach
   void letGo() {
@@ -127,9 +128,11 @@ class InlineTest {
 
   @Test
   void aPromisedAnswerEndsByTheLimitOfTheScope() {
-    var actor = inline.newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
+    var actor = inline
+        .newActor((Object m, ActorContext<Object> context) -> context.replyWhen((Get) m, new CompletableFuture<>()));
     var failure = new CompletableFuture<Throwable>();
-    Patience.parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
+    Patience
+        .parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> actor.ask(new Get())))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
@@ -199,7 +202,8 @@ class InlineTest {
     var both = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < 2; i++) {
       int other = 1 - i;
-      both.add(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests().newActorWithReturn((Object m) -> both.get(other).ask(m)));
+      both.add(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests()
+          .newActorWithReturn((Object m) -> both.get(other).ask(m)));
     }
 
     onVirtualThread(() -> assertThrows(AskCycleException.class, () -> both.getFirst().ask("round")));

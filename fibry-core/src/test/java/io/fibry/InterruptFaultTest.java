@@ -114,15 +114,16 @@ class InterruptFaultTest {
     var random = new SplittableRandom(StressHarness.seed());
     var worker = new Thread[1];
     var leaked = new AtomicInteger();
-    var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
-      if (i % 2 == 0) {
-        if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
-        Thread.currentThread().interrupt();
-        if (i % 4 == 0) throw new InterruptedException("planned");
-      } else if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
-      worker[0] = Thread.currentThread();
-      return i;
-    });
+    var actor = ActorSystem.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Integer i) -> {
+          if (i % 2 == 0) {
+            if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+            Thread.currentThread().interrupt();
+            if (i % 4 == 0) throw new InterruptedException("planned");
+          } else if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+          worker[0] = Thread.currentThread();
+          return i;
+        });
     var answers = Stream.iterate(0, i -> i + 1).limit(2_000).map(actor::sendMessageReturn).toList();
 
     for (var answer : answers) assertTrue(waitFor(answer), "incomplete");
@@ -135,8 +136,12 @@ class InterruptFaultTest {
     return true;
   }
 
-  /** Interrupts from outside, at any moment: also while it waits for work, or for a sender between its two steps. */
-  private static void outside(ActorWithReturn<Integer, Integer> actor, Thread[] worker, SplittableRandom random) throws InterruptedException {
+  /**
+   * Interrupts from outside, at any moment: also while it waits for work, or for a sender between
+   * its two steps.
+   */
+  private static void outside(ActorWithReturn<Integer, Integer> actor, Thread[] worker, SplittableRandom random)
+      throws InterruptedException {
     var interrupter = Thread.ofPlatform().start(() -> {
       for (int i = 0; i < 500; i++) {
         worker[0].interrupt();
@@ -156,10 +161,11 @@ class InterruptFaultTest {
       return i;
     });
     List<Thread> worker = new CopyOnWriteArrayList<>();
-    var asking = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
-      worker.add(Thread.currentThread());
-      return i == 0 ? slow.ask(i) : i;
-    });
+    var asking =
+        ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Integer i) -> {
+          worker.add(Thread.currentThread());
+          return i == 0 ? slow.ask(i) : i;
+        });
     var first = asking.sendMessageReturn(0);
     Patience.await(gate.entered);
     Patience.parked(worker.getFirst());

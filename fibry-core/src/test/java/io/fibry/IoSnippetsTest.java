@@ -27,7 +27,8 @@ class IoSnippetsTest {
     try {
       while (true) {
         try (var socket = listening.accept()) {
-          while (socket.getInputStream().read() != '\n') {}
+          while (socket.getInputStream().read() != '\n') {
+          }
           socket.getOutputStream().write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".getBytes());
           socket.shutdownOutput();
           socket.getInputStream().readAllBytes();
@@ -42,7 +43,8 @@ class IoSnippetsTest {
   void downloader() throws Exception {
     try (var listening = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
       Thread.ofVirtual().start(() -> serve(listening));
-      var uri = URI.create("http://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + listening.getLocalPort());
+      var uri =
+          URI.create("http://" + InetAddress.getLoopbackAddress().getHostAddress() + ":" + listening.getLocalPort());
       CompletableFuture<Download> another;
       String page;
 
@@ -62,8 +64,10 @@ class IoSnippetsTest {
     assumeTrue(Files.isExecutable(Path.of("/bin/echo")), "this system has no /bin/echo");
 
     // @start region="program"
-    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofSeconds(5)).withMaxOutput(10_000);
-    var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text)); // four at once
+    var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofSeconds(5))
+        .withMaxOutput(10_000);
+    // four at once
+    var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text));
     Program.Result result = echoes.ask("two  words");
     // @end
 

@@ -122,8 +122,10 @@ class JavadocSnippetsTest {
   @Test
   void mailbox() {
     // @start region="mailbox"
-    var latest = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActor((String price) -> print(price));
-    var urgent = ActorSystem.anonymous().mailbox(Mailbox.priority(Comparator.comparing(Job::urgency))).newActor(job -> print(job.name()));
+    var latest = ActorSystem.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+        .newActor((String price) -> print(price));
+    var urgent = ActorSystem.anonymous().mailbox(Mailbox.priority(Comparator.comparing(Job::urgency)))
+        .newActor(job -> print(job.name()));
     // @end
 
     latest.sendMessage("12");
@@ -137,7 +139,8 @@ class JavadocSnippetsTest {
   void strategy() {
     // @start region="strategy"
     Strategy mine = activation -> Thread.ofPlatform().name("mine").start(activation);
-    var where = ActorSystem.anonymous().strategy(mine).newActorWithReturn((String s) -> Thread.currentThread().getName());
+    var where =
+        ActorSystem.anonymous().strategy(mine).newActorWithReturn((String s) -> Thread.currentThread().getName());
     // @end
 
     assertEquals("mine", where.ask("where?"));
@@ -161,9 +164,11 @@ class JavadocSnippetsTest {
   @Test
   void failurePolicy() {
     // @start region="policy"
-    var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActorWithReturn((String s) -> Integer.parseInt(s));
+    var parser = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog())
+        .newActorWithReturn((String s) -> Integer.parseInt(s));
 
-    assertThrows(NumberFormatException.class, () -> parser.ask("four")); // the handler's own, to the asker
+    // the handler's own, to the asker
+    assertThrows(NumberFormatException.class, () -> parser.ask("four"));
     parser.waitForExit(); // and the policy's part: it stops
     // @end
 
@@ -203,7 +208,8 @@ class JavadocSnippetsTest {
   void stereotypes() {
     // @start region="stereotypes"
     var log = Stereotypes.fibers().sink(new ArrayList<String>()); // an object as an actor
-    Stereotypes.threads().runOnce(() -> log.execAndWait(lines -> lines.add("done"))).waitForExit(); // a task as an actor
+    // a task as an actor
+    Stereotypes.threads().runOnce(() -> log.execAndWait(lines -> lines.add("done"))).waitForExit();
     // @end
 
     assertEquals(List.of("done"), log.ask(lines -> List.copyOf(lines)));

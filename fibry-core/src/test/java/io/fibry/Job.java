@@ -21,7 +21,8 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
 
   /** An actor that does what it is told. */
   static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
-    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
+    return how.onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
   }
 
   @Override
@@ -31,7 +32,8 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
 
   /** Sends the job, and answers what becomes of it. */
   static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
-    return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+    return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer
+        : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
   }
 
   /** Waits until a handler of each of these has said that it waits, and does. */

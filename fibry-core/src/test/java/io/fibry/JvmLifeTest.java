@@ -16,16 +16,19 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What keeps a program running, and what lets it end. */
 @Timeout(120)
 class JvmLifeTest {
-  private static final List<Strategy> STRATEGIES = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
+  private static final List<Strategy> STRATEGIES =
+      List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
 
   /** Makes actors of every strategy, at work, at rest and blocked, and returns. */
   static final class Returns {
     public static void main(String[] args) throws InterruptedException {
       for (var strategy : STRATEGIES) {
         for (var mailbox : List.of(Mailbox.unbounded(), Mailbox.unbounded().selective())) {
-          var blocked = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy).mailbox(mailbox).newActor((Object message) -> new CountDownLatch(1).await());
+          var blocked = ActorSystem.anonymous().strategy(strategy == Strategy.CALLER ? Strategy.THREAD : strategy)
+              .mailbox(mailbox).newActor((Object message) -> new CountDownLatch(1).await());
           blocked.sendMessage("never ends");
-          var idle = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox).newActorWithReturn((Object message) -> message);
+          var idle = ActorSystem.named(strategy + ", " + mailbox).strategy(strategy).mailbox(mailbox)
+              .newActorWithReturn((Object message) -> message);
           idle.sendMessageEvery("tick", Duration.ofMillis(1));
           idle.ask("now");
         }
@@ -38,9 +41,10 @@ class JvmLifeTest {
   static final class Closes {
     public static void main(String[] args) {
       var seen = new ArrayList<Integer>();
-      for (var strategy : STRATEGIES) try (var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> seen.add(i))) {
-        for (int i = 0; i < 1_000; i++) actor.sendMessage(i);
-      }
+      for (var strategy : STRATEGIES)
+        try (var actor = ActorSystem.anonymous().strategy(strategy).newActor((Integer i) -> seen.add(i))) {
+          for (int i = 0; i < 1_000; i++) actor.sendMessage(i);
+        }
       System.out.println("handled " + seen.size());
     }
   }
@@ -48,7 +52,8 @@ class JvmLifeTest {
   /** Waits for an actor that nobody ends. */
   static final class Waits {
     public static void main(String[] args) {
-      var actor = ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> System.out.println("ready"));
+      var actor =
+          ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> System.out.println("ready"));
       Runtime.getRuntime().addShutdownHook(new Thread(() -> {
         actor.sendMessage(2);
         actor.close();
@@ -92,7 +97,8 @@ class JvmLifeTest {
   @ValueSource(strings = {"-XX:ActiveProcessorCount=1", "-Djdk.virtualThreadScheduler.parallelism=1"})
   void theContractHoldsOnOneCoreAndOnOneCarrier(String flag) throws Exception {
     String seed = "-Dfibry.seed=" + StressHarness.seed();
-    try (var child = JvmChild.start(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")), StressHarness.class, String.valueOf(StressHarness.millis(1_500)))) {
+    try (var child = JvmChild.start(List.of(flag, seed, "-Dfibry.soak=" + Boolean.getBoolean("fibry.soak")),
+        StressHarness.class, String.valueOf(StressHarness.millis(1_500)))) {
       String printed = child.ended(0);
 
       assertTrue(printed.contains("rounds: "), printed);

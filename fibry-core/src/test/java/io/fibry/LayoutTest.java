@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Timeout;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
-/** What an actor costs: an object of 40 bytes, whether it has yet to work or has worked. Figures of the default flags: compressed references, no compact headers. */
+/**
+ * What an actor costs: an object of 40 bytes, whether it has yet to work or has worked. Figures of
+ * the default flags: compressed references, no compact headers.
+ */
 @Timeout(120)
 class LayoutTest {
   private static final int MANY = 10_000;
@@ -112,7 +115,9 @@ class LayoutTest {
   }
 
   /**
-   * What one more sink makes reachable: the graph behind 2n sinks less the graph behind n of them, so that all they share (recipe, strategy, scope, and whatever those lead to) drops out, and less its place in the array.
+   * What one more sink makes reachable: the graph behind 2n sinks less the graph behind n of them,
+   * so that all they share (recipe, strategy, scope, and whatever those lead to) drops out, and
+   * less its place in the array.
    */
   private static double retained(Consumer<Sink<Void>> work) {
     var sinks = sinks(2 * MANY);
@@ -124,12 +129,17 @@ class LayoutTest {
     return all / sinks.length;
   }
 
-  /** The size of what a cell points at besides its behaviour, which all of a recipe share. (From that, everything in the process can be reached: it must not be walked.) */
+  /**
+   * The size of what a cell points at besides its behaviour, which all of a recipe share. (From
+   * that, everything in the process can be reached: it must not be walked.)
+   */
   private static long ownParts(Object cell) {
     long bytes = 0;
     for (Class<?> type = cell.getClass(); type != Object.class; type = type.getSuperclass()) {
       for (var field : type.getDeclaredFields()) {
-        if (field.getType().isPrimitive() || Modifier.isStatic(field.getModifiers()) || field.getType() == Behaviour.class) continue;
+        if (field.getType().isPrimitive() || Modifier.isStatic(field.getModifiers())
+            || field.getType() == Behaviour.class)
+          continue;
         Object part = part(field, cell);
         if (part != null) bytes += GraphLayout.parseInstance(part).totalSize();
       }
@@ -151,7 +161,10 @@ class LayoutTest {
     sink.ask(nothing -> "done");
   }
 
-  /** The answer is there a moment before its actor has given the right to run back: so waits for that right, and gives it back. */
+  /**
+   * The answer is there a moment before its actor has given the right to run back: so waits for
+   * that right, and gives it back.
+   */
   private static void awaitIdle(ActorCell cell) {
     var turn = new Asked<Object>(cell, "turn");
     while (!cell.acquire(turn)) Thread.yield();
@@ -169,10 +182,13 @@ class LayoutTest {
     return ClassLayout.parseClass(type).instanceSize();
   }
 
-  /** What is used once nothing more is freed: tests that ran before may have left work to the collector. */
+  /**
+   * What is used once nothing more is freed: tests that ran before may have left work to the
+   * collector.
+   */
   private static long used() {
     long used = Long.MAX_VALUE;
-    for (int calm = 0; calm < 5; ) {
+    for (int calm = 0; calm < 5;) {
       System.gc();
       long now = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
       calm = now > used - 100_000 ? calm + 1 : 0;

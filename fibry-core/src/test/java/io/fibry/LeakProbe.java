@@ -36,7 +36,9 @@ public final class LeakProbe {
 
   /** Whether it comes true within ten seconds. */
   public static boolean eventually(BooleanSupplier fact) {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline; LockSupport.parkNanos(2_000_000)) if (fact.getAsBoolean()) return true;
+    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
+        LockSupport.parkNanos(2_000_000))
+      if (fact.getAsBoolean()) return true;
     return fact.getAsBoolean();
   }
 }

@@ -20,7 +20,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the documents link to is there: each file, and in it each heading. What lies outside of the project is not looked for. */
+/**
+ * What the documents link to is there: each file, and in it each heading. What lies outside of the
+ * project is not looked for.
+ */
 class LinksTest {
   private static final Pattern CODE = Pattern.compile("(?ms)^ *```.*?^ *```$|`[^`\n]*`");
   private static final Pattern FENCED = Pattern.compile("(?ms)^ *```.*?^ *```$");
@@ -42,16 +45,19 @@ class LinksTest {
 
   @Test
   void aLinkThatLeadsNowhereIsNamed() throws Exception {
-    Files.writeString(folder.resolve("there.md"), "# What's *there*, and `how`\n## Twice\n## Twice\n```\n# no heading\n```\n");
-    var document = Files.writeString(folder.resolve("document.md"), """
-        # A document
-        [a](there.md), [b](there.md#whats-there-and-how), [c](there.md#twice-1), [d](#a-document), [e](https://example.org/x#y), `[no](link)`
-        [f](gone.md), [g](there.md#gone), [h](#gone), [i](there.md#no-heading), [j](/document.md)
+    Files.writeString(folder.resolve("there.md"),
+        "# What's *there*, and `how`\n## Twice\n## Twice\n```\n# no heading\n```\n");
+    var document = Files.writeString(folder.resolve("document.md"),
+        """
+            # A document
+            [a](there.md), [b](there.md#whats-there-and-how), [c](there.md#twice-1), [d](#a-document), [e](https://example.org/x#y), `[no](link)`
+            [f](gone.md), [g](there.md#gone), [h](#gone), [i](there.md#no-heading), [j](/document.md)
 
-        [k]: gone.txt
-        """);
+            [k]: gone.txt
+            """);
 
-    assertEquals(Stream.of("gone.md", "there.md#gone", "#gone", "there.md#no-heading", "/document.md", "gone.txt").map(link -> document + " -> " + link).toList(), broken(List.of(document)));
+    assertEquals(Stream.of("gone.md", "there.md#gone", "#gone", "there.md#no-heading", "/document.md", "gone.txt")
+        .map(link -> document + " -> " + link).toList(), broken(List.of(document)));
   }
 
   private static List<Path> documents(Path root) throws IOException {
@@ -59,7 +65,8 @@ class LinksTest {
     Files.walkFileTree(root, new SimpleFileVisitor<Path>() {
       @Override
       public FileVisitResult preVisitDirectory(Path visited, BasicFileAttributes attributes) {
-        return NOT_OURS.contains(visited.getFileName().toString()) ? FileVisitResult.SKIP_SUBTREE : FileVisitResult.CONTINUE;
+        return NOT_OURS.contains(visited.getFileName().toString()) ? FileVisitResult.SKIP_SUBTREE
+            : FileVisitResult.CONTINUE;
       }
 
       @Override
@@ -89,7 +96,9 @@ class LinksTest {
     return parts.length == 1 || Files.isRegularFile(target) && anchors(target).contains(parts[1]);
   }
 
-  /** The headings, as GitHub makes anchors of them: a second one of the same words gets a number. */
+  /**
+   * The headings, as GitHub makes anchors of them: a second one of the same words gets a number.
+   */
   private static Set<String> anchors(Path document) throws IOException {
     var anchors = new HashSet<String>();
     var times = new HashMap<String, Integer>();

@@ -153,7 +153,8 @@ class MailboxesTest {
   void anInterruptedSenderTakesItsMessageBackAndKeepsTheFlag() {
     var actor = full(Overflow.BLOCK);
     var flag = new CompletableFuture<Boolean>();
-    var sender = Patience.elsewhere(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
+    var sender =
+        Patience.elsewhere(() -> flag.complete(!actor.sendMessage(3) && Thread.currentThread().isInterrupted()));
     Patience.parked(sender);
 
     sender.interrupt();
@@ -183,7 +184,8 @@ class MailboxesTest {
   void anAskThatWaitsForRoomEndsByItsLimit() {
     var actor = full(Overflow.BLOCK);
     var asked = new CompletableFuture<Throwable>();
-    Patience.parked(Patience.elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
+    Patience.parked(Patience
+        .elsewhere(() -> asked.complete(assertThrows(Throwable.class, () -> actor.ask(3, Duration.ofMinutes(1))))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofMinutes(1));
@@ -242,7 +244,8 @@ class MailboxesTest {
 
     var failure = assertThrows(RejectedExecutionException.class, () -> actor.execute(() -> {}));
 
-    for (String word : new String[] {"bounded", "full"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"bounded", "full"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   // ---- blocks
@@ -298,7 +301,8 @@ class MailboxesTest {
 
     var failure = assertThrows(IllegalArgumentException.class, () -> actor.sendMessages(List.of(1, 2, 3)));
 
-    for (String word : new String[] {"block of 3", "bounded", "holds 2"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"block of 3", "bounded", "holds 2"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test

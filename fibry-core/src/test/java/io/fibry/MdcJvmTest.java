@@ -17,7 +17,10 @@ import org.slf4j.simple.SimpleServiceProvider;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/** The MDC follows messages. What the tests log with has none: so a program of its own, with one that has. */
+/**
+ * The MDC follows messages. What the tests log with has none: so a program of its own, with one
+ * that has.
+ */
 @Timeout(120)
 class MdcJvmTest {
 
@@ -62,10 +65,14 @@ class MdcJvmTest {
         MDC.put("user", "mallory");
         activation.run();
       });
-      System.out.println(Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().strategy(foreign).newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
+      System.out.println(Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().strategy(foreign)
+          .newActorWithReturn((String message) -> message + MDC.get("user")).ask("foreign "));
     }
 
-    /** Handlers leave something of their own: the next one finds nothing of that, and neither does the sender, who keeps what it had. */
+    /**
+     * Handlers leave something of their own: the next one finds nothing of that, and neither does
+     * the sender, who keeps what it had.
+     */
     private static void play(Variant variant) {
       var seen = new CopyOnWriteArrayList<String>();
       var actor = variant.builder(Variants.scope(o -> o.withCarrier(Carrier.mdc()))).newActor((Object message) -> {
@@ -95,7 +102,8 @@ class MdcJvmTest {
     try (var child = JvmChild.start(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
       var lines = child.ended(0).lines().filter(line -> !line.startsWith("SLF4J")).toList();
 
-      assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(), lines.subList(0, lines.size() - 1));
+      assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(),
+          lines.subList(0, lines.size() - 1));
       assertEquals("foreign null", lines.getLast()); // an empty one hides that of the thread
     }
   }
@@ -103,7 +111,8 @@ class MdcJvmTest {
   @Test
   void whereThereIsNoMdcNothingHappens() {
     assertNull(MDC.getCopyOfContextMap());
-    var actor = Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().newActorWithReturn((String message) -> message);
+    var actor =
+        Variants.scope(o -> o.withCarrier(Carrier.mdc())).anonymous().newActorWithReturn((String message) -> message);
 
     assertEquals("answered", actor.ask("answered"));
   }

@@ -33,7 +33,8 @@ class NamesTest {
 
     var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named("one").newActor((Object m) -> {}));
 
-    for (String word : new String[] {"scope 'test'", "'one'", "another name"}) assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
+    for (String word : new String[] {"scope 'test'", "'one'", "another name"})
+      assertTrue(refusal.getMessage().contains(word), refusal.getMessage());
     assertTrue(first.sendMessage("still there"));
   }
 

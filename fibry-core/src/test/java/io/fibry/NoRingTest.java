@@ -40,7 +40,8 @@ class NoRingTest {
     var askers = new ArrayList<CompletableFuture<Object>>();
     for (int i = 0; i < 4; i++) {
       var between = Job.worker(scope.anonymous());
-      askers.add(Job.start(Job.worker(scope.anonymous()), new Job("outer", () -> between.ask(new Job("inner", () -> a.ask(Job.act("slow", gate::pass)))))));
+      askers.add(Job.start(Job.worker(scope.anonymous()),
+          new Job("outer", () -> between.ask(new Job("inner", () -> a.ask(Job.act("slow", gate::pass)))))));
     }
     Patience.await(gate.entered);
 
@@ -51,12 +52,13 @@ class NoRingTest {
 
   /** An actor that answers by its context what the job says, before it does it. */
   private Actor<Object> promising(CompletableFuture<String> stage) {
-    return scope.named("c").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message, ActorContext<Object> context) -> {
-      if (!(message instanceof Call call)) return;
-      if (stage == null) context.reply(call, "replied");
-      else context.replyWhen(call, stage);
-      call.then().call();
-    });
+    return scope.named("c").onFailure(FailurePolicy.goOn().withoutLog())
+        .newActor((Object message, ActorContext<Object> context) -> {
+          if (!(message instanceof Call call)) return;
+          if (stage == null) context.reply(call, "replied");
+          else context.replyWhen(call, stage);
+          call.then().call();
+        });
   }
 
   record Call(Job then) implements Request<Call, String> {}
@@ -66,7 +68,8 @@ class NoRingTest {
     var stage = new CompletableFuture<String>();
     var c = promising(stage);
     var back = new CompletableFuture<Object>();
-    var outcome = Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
+    var outcome =
+        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
     Patience.eventually(() -> ((ActorCell) c).run() instanceof Activation run && run.waits != null);
 
     stage.complete("promised");
@@ -80,7 +83,8 @@ class NoRingTest {
     var c = promising(null);
     var back = new CompletableFuture<Object>();
 
-    var outcome = Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
+    var outcome =
+        Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
 
     assertEquals("replied", Patience.value(outcome));
     assertEquals("back", Patience.value(back));
@@ -145,7 +149,8 @@ class NoRingTest {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var told = new CompletableFuture<Object>();
-    var slow = Job.act("slow", () -> { // as a ring that its members have yet to find: the first of them has looked by now
+    // as a ring that its members have yet to find: the first of them has looked by now
+    var slow = Job.act("slow", () -> {
       Job.waiting(a);
       try (var wait = Wait.begin((ActorCell) a, "by hand", a.onExit())) {
         gate.pass();
@@ -209,14 +214,16 @@ class NoRingTest {
         throw new IllegalStateException("planned");
       })));
       case "ring" -> b.ask(new Job("inner", () -> assertThrows(AskCycleException.class, () -> a.ask("x"))).once(a));
-      case "time" -> assertThrows(AskTimeoutException.class, () -> Job.worker(scope.anonymous()).ask(Job.act("slow", () -> new Gate().pass()), Duration.ofMinutes(1)));
+      case "time" -> assertThrows(AskTimeoutException.class,
+          () -> Job.worker(scope.anonymous()).ask(Job.act("slow", () -> new Gate().pass()), Duration.ofMinutes(1)));
       case "time for the end" -> b.waitForExit(Duration.ofMillis(1));
       case "interrupt" -> {
         Thread.currentThread().interrupt();
         assertThrows(CancellationException.class, () -> busy.ask((Object) "x"));
         Thread.interrupted();
       }
-      case "future" -> assertThrows(TimeoutException.class, () -> busy.sendMessageReturn((Object) "x").get(1, TimeUnit.MILLISECONDS));
+      case "future" -> assertThrows(TimeoutException.class,
+          () -> busy.sendMessageReturn((Object) "x").get(1, TimeUnit.MILLISECONDS));
       case "room" -> {
         var slow = new Gate();
         small.sendMessage(Job.act("slow", slow::pass));

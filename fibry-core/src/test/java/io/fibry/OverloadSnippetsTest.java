@@ -15,14 +15,19 @@ class OverloadSnippetsTest {
   @Test
   void within() {
     // @start region="within"
-    var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)); // whatever the rate
-    var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT); // 31 may wait
+    // whatever the rate
+    var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100));
+    // 31 may wait
+    var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT);
 
-    var database = Pools.fixed(ActorSystem.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());
-    int rows = database.ask("delete from old", Duration.ofMillis(500)); // an answer, or a MailboxFullException at once
+    var database =
+        Pools.fixed(ActorSystem.anonymous().mailbox(timely), 4).newActorWithReturn((String sql) -> sql.length());
+    // an answer, or a MailboxFullException at once
+    int rows = database.ask("delete from old", Duration.ofMillis(500));
     // @end
 
-    assertEquals("15 rows, bounded(1000, REJECT) within PT0.1S, bounded(31, REJECT)", rows + " rows, " + timely + ", " + sized);
+    assertEquals("15 rows, bounded(1000, REJECT) within PT0.1S, bounded(31, REJECT)",
+        rows + " rows, " + timely + ", " + sized);
     database.close();
   }
 }

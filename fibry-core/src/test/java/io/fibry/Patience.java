@@ -65,7 +65,10 @@ public final class Patience {
     return rest != null && rest.timer != null;
   }
 
-  /** Runs it on a thread of its own: what it sends may be handled there, where the strategy is CALLER. */
+  /**
+   * Runs it on a thread of its own: what it sends may be handled there, where the strategy is
+   * CALLER.
+   */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }

@@ -32,26 +32,33 @@ class PinningJvmTest {
   private static List<String> pinned(Path directory, StressHarness harness) throws IOException, InterruptedException {
     try (var recording = new Recording()) {
       recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO).withStackTrace();
-      Recorder.silence(recording); // the recorder has monitors of its own, which our events would meet
+      // the recorder has monitors of its own, which our events would meet
+      Recorder.silence(recording);
       recording.start();
       harness.play(StressHarness.millis(1_500));
       recording.stop();
       var file = directory.resolve("pinned.jfr");
       recording.dump(file);
-      return RecordingFile.readAllEvents(file).stream().filter(PinningJvmTest::ours).map(RecordedEvent::toString).toList();
+      return RecordingFile.readAllEvents(file).stream().filter(PinningJvmTest::ours).map(RecordedEvent::toString)
+          .toList();
     }
   }
 
   /**
-   * Whether there is a frame of ours; unless it is a monitor that the JDK enters inside its own code, as it does where an interrupt of a virtual thread meets the clearing of it, or a class of its own that another thread
-   * initialises at this moment, as its tracer of exceptions does when the first one is made while a recording is on.
+   * Whether there is a frame of ours; unless it is a monitor that the JDK enters inside its own
+   * code, as it does where an interrupt of a virtual thread meets the clearing of it, or a class of
+   * its own that another thread initialises at this moment, as its tracer of exceptions does when
+   * the first one is made while a recording is on.
    */
   private static boolean ours(RecordedEvent event) {
     if (event.getStackTrace() == null) return true;
-    var frames = event.getStackTrace().getFrames().stream().map(frame -> frame.getMethod().getType().getName()).toList();
-    boolean monitor = event.hasField("blockingOperation") && "Contended monitor enter".equals(event.getString("blockingOperation"));
+    var frames =
+        event.getStackTrace().getFrames().stream().map(frame -> frame.getMethod().getType().getName()).toList();
+    boolean monitor =
+        event.hasField("blockingOperation") && "Contended monitor enter".equals(event.getString("blockingOperation"));
     var reason = event.hasField("pinnedReason") ? String.valueOf(event.getString("pinnedReason")) : "";
     if (reason.startsWith("Waited for initialization of jdk.")) return false;
-    return !(monitor && frames.getFirst().startsWith("java.")) && frames.stream().anyMatch(name -> name.startsWith("io.fibry.") && !name.contains("Stress"));
+    return !(monitor && frames.getFirst().startsWith("java."))
+        && frames.stream().anyMatch(name -> name.startsWith("io.fibry.") && !name.contains("Stress"));
   }
 }

@@ -17,7 +17,8 @@ class PipelineSnippetsTest {
   void pipeline() {
     // @start region="pipeline"
     var orders = Pipeline.from(ActorSystem.named("orders"), (String line) -> line.split(";"))
-        .then(4, fields -> new StringBuilder(fields[1]).reverse().toString()) // four at once, in order
+        // four at once, in order
+        .then(4, fields -> new StringBuilder(fields[1]).reverse().toString())
         .into(stored::add);
 
     List.of("1;one", "2;two", "3;three").forEach(orders::sendMessage);

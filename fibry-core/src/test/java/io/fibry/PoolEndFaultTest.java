@@ -35,15 +35,16 @@ class PoolEndFaultTest {
       var begun = new AtomicInteger();
       var inside = new AtomicInteger();
       var forEver = new CountDownLatch(1);
-      var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 64).newActor((Object message) -> {
-        begun.incrementAndGet();
-        inside.incrementAndGet();
-        try {
-          forEver.await();
-        } finally {
-          inside.decrementAndGet();
-        }
-      });
+      var pool =
+          Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 64).newActor((Object message) -> {
+            begun.incrementAndGet();
+            inside.incrementAndGet();
+            try {
+              forEver.await();
+            } finally {
+              inside.decrementAndGet();
+            }
+          });
       for (int i = 0; i < 500; i++) pool.sendMessage(i);
       Patience.eventually(() -> begun.get() == 64);
 
@@ -59,7 +60,8 @@ class PoolEndFaultTest {
   void aKillInterruptsWhatWorkersAreAtAndNotTheHooksToCome() {
     var gate = new Gate();
     var interrupted = new CompletableFuture<Boolean>();
-    var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).newActor((Object message) -> gate.pass());
+    var pool = Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2)
+        .newActor((Object message) -> gate.pass());
     pool.closeOnExit(() -> interrupted.complete(Thread.currentThread().isInterrupted()));
     pool.sendMessage("x");
     Patience.await(gate.entered);
@@ -97,10 +99,11 @@ class PoolEndFaultTest {
     var other = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
     var left = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).initialState(Object::new).onStop(left::add).newActor((Object state, Object message) -> {
-      if (message instanceof Gate gate) gate.pass();
-      if (message.equals("close")) report.complete(own.closeWithin(Duration.ofMillis(50)));
-    });
+    var pool = Pools.fixed(own.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2).initialState(Object::new)
+        .onStop(left::add).newActor((Object state, Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          if (message.equals("close")) report.complete(own.closeWithin(Duration.ofMillis(50)));
+        });
     Gate.occupy(pool);
     pool.sendMessage("close");
     pool.sendMessage("waits");
@@ -143,9 +146,10 @@ class PoolEndFaultTest {
     var clock = new Clock();
     var still = (Scope) ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
     var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
-    var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state").newActor((String state, Object message) -> {
-      if (message.equals("fail")) throw new IllegalStateException("planned");
-    });
+    var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state")
+        .newActor((String state, Object message) -> {
+          if (message.equals("fail")) throw new IllegalStateException("planned");
+        });
     pool.sendMessage("fail");
     pool.sendMessage("fail");
     Patience.eventually(() -> ((PoolCell) (Exitable) pool).crew().stream().filter(Patience::rests).count() == 2);
@@ -161,7 +165,8 @@ class PoolEndFaultTest {
   @Test
   void aPoolThatNobodyKnowsIsGarbageOnceItHasShrunk() {
     var clock = new Clock();
-    var still = Variants.scope(o -> o.withScheduler(clock)); // its anonymous actors are nobody's, as those of the root
+    // its anonymous actors are nobody's, as those of the root
+    var still = Variants.scope(o -> o.withScheduler(clock));
     var pools = new ArrayList<WeakReference<?>>();
     pools.add(new WeakReference<>(worked(Pools.scaling(still.anonymous(), 0, 2))));
     pools.add(new WeakReference<>(worked(Pools.weighted(still.anonymous(), 2, (Object message) -> 1))));

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What comes in between the moment when a pool gives a message to a worker and the one when the worker has it. */
+/**
+ * What comes in between the moment when a pool gives a message to a worker and the one when the
+ * worker has it.
+ */
 @Timeout(30)
 @ExtendWith(Hush.class)
 class PoolHandOverFaultTest {
@@ -89,12 +92,14 @@ class PoolHandOverFaultTest {
     var slow = new Gate();
     var heavy = new Gate();
     moody.before = call -> {
-      if (call == 2) slow.passDeaf(); // on the thread of the first worker, who was through with the heavy one
+      // on the thread of the first worker, who was through with the heavy one
+      if (call == 2) slow.passDeaf();
     };
-    var pool = Pools.weighted(scope.anonymous().strategy(moody), 2, (Object message) -> message == heavy ? 2 : 1).newActor((Object message) -> {
-      pass(message);
-      handled.add(message);
-    });
+    var pool = Pools.weighted(scope.anonymous().strategy(moody), 2, (Object message) -> message == heavy ? 2 : 1)
+        .newActor((Object message) -> {
+          pass(message);
+          handled.add(message);
+        });
     pool.sendMessage(heavy);
     Patience.await(heavy.entered);
     pool.sendMessage("one");
@@ -168,7 +173,8 @@ class PoolHandOverFaultTest {
     moody.before = call -> slow.passDeaf();
     var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
     var answer = new CompletableFuture<Object>();
-    var sender = Patience.elsewhere(() -> pool.sendMessageReturn((Object) "x").whenComplete((value, failure) -> answer.complete(failure == null ? value : failure)));
+    var sender = Patience.elsewhere(() -> pool.sendMessageReturn((Object) "x")
+        .whenComplete((value, failure) -> answer.complete(failure == null ? value : failure)));
     Patience.await(slow.entered);
 
     pool.kill();
@@ -227,7 +233,8 @@ class PoolHandOverFaultTest {
     };
     own.configure(o -> o.withScheduler(counting));
     var left = new AtomicInteger();
-    var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state").onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
+    var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state")
+        .onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);
     assertEquals(1, Patience.value(pool.sendMessageReturn((Object) 1)));
     assertTrue(own.awaitQuiet(Patience.LONG));
     assertEquals(2, Patience.value(pool.sendMessageReturn((Object) 2)));
@@ -235,7 +242,8 @@ class PoolHandOverFaultTest {
 
     clock.manual.advance(Duration.ofSeconds(11));
 
-    assertTrue(LeakProbe.eventually(() -> left.get() == 1), () -> left + " left, " + fails + " failures to come; " + own.dump());
+    assertTrue(LeakProbe.eventually(() -> left.get() == 1),
+        () -> left + " left, " + fails + " failures to come; " + own.dump());
   }
 
   @Test
@@ -243,7 +251,8 @@ class PoolHandOverFaultTest {
     var hand = new ByHand();
     var still = Variants.scope(o -> o.withScheduler(clock));
     var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key").newActor((Object message) -> order.add(message));
+    var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key")
+        .newActor((Object message) -> order.add(message));
     pool.sendMessage("first"); // its worker has it, but no thread yet
     for (var worker : cell(pool).crew()) worker.askRestart(1_000_000_000);
 
@@ -264,7 +273,8 @@ class PoolHandOverFaultTest {
     var hand = new ByHand();
     var still = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
     var handled = new AtomicInteger();
-    var pool = (PoolCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2).newActor((Object message) -> handled.incrementAndGet());
+    var pool = (PoolCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2)
+        .newActor((Object message) -> handled.incrementAndGet());
     pool.sendMessage("one");
     pool.sendMessage("two");
     hand.runAll();
@@ -291,7 +301,8 @@ class PoolHandOverFaultTest {
         if (call == 1) scope.find("early", Object.class).ifPresent(kill ? Exitable::kill : Exitable::sendPoisonPill);
       };
 
-      var pool = Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
+      var pool =
+          Pools.fixed(scope.named("early").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {});
 
       Patience.ended(pool);
       Patience.eventually(() -> cell(pool).crew().size() == 1);
@@ -307,7 +318,8 @@ class PoolHandOverFaultTest {
       if (call == 2) throw new IllegalStateException("planned");
     };
 
-    assertThrows(IllegalStateException.class, () -> Pools.fixed(scope.named("half").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {}));
+    assertThrows(IllegalStateException.class, () -> Pools
+        .fixed(scope.named("half").protocol(Object.class).strategy(moody), 3).newActor((Object message) -> {}));
 
     Patience.ended(made.join());
     assertInstanceOf(ExitReason.Failed.class, made.join().onExit().join());
@@ -317,7 +329,8 @@ class PoolHandOverFaultTest {
   @Test
   void aTimersMessageThatNoKeyIsFoundForIsADeadLetter() {
     var own = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-    var pool = Pools.byKey(own.anonymous(), 2, (Object message) -> ((String) message).substring(5)).newActor((Object message) -> {});
+    var pool = Pools.byKey(own.anonymous(), 2, (Object message) -> ((String) message).substring(5))
+        .newActor((Object message) -> {});
 
     try (var log = new Logged()) {
       pool.sendMessageLater("abc", Duration.ofSeconds(1));
@@ -336,7 +349,8 @@ class PoolHandOverFaultTest {
       if (call <= 3) throw new IllegalStateException("planned");
     };
     var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.scaling(scope.anonymous().mailbox(Mailbox.unbounded()).strategy(moody), 0, 1).newActor((Object message) -> order.add(message));
+    var pool = Pools.scaling(scope.anonymous().mailbox(Mailbox.unbounded()).strategy(moody), 0, 1)
+        .newActor((Object message) -> order.add(message));
 
     for (int i = 0; i < 3; i++) pool.sendMessage(i);
 

@@ -23,18 +23,23 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Pools and actors that wait for one another at random. No ring may be missed: all waits for an answer have a limit, and none may end by it; waits for room have none. No alarm may be false: who is told does not go on for a
- * while, and what it waited for must not come in that time, unless somebody else that was told has gone on.
+ * Pools and actors that wait for one another at random. No ring may be missed: all waits for an
+ * answer have a limit, and none may end by it; waits for room have none. No alarm may be false: who
+ * is told does not go on for a while, and what it waited for must not come in that time, unless
+ * somebody else that was told has gone on.
  */
 @Timeout(240)
 class PoolRingStressTest {
   private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
-  private static final Strategy EXECUTOR = Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
-  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), EXECUTOR, Strategy.CALLER};
+  private static final Strategy EXECUTOR =
+      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+  private static final Strategy[] STRATEGIES =
+      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), EXECUTOR, Strategy.CALLER};
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
-  private final AtomicInteger released = new AtomicInteger(); // how many that were told have gone on
+  // how many that were told have gone on
+  private final AtomicInteger released = new AtomicInteger();
   private volatile boolean over; // all visits have been answered, and what goes on may be sent away
 
   /** To be visited, and to visit others from there: so many deep. */
@@ -54,15 +59,19 @@ class PoolRingStressTest {
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
-      if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER; // there, several workers may have one thread
-      var how = scope.named("" + number).strategy(strategy).mailbox(random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
-      this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", " + how.strategy() + ", " + how.mailbox();
+      // there, several workers may have one thread
+      if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER;
+      var how = scope.named("" + number).strategy(strategy).mailbox(
+          random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
+      this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", "
+          + how.strategy() + ", " + how.mailbox();
       var made = switch (choice) {
         case 0 -> how;
         case 1, 2 -> Pools.fixed(how, size);
         case 3 -> Pools.scaling(how, size / 2, size);
         case 4 -> Pools.byKey(how, size, (Object message) -> message instanceof Visit visit ? visit.part(2) : 0);
-        default -> Pools.weighted(how, size, (Object message) -> message instanceof Visit visit ? 1 + visit.part(size) : 1);
+        default -> Pools.weighted(how, size,
+            (Object message) -> message instanceof Visit visit ? 1 + visit.part(size) : 1);
       };
       this.actor = made.newActor(this::handle);
     }
@@ -88,7 +97,8 @@ class PoolRingStressTest {
         alarms.incrementAndGet();
         released.incrementAndGet();
       } catch (Exception failure) {
-        if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " (" + how + ") in vain: " + failure + "\n" + ((ActorCell) target.actor).scope().dump());
+        if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " ("
+            + how + ") in vain: " + failure + "\n" + ((ActorCell) target.actor).scope().dump());
       }
     }
 
@@ -106,7 +116,9 @@ class PoolRingStressTest {
       }
     }
 
-    /** What another one was told lets this go on before he can say so: so it is waited for a moment. */
+    /**
+     * What another one was told lets this go on before he can say so: so it is waited for a moment.
+     */
     private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
       pause(2_000_000);
       if (!answer.isDone() || over) return;
@@ -125,7 +137,8 @@ class PoolRingStressTest {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("rings of pools: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    long end = System.nanoTime() + Duration.ofSeconds(Boolean.getBoolean("fibry.soak") ? 60 : Integer.getInteger("fibry.seconds", 4)).toNanos();
+    long end = System.nanoTime()
+        + Duration.ofSeconds(Boolean.getBoolean("fibry.soak") ? 60 : Integer.getInteger("fibry.seconds", 4)).toNanos();
     int rounds = 0;
 
     for (; System.nanoTime() - end < 0 && faults.isEmpty(); rounds++) round(random, seed);
@@ -154,7 +167,8 @@ class PoolRingStressTest {
       });
     }
     try {
-      assertTrue(done.await(30, TimeUnit.SECONDS), () -> "it hangs, seed " + seed + ": " + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
+      assertTrue(done.await(30, TimeUnit.SECONDS), () -> "it hangs, seed " + seed + ": "
+          + members.stream().map(member -> member.kind).toList() + faults + scope.dump());
     } catch (InterruptedException interrupted) {
       throw new AssertionError(interrupted);
     }

@@ -24,11 +24,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Rings through pools: all workers that could end a wait wait themselves. One of them is told, and with that the others go on. */
+/**
+ * Rings through pools: all workers that could end a wait wait themselves. One of them is told, and
+ * with that the others go on.
+ */
 @Timeout(60)
 class PoolRingTest {
   private static final Duration LONG = Duration.ofHours(1);
-  private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD, "residentFiber", Strategy.residentFiber(), "on(executor)",
+  private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
+      "residentFiber", Strategy.residentFiber(), "on(executor)",
       Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
   private final Scope scope = Variants.scope(o -> o.withAskLimit(LONG));
@@ -72,7 +76,9 @@ class PoolRingTest {
 
     var ring = assertInstanceOf(AskCycleException.class, told);
     assertEquals(List.of("p/1", "p"), ring.ring());
-    assertEquals("this wait could never end: 'p/1' waits for 'p' (room for z). Send without waiting, or answer with replyWhen", ring.getMessage());
+    assertEquals(
+        "this wait could never end: 'p/1' waits for 'p' (room for z). Send without waiting, or answer with replyWhen",
+        ring.getMessage());
   }
 
   static Stream<String> strategies() {
@@ -83,7 +89,8 @@ class PoolRingTest {
   @MethodSource("strategies")
   void whereAllWorkersSendIntoTheirOwnFullMailboxOneIsTold(String strategy) {
     for (int round = 0; round < 20; round++) {
-      var pool = Job.worker(Pools.fixed(scope.anonymous().strategy(STRATEGIES.get(strategy)).mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 3));
+      var pool = Job.worker(Pools
+          .fixed(scope.anonymous().strategy(STRATEGIES.get(strategy)).mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 3));
       var together = new CountDownLatch(3);
       var outcomes = IntStream.range(0, 3).mapToObj(i -> Job.start(pool, Job.act("sends", () -> {
         together.countDown();
@@ -125,7 +132,8 @@ class PoolRingTest {
 
   @Test
   void whoFindsOutLaterThatNobodyMakesRoomIsToldThen() {
-    var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2, (Object message) -> message.toString().substring(0, 1)));
+    var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2,
+        (Object message) -> message.toString().substring(0, 1)));
     var slow = new Gate();
     var between = new CompletableFuture<Thread>();
     pool.sendMessage(Job.act("b slow", slow::pass));
@@ -190,7 +198,8 @@ class PoolRingTest {
 
   /** How many of its workers wait for somebody. */
   private static long waiting(Exitable pool) {
-    return ((PoolCell) pool).crew().stream().filter(worker -> worker.run() instanceof Activation run && run.waits != null).count();
+    return ((PoolCell) pool).crew().stream()
+        .filter(worker -> worker.run() instanceof Activation run && run.waits != null).count();
   }
 
   @Test
@@ -230,8 +239,10 @@ class PoolRingTest {
   void whoNeedsThePermitsThatItHoldsIsTold() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));
 
-    assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, new Job("2 of 3", () -> pool.ask("2 more")))));
-    assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, new Job("1 of 3", () -> pool.ask("3, all")))));
+    assertInstanceOf(AskCycleException.class,
+        Patience.value(Job.start(pool, new Job("2 of 3", () -> pool.ask("2 more")))));
+    assertInstanceOf(AskCycleException.class,
+        Patience.value(Job.start(pool, new Job("1 of 3", () -> pool.ask("3, all")))));
     assertEquals("2 others", Patience.value(Job.start(pool, new Job("1 of 3", () -> pool.ask("2 others")))));
   }
 

@@ -30,7 +30,8 @@ class PoolSnippetsTest {
   @Test
   void pools() {
     // @start region="pools"
-    var how = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT)); // more than that wait nowhere
+    // more than that wait nowhere
+    var how = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT));
 
     var database = Pools.scaling(how, 2, 16)
         .initialState(() -> connect()) // each worker's own

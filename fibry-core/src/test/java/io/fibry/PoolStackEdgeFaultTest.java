@@ -21,14 +21,18 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A sender that recurses and sends to a pool at every depth until its stack is full: the pool goes on, and loses nothing. The same for who ends it. */
+/**
+ * A sender that recurses and sends to a pool at every depth until its stack is full: the pool goes
+ * on, and loses nothing. The same for who ends it.
+ */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStackEdgeFaultTest {
   private static final int DEEPEST = 60_000;
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
-  private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes") : Boolean.getBoolean("fibry.soak") ? 1_000 : 20;
+  private static final int EPISODES = Integer.getInteger("fibry.episodes", 0) > 0 ? Integer.getInteger("fibry.episodes")
+      : Boolean.getBoolean("fibry.soak") ? 1_000 : 20;
   private static final Map<String, UnaryOperator<ActorBuilder<Integer>>> KINDS = Map.of(
       "fixed", how -> Pools.fixed(how, 2),
       "scaling", how -> Pools.scaling(how, 0, 2),
@@ -47,17 +51,19 @@ class PoolStackEdgeFaultTest {
     private final ActorWithReturn<Integer, Integer> pool;
     private final Verb verb;
     private final int from; // the depth at which the sending begins
-    private final boolean nested; // the workers work on the sender's stack, which their handlers may overflow too
+    // the workers work on the sender's stack, which their handlers may overflow too
+    private final boolean nested;
     private int depth;
 
     Episode(UnaryOperator<ActorBuilder<Integer>> kind, Strategy strategy, Verb verb, int from) {
       this.verb = verb;
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
-      this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())).newActorWithReturn((Integer number) -> {
-        if (number >= 0) handled.incrementAndGet(number);
-        return number;
-      });
+      this.pool = kind.apply(Variants.scope(o -> o).anonymous().protocol(Integer.class).strategy(strategy)
+          .onFailure(FailurePolicy.goOn().withoutLog())).newActorWithReturn((Integer number) -> {
+            if (number >= 0) handled.incrementAndGet(number);
+            return number;
+          });
     }
 
     PoolCell cell() {
@@ -93,20 +99,24 @@ class PoolStackEdgeFaultTest {
 
     /** Null if all is well. */
     String fault() throws Exception {
-      for (int i = 0; i < 8; i++) pool.sendMessageReturn(LAST - i); // the next senders take up what lies stranded
+      // the next senders take up what lies stranded
+      for (int i = 0; i < 8; i++) pool.sendMessageReturn(LAST - i);
       try {
         pool.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
       } catch (TimeoutException dead) {
-        return "the pool is dead: phase " + cell().phase + ", " + cell().workers() + ", stranded " + cell().stranded + ", the deepest was " + depth;
+        return "the pool is dead: phase " + cell().phase + ", " + cell().workers() + ", stranded " + cell().stranded
+            + ", the deepest was " + depth;
       }
       for (var future : futures) if (!settled(future)) return "a request is incomplete, the deepest was " + depth;
       if (!nested) Patience.eventually(() -> cell().isIdle());
       for (int i = 0; i <= depth; i++) {
         if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
-        if (taken[i] && handled.get(i) != 1 && !nested) return i + " was taken and not handled, the deepest was " + depth;
+        if (taken[i] && handled.get(i) != 1 && !nested)
+          return i + " was taken and not handled, the deepest was " + depth;
       }
       pool.sendPoisonPill();
-      if (!pool.waitForExit(Duration.ofSeconds(10))) return "it does not end: phase " + cell().phase + ", " + cell().workers() + ", the deepest was " + depth;
+      if (!pool.waitForExit(Duration.ofSeconds(10)))
+        return "it does not end: phase " + cell().phase + ", " + cell().workers() + ", the deepest was " + depth;
       return cell().isIdle() ? null : "it says that it is at something: " + cell().workers();
     }
 
@@ -121,7 +131,8 @@ class PoolStackEdgeFaultTest {
   }
 
   static Stream<Object[]> cases() {
-    return Stream.of("FIBER", "THREAD", "CALLER").flatMap(strategy -> KINDS.keySet().stream().sorted().flatMap(kind -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, kind, verb})));
+    return Stream.of("FIBER", "THREAD", "CALLER").flatMap(strategy -> KINDS.keySet().stream().sorted()
+        .flatMap(kind -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, kind, verb})));
   }
 
   private static Strategy strategy(String name) {
@@ -134,7 +145,8 @@ class PoolStackEdgeFaultTest {
     int[] edge = new int[2];
     for (int i = 0; i < EPISODES; i++) {
       int virtual = i % 4 == 3 ? 1 : 0;
-      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb, edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
+          edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
       var sender = virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
       sender.start();
       sender.join();
@@ -157,7 +169,11 @@ class PoolStackEdgeFaultTest {
       ender.join();
 
       assertTrue(episode.pool.waitForExit(Duration.ofSeconds(10)), "episode " + i + ": " + episode.cell().workers());
-      for (int n = 0; n < 10; n++) assertTrue(Episode.settled(episode.futures.get(n)), "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun " + ((Asked<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
+      for (int n = 0; n < 10;
+          n++)
+        assertTrue(Episode.settled(episode.futures.get(n)),
+            "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun "
+                + ((Asked<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
       assertEquals(1, episode.cell().crew().size());
     }
   }

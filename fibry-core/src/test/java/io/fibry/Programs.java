@@ -23,18 +23,25 @@ import javax.tools.ToolProvider;
 import org.eclipse.jdt.core.compiler.batch.BatchCompiler;
 import org.junit.jupiter.api.Assumptions;
 
-/** Compiles and runs programs as a user would: against the library's public side, in a class loader with a library of its own, so that one program's names and options are not the next one's. */
+/**
+ * Compiles and runs programs as a user would: against the library's public side, in a class loader
+ * with a library of its own, so that one program's names and options are not the next one's.
+ */
 final class Programs {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
 
   private Programs() {}
 
-  /** What javac has to say, warnings included; nothing if it is content. Skips the test where there is no javac (a JRE). */
+  /**
+   * What javac has to say, warnings included; nothing if it is content. Skips the test where there
+   * is no javac (a JRE).
+   */
   static String javac(Path out, String name, String source) throws Exception {
     var compiler = ToolProvider.getSystemJavaCompiler();
     Assumptions.assumeTrue(compiler != null, "no javac in this Java runtime");
     var said = new StringWriter();
-    var options = List.of("--release", "21", "-Xlint:all", "-Werror", "-proc:none", "-cp", library(), "-d", out.toString());
+    var options =
+        List.of("--release", "21", "-Xlint:all", "-Werror", "-proc:none", "-cp", library(), "-d", out.toString());
     try (var files = compiler.getStandardFileManager(null, Locale.ENGLISH, StandardCharsets.UTF_8)) {
       var task = compiler.getTask(said, files, null, options, null, List.of(new Source(name, source)));
       task.setLocale(Locale.ENGLISH);
@@ -46,26 +53,34 @@ final class Programs {
   /** The errors of the Eclipse compiler; nothing if there are none. It needs no JDK. */
   static String ecj(Path out, Path... sources) {
     var said = new StringWriter();
-    var release = Runtime.version().feature() == 21 ? List.of("-21") : List.of("--release", "21"); // a JRE does not know of other releases
+    // a JRE does not know of other releases
+    var release = Runtime.version().feature() == 21 ? List.of("-21") : List.of("--release", "21");
     var options = new ArrayList<>(release);
     options.addAll(List.of("-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", library(), "-d", out.toString()));
     Arrays.stream(sources).map(Path::toString).forEach(options::add);
-    boolean content = BatchCompiler.compile(options.toArray(String[]::new), new PrintWriter(said), new PrintWriter(said), null);
+    boolean content =
+        BatchCompiler.compile(options.toArray(String[]::new), new PrintWriter(said), new PrintWriter(said), null);
     return content ? "" : "errors:\n" + said;
   }
 
-  /** Runs its main, and answers the lines printed once they are as wanted, or after ten seconds. What main throws is thrown. */
+  /**
+   * Runs its main, and answers the lines printed once they are as wanted, or after ten seconds.
+   * What main throws is thrown.
+   */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
     var printed = new ByteArrayOutputStream();
     var before = System.out;
     var deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    try (var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader()); var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
+    try (var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader());
+        var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
       System.setOut(out);
       var ended = new CompletableFuture<Void>();
       var method = mainOf(loader.loadClass(main));
-      Thread.ofPlatform().daemon().name("main of " + main).start(() -> call(method, ended)).setContextClassLoader(loader);
+      Thread.ofPlatform().daemon().name("main of " + main).start(() -> call(method, ended))
+          .setContextClassLoader(loader);
       ended.get(10, TimeUnit.SECONDS);
-      while (!wanted.test(lines(printed)) && System.nanoTime() < deadline) Thread.yield(); // an actor may still be printing
+      // an actor may still be printing
+      while (!wanted.test(lines(printed)) && System.nanoTime() < deadline) Thread.yield();
       return lines(printed);
     } finally {
       System.setOut(before);
@@ -93,7 +108,8 @@ final class Programs {
 
   /** The class path without our own tests. */
   private static String library() {
-    var parts = Arrays.stream(CLASS_PATH.split(java.io.File.pathSeparator)).filter(part -> !part.contains("test-classes"));
+    var parts =
+        Arrays.stream(CLASS_PATH.split(java.io.File.pathSeparator)).filter(part -> !part.contains("test-classes"));
     return String.join(java.io.File.pathSeparator, parts.toList());
   }
 

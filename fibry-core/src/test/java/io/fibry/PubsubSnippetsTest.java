@@ -38,14 +38,17 @@ class PubsubSnippetsTest {
     } // handles what was published, then ends the actors it made
     // @end
 
-    assertEquals(List.of("on the publisher's thread: 42", "slow, holds the publisher back: 42", "the latest 1,024 wait: 42"), seen.stream().sorted().toList());
+    assertEquals(
+        List.of("on the publisher's thread: 42", "slow, holds the publisher back: 42", "the latest 1,024 wait: 42"),
+        seen.stream().sorted().toList());
   }
 
   @Test
   void sharedValue() {
     // @start region="sharedValue"
     SharedValue<Integer> level = SharedValue.of(ActorSystem.anonymous(), 0);
-    level.subscribe(now -> print("level " + now)); // the present one first; a slow follower is told the latest
+    // the present one first; a slow follower is told the latest
+    level.subscribe(now -> print("level " + now));
 
     level.update(now -> now + 1);
     boolean changed = level.compareAndSet(1, 2);

@@ -98,9 +98,11 @@ class QuietTest {
 
   @Test
   void whileAnActorRestsBeforeItsRestartItIsNot() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()).newActor((Object m) -> {
-      throw new IOException("planned");
-    });
+    var actor = scope.anonymous()
+        .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
+        .newActor((Object m) -> {
+          throw new IOException("planned");
+        });
     actor.sendMessage("fail");
 
     assertFalse(scope.awaitQuiet(SOON));
@@ -123,7 +125,8 @@ class QuietTest {
   void whatATimerOfTheSystemsClockSendsIsWaitedForOnceItIsDue() {
     var real = ActorSystem.openScope("real");
     for (int i = 0; i < 200; i++) {
-      var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective(); // the latter is sent to from a thread of its own
+      // the latter is sent to from a thread of its own
+      var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective();
       var seen = new AtomicInteger();
       var timer = real.anonymous().mailbox(mailbox).newActor((Object m) -> seen.incrementAndGet());
       timer.sendMessageLater("soon", Duration.ofMillis(1));
@@ -142,7 +145,8 @@ class QuietTest {
   @Test
   void aPromiseDoesNotCount() {
     var promised = new CompletableFuture<String>();
-    var actor = scope.anonymous().protocol(Get.class).newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
+    var actor = scope.anonymous().protocol(Get.class)
+        .newActor((Get get, ActorContext<Get> context) -> context.replyWhen(get, promised));
     var answer = actor.sendMessageReturn(new Get("a"));
 
     assertTrue(scope.awaitQuiet(Patience.LONG));
@@ -154,7 +158,8 @@ class QuietTest {
 
   @Test
   void whatIsAsideDoesNotCount() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Object m, ActorContext<Object> context) -> context.stash());
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("aside");
 
     assertTrue(scope.awaitQuiet(Patience.LONG));
@@ -179,18 +184,23 @@ class QuietTest {
 
   /** Sends the message on, and some put it aside then, which is no outcome. */
   private Actor<Integer> hopping(List<Actor<Integer>> ring, AtomicInteger seen, boolean stashes) {
-    return scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Integer left, ActorContext<Integer> context) -> {
-      seen.incrementAndGet();
-      if (left > 0) ring.get(left % ring.size()).sendMessage(left - 1);
-      if (stashes) context.stash();
-    });
+    return scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActor((Integer left, ActorContext<Integer> context) -> {
+          seen.incrementAndGet();
+          if (left > 0) ring.get(left % ring.size()).sendMessage(left - 1);
+          if (stashes) context.stash();
+        });
   }
 
-  /** Who looks twice, and between the looks somebody hands on what he is at without an outcome, must see that. */
+  /**
+   * Who looks twice, and between the looks somebody hands on what he is at without an outcome, must
+   * see that.
+   */
   @Test
   void aTurnWithoutAnOutcomeIsSeenToo() {
     var accounts = ((Scope) scope).accounts();
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActor((Object m, ActorContext<Object> context) -> context.stash());
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActor((Object m, ActorContext<Object> context) -> context.stash());
     long before = accounts.total();
 
     actor.sendMessage("aside");

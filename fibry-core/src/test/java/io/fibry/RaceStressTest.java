@@ -21,7 +21,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class RaceStressTest {
 
   static Stream<Variants.Variant> variants() {
-    return Variants.all().filter(v -> v.mailbox() == Variants.MAILBOXES.get("unbounded") || v.mailbox() == Variants.MAILBOXES.get("bounded(64, BLOCK)"));
+    return Variants.all().filter(v -> v.mailbox() == Variants.MAILBOXES.get("unbounded")
+        || v.mailbox() == Variants.MAILBOXES.get("bounded(64, BLOCK)"));
   }
 
   @ParameterizedTest
@@ -47,7 +48,9 @@ class RaceStressTest {
     var random = new SplittableRandom(StressHarness.seed());
     for (int round = 0; round < 30; round++) {
       var stops = new AtomicInteger();
-      var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new).onStop(state -> stops.incrementAndGet()).newActor((AtomicInteger state, Object message) -> state.incrementAndGet());
+      var actor = variant.builder(Variants.scope(o -> o)).initialState(AtomicInteger::new)
+          .onStop(state -> stops.incrementAndGet())
+          .newActor((AtomicInteger state, Object message) -> state.incrementAndGet());
       actor.sendMessage(1);
       Set<ExitReason> reasons = ConcurrentHashMap.newKeySet();
       var enders = new ArrayList<Thread>();
@@ -87,7 +90,10 @@ class RaceStressTest {
     assertTrue(scope.find("one", Integer.class).isEmpty());
   }
 
-  /** Makes the actor if nobody else has it, and ends it; whoever makes it owns the name until it ended. */
+  /**
+   * Makes the actor if nobody else has it, and ends it; whoever makes it owns the name until it
+   * ended.
+   */
   private static void own(Scope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
     try {
       var actor = scope.named("one").protocol(Integer.class).newActor((Integer i) -> {});

@@ -28,8 +28,10 @@ class RecipeSnippetsTest {
   @Test
   void batch() {
     // @start region="batch"
-    Actor<String> log = Batch.lists(ActorSystem.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
-    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10), (Map<String, Long> counts) -> print(counts));
+    Actor<String> log =
+        Batch.lists(ActorSystem.anonymous(), 100, Duration.ofSeconds(1), lines -> print(lines.size() + " in one go"));
+    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
+        (Map<String, Long> counts) -> print(counts));
 
     for (var page : List.of("home", "shop", "home")) {
       log.sendMessage("somebody looked at " + page);
@@ -45,7 +47,8 @@ class RecipeSnippetsTest {
   @Test
   void rateLimit() {
     // @start region="rateLimit"
-    var geocoder = RateLimit.of(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1)).newActorWithReturn((String address) -> address.length());
+    var geocoder = RateLimit.of(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
+        .newActorWithReturn((String address) -> address.length());
 
     int place = geocoder.ask("Main Street 1"); // one of the first five: at once
     // @end

@@ -44,7 +44,8 @@ final class Recorder implements AutoCloseable {
   /** Without being told, a recording has all events of the library. */
   static void silence(Recording recording) {
     Events.messages(); // known to the recorder once they are used
-    for (var type : FlightRecorder.getFlightRecorder().getEventTypes()) if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
+    for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
+      if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
   }
 
   private Recorder(String event) {
@@ -58,7 +59,8 @@ final class Recorder implements AutoCloseable {
       var file = Files.createTempFile("fibry", ".jfr");
       try {
         recording.dump(file);
-        return RecordingFile.readAllEvents(file).stream().filter(one -> one.getEventType().getName().startsWith(event)).sorted(Comparator.comparing(RecordedEvent::getStartTime)).toList();
+        return RecordingFile.readAllEvents(file).stream().filter(one -> one.getEventType().getName().startsWith(event))
+            .sorted(Comparator.comparing(RecordedEvent::getStartTime)).toList();
       } finally {
         Files.delete(file);
       }

@@ -28,7 +28,8 @@ class ReplyTest {
 
   private final Letters letters = new Letters();
   private final Scope scope = Variants.scope(letters);
-  private final ActorBuilder<Account> builder = scope.named("account").onFailure(FailurePolicy.goOn().withoutLog()).protocol(Account.class);
+  private final ActorBuilder<Account> builder =
+      scope.named("account").onFailure(FailurePolicy.goOn().withoutLog()).protocol(Account.class);
 
   @Test
   void aSealedProtocolIsAnsweredByItsTypes() {
@@ -121,13 +122,15 @@ class ReplyTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> kept.getFirst().reply(request, 1L));
 
-    for (String word : new String[] {"account", "until the handler returns", "self()"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"account", "until the handler returns", "self()"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test
   void answeringFromAnotherThreadIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
-      var elsewhere = CompletableFuture.supplyAsync(() -> assertThrows(IllegalStateException.class, () -> context.reply((Balance) message, 1L)));
+      var elsewhere = CompletableFuture
+          .supplyAsync(() -> assertThrows(IllegalStateException.class, () -> context.reply((Balance) message, 1L)));
       Patience.value(elsewhere);
       context.reply((Balance) message, 2L);
     });
@@ -211,7 +214,8 @@ class ReplyTest {
   void aFailedStageFailsTheRequestUnwrapped() {
     var failure = new IOException("disk");
     var stage = new CompletableFuture<Long>();
-    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, stage.thenApply(x -> x)));
+    Actor<Account> account =
+        builder.newActor((message, context) -> context.replyWhen((Balance) message, stage.thenApply(x -> x)));
     var promised = account.sendMessageReturn(new Balance());
 
     stage.completeExceptionally(failure);
@@ -221,11 +225,13 @@ class ReplyTest {
 
   @Test
   void aStageThatGivesNullFailsTheRequest() {
-    Actor<Account> account = builder.newActor((message, context) -> context.replyWhen((Balance) message, CompletableFuture.completedFuture(null)));
+    Actor<Account> account = builder
+        .newActor((message, context) -> context.replyWhen((Balance) message, CompletableFuture.completedFuture(null)));
 
     var failure = assertThrows(NullPointerException.class, () -> account.ask(new Balance()));
 
-    for (String word : new String[] {"account", "null", "Optional"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"account", "null", "Optional"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test
@@ -264,14 +270,16 @@ class ReplyTest {
 
     stage.complete(1L);
 
-    assertEquals(new ExitReason.Finished(), assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).reason());
+    assertEquals(new ExitReason.Finished(),
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).reason());
   }
 
   @Test
   void theSameObjectAskedTwiceIsAnsweredTwice() {
     var request = new Balance();
     var answers = new ArrayList<Long>(List.of(1L, 2L));
-    Actor<Account> account = builder.newActor((message, context) -> context.reply((Balance) message, answers.removeFirst()));
+    Actor<Account> account =
+        builder.newActor((message, context) -> context.reply((Balance) message, answers.removeFirst()));
 
     var first = account.sendMessageReturn(request);
     var second = account.sendMessageReturn(request);

@@ -9,7 +9,8 @@ class RequestFaultTest {
 
   @Test
   void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
-    var cell = (ActorCell) (Exitable) new Scope("fault", ActorScope.Options.DEFAULT, null).anonymous().newActor((String m) -> {});
+    var cell = (ActorCell) (Exitable) new Scope("fault", ActorScope.Options.DEFAULT, null).anonymous()
+        .newActor((String m) -> {});
     var asked = new Asked<Object>(cell, "late");
     asked.begin();
     asked.answer();

@@ -40,12 +40,14 @@ class RequestLeakTest {
     assertTrue(after - before < 4_000_000, (after - before) + " bytes are left");
   }
 
-  private static ActorWithReturn<byte[], Integer> blocked(boolean guarded, CountDownLatch entered, CountDownLatch gate) {
-    return ActorSystem.anonymous().mailbox(guarded ? Mailbox.unbounded().selective() : Mailbox.unbounded()).newActorWithReturn((byte[] message) -> {
-      entered.countDown();
-      gate.await();
-      return message.length;
-    });
+  private static ActorWithReturn<byte[], Integer> blocked(boolean guarded, CountDownLatch entered,
+      CountDownLatch gate) {
+    return ActorSystem.anonymous().mailbox(guarded ? Mailbox.unbounded().selective() : Mailbox.unbounded())
+        .newActorWithReturn((byte[] message) -> {
+          entered.countDown();
+          gate.await();
+          return message.length;
+        });
   }
 
   /** With a message of 100 bytes each, which must go too. */
@@ -72,7 +74,8 @@ class RequestLeakTest {
   }
 
   private static void expire(ActorWithReturn<byte[], Integer> actor, int times) {
-    for (int i = 0; i < times; i++) assertThrows(AskTimeoutException.class, () -> actor.ask(new byte[84], Duration.ofNanos(1)));
+    for (int i = 0; i < times; i++)
+      assertThrows(AskTimeoutException.class, () -> actor.ask(new byte[84], Duration.ofNanos(1)));
   }
 
   @Test

@@ -35,7 +35,7 @@ class RequestStressTest {
     int requests = 0;
     int incomplete = 0;
 
-    for (int wanted = 200_000; requests < wanted; ) {
+    for (int wanted = 200_000; requests < wanted;) {
       var round = new Round(stop, random.split());
       round.play();
       requests += round.requests();
@@ -58,12 +58,14 @@ class RequestStressTest {
     Round(Stop stop, SplittableRandom random) {
       this.stop = stop;
       this.random = random;
-      this.pool = stop.compareTo(Stop.SHUTDOWN) >= 0 ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
+      this.pool = stop.compareTo(Stop.SHUTDOWN) >= 0
+          ? Executors.newFixedThreadPool(1, Thread.ofPlatform().daemon().factory()) : null;
       this.each = 100 + random.nextInt(2_000);
       this.stopAt = 1 + random.nextInt(each * SENDERS);
       var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
       var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));
-      this.actor = new Scope("requests", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy).newActorWithReturn((Integer i) -> i);
+      this.actor = new Scope("requests", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy)
+          .newActorWithReturn((Integer i) -> i);
     }
 
     void play() throws InterruptedException {
@@ -102,7 +104,8 @@ class RequestStressTest {
     }
 
     int incomplete() throws InterruptedException {
-      if (stop == Stop.SHUTDOWN) actor.sendMessage(0); // an executor tells nobody: only who needs it again hears
+      // an executor tells nobody: only who needs it again hears
+      if (stop == Stop.SHUTDOWN) actor.sendMessage(0);
       int count = 0;
       for (var mine : futures) for (var future : mine) if (!completes(future)) count++;
       if (pool != null) pool.shutdown();

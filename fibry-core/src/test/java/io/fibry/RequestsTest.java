@@ -52,7 +52,8 @@ class RequestsTest {
 
     assertEquals(1, failure.getSuppressed().length);
     assertEquals("asked here", failure.getSuppressed()[0].getMessage());
-    assertTrue(Arrays.stream(failure.getSuppressed()[0].getStackTrace()).anyMatch(f -> f.getClassName().equals(RequestsTest.class.getName())));
+    assertTrue(Arrays.stream(failure.getSuppressed()[0].getStackTrace())
+        .anyMatch(f -> f.getClassName().equals(RequestsTest.class.getName())));
   }
 
   @Test
@@ -102,7 +103,8 @@ class RequestsTest {
 
     var failure = assertThrows(NullPointerException.class, () -> actor.ask("what"));
 
-    assertTrue(failure.getMessage().contains("answered null to what") && failure.getMessage().contains("Optional"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("answered null to what") && failure.getMessage().contains("Optional"),
+        failure.getMessage());
     assertTrue(actor.sendMessage("nobody asks"));
   }
 
@@ -120,7 +122,8 @@ class RequestsTest {
     assertEquals("small", failure.actor());
     assertEquals("three", failure.request());
     assertEquals(2, failure.capacity());
-    for (String word : new String[] {"small", "full", "2 messages", "three", "Overflow.BLOCK"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"small", "full", "2 messages", "three", "Overflow.BLOCK"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
     assertEquals(1, scope.unhandled(Reason.REJECTED));
     assertTrue(letters.all.isEmpty());
   }
@@ -130,7 +133,8 @@ class RequestsTest {
     var actor = CancellingTest.echo(scope.named("slow"));
     Gate.occupy(actor);
     var answer = new AtomicReference<Throwable>();
-    var asker = Patience.elsewhere(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
+    var asker = Patience
+        .elsewhere(() -> answer.set(assertThrows(Throwable.class, () -> actor.ask("late", Duration.ofSeconds(5)))));
     Patience.parked(asker);
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
@@ -139,7 +143,8 @@ class RequestsTest {
 
     var failure = assertInstanceOf(AskTimeoutException.class, answer.get());
     assertEquals(Duration.ofSeconds(5), failure.waited());
-    for (String word : new String[] {"slow", "late", "PT5S", "its turn had not come", "longer limit"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"slow", "late", "PT5S", "its turn had not come", "longer limit"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
     assertEquals(1, scope.unhandled(Reason.EXPIRED));
     Gate.openAll();
     actor.close();
@@ -151,7 +156,8 @@ class RequestsTest {
     var actor = CancellingTest.echo(scope.anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
-    Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
+    Patience
+        .elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate, Duration.ofSeconds(5)))));
     Patience.await(gate.entered);
 
     Patience.eventually(() -> {
@@ -165,7 +171,8 @@ class RequestsTest {
 
   @Test
   void askWithoutALimitHasThatOfItsScope() {
-    var actor = CancellingTest.echo(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
+    var actor = CancellingTest
+        .echo(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
     Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
@@ -194,7 +201,8 @@ class RequestsTest {
 
     var failure = assertThrows(NoReplyException.class, () -> actor.ask(new Ping()));
 
-    for (String word : new String[] {"mute", "Ping", "context.reply", "replyWhen"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"mute", "Ping", "context.reply", "replyWhen"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test
@@ -207,15 +215,15 @@ class RequestsTest {
 
     assertEquals("gone", failure.actor());
     assertEquals(new ExitReason.Killed(), failure.reason());
-    for (String word : new String[] {"gone", "ended", "Killed", "hello"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"gone", "ended", "Killed", "hello"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
   void waitingForItselfIsARing(String how) {
     var actor = scope.named("narcissus").newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      @SuppressWarnings("unchecked")
-      var self = (ActorWithReturn<Object, Object>) context.self();
+      @SuppressWarnings("unchecked") var self = (ActorWithReturn<Object, Object>) context.self();
       if (m.equals("inner")) return "never";
       return assertThrows(AskCycleException.class, () -> waitFor(self, how));
     });
@@ -223,7 +231,8 @@ class RequestsTest {
     var failure = (AskCycleException) actor.ask("outer");
 
     assertEquals(List.of("narcissus", "narcissus"), failure.ring());
-    for (String word : new String[] {"'narcissus' waits for 'narcissus'", "Send without waiting"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"'narcissus' waits for 'narcissus'", "Send without waiting"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   private static void waitFor(ActorWithReturn<Object, Object> self, String how) throws Exception {
@@ -240,11 +249,12 @@ class RequestsTest {
   @Test
   void sendingToItsOwnFullMailboxIsARing() {
     var failure = new CompletableFuture<AskCycleException>();
-    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m, ActorContext<Object> context) -> {
-      if (!m.equals("start")) return;
-      context.self().sendMessage("fits");
-      failure.complete(assertThrows(AskCycleException.class, () -> context.self().sendMessage("one too many")));
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+        .newActor((Object m, ActorContext<Object> context) -> {
+          if (!m.equals("start")) return;
+          context.self().sendMessage("fits");
+          failure.complete(assertThrows(AskCycleException.class, () -> context.self().sendMessage("one too many")));
+        });
 
     actor.sendMessage("start");
 

@@ -27,10 +27,11 @@ class RestartFaultTest {
 
   @Test
   void anInterruptOfTheStopHookDoesNotLeakIntoTheMessageAfterARestartFromOutside() {
-    var actor = scope.anonymous().initialState(Object::new).onStop(state -> Thread.currentThread().interrupt()).newActor((Object state, Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else interrupted.complete(Thread.currentThread().isInterrupted());
-    });
+    var actor = scope.anonymous().initialState(Object::new).onStop(state -> Thread.currentThread().interrupt())
+        .newActor((Object state, Object m) -> {
+          if (m instanceof Gate gate) gate.pass();
+          else interrupted.complete(Thread.currentThread().isInterrupted());
+        });
     var gate = Gate.occupy(actor);
     ((ActorCell) actor).askRestart(0);
     actor.sendMessage("next");
@@ -44,13 +45,15 @@ class RestartFaultTest {
   @Test
   void aKillJustBeforeARetryInterruptsTheRetry() {
     var tries = new AtomicInteger();
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()).newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else if (tries.getAndIncrement() == 0) {
-        context.receive(Get.class, Patience.LONG).orElseThrow();
-        throw new IllegalStateException("planned");
-      } else waitForAnInterrupt();
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .onFailure(FailurePolicy.goOn().withRetries(1).withoutLog())
+        .newActor((Object m, ActorContext<Object> context) -> {
+          if (m instanceof Gate gate) gate.pass();
+          else if (tries.getAndIncrement() == 0) {
+            context.receive(Get.class, Patience.LONG).orElseThrow();
+            throw new IllegalStateException("planned");
+          } else waitForAnInterrupt();
+        });
     var gate = Gate.occupy(actor);
     actor.sendMessage("twice");
     CompletableFuture.allOf(actor.sendMessageReturn(new Get())).whenComplete((nothing, failure) -> actor.kill());

@@ -24,16 +24,22 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Actors that wait for one another at random. No ring may be missed: all waits have a limit, and none may end by it. No alarm may be false: who is told lets some time pass before it goes on, in which all that wait for it,
- * directly or through others, must stay where they are. (Not those behind somebody who was told too, since that one goes on; and not behind a wait for room, which a request that is taken back makes.)
+ * Actors that wait for one another at random. No ring may be missed: all waits have a limit, and
+ * none may end by it. No alarm may be false: who is told lets some time pass before it goes on, in
+ * which all that wait for it, directly or through others, must stay where they are. (Not those
+ * behind somebody who was told too, since that one goes on; and not behind a wait for room, which a
+ * request that is taken back makes.)
  */
 @Timeout(240)
 class RingStressTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
-  private static final Duration LONG = Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofSeconds(3);
+  private static final Duration LONG =
+      Boolean.getBoolean("fibry.soak") ? Duration.ofSeconds(60) : Duration.ofSeconds(3);
   private static final Duration LIMIT = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
-  private static final Strategy POOL = Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
-  private static final Strategy[] STRATEGIES = {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
+  private static final Strategy POOL =
+      Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory()));
+  private static final Strategy[] STRATEGIES =
+      {Strategy.FIBER, Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), POOL, Strategy.CALLER};
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
@@ -67,7 +73,8 @@ class RingStressTest {
       this.number = number;
       this.all = all;
       boolean bounded = random.nextInt(4) == 0;
-      var how = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)]).mailbox(bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded());
+      var how = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)])
+          .mailbox(bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded());
       if (random.nextInt(3) == 0) how = how.inlineRequests();
       this.actor = how.newActor(this::handle);
     }
@@ -85,7 +92,8 @@ class RingStressTest {
 
     private void answer(Visit visit, ActorContext<Object> context, Random random) {
       if (random.nextInt(4) > 0) context.reply(visit, number);
-      else context.replyWhen(visit, CompletableFuture.supplyAsync(() -> later(random.nextInt(500_000)), Thread::startVirtualThread));
+      else context.replyWhen(visit,
+          CompletableFuture.supplyAsync(() -> later(random.nextInt(500_000)), Thread::startVirtualThread));
     }
 
     private Integer later(int nanos) {
@@ -112,7 +120,8 @@ class RingStressTest {
         now = null;
       } catch (Exception failure) {
         now = null;
-        if (!over || !failure.toString().contains("ActorStopped")) faults.add(number + " waited for " + target.number + " (" + kind + ") in vain: " + failure);
+        if (!over || !failure.toString().contains("ActorStopped"))
+          faults.add(number + " waited for " + target.number + " (" + kind + ") in vain: " + failure);
       }
     }
 
@@ -134,19 +143,22 @@ class RingStressTest {
     /** Lets the alarm alone for a while. */
     private void check(AskCycleException told, Step mine) {
       var ring = told.ring().stream().map(name -> all.get(Integer.parseInt(name))).toList();
-      if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target) faults.add(number + " was told of somebody else's ring: " + told);
+      if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target)
+        faults.add(number + " was told of somebody else's ring: " + told);
       var blocked = new ArrayList<Step>();
       int at = ring.size() - 2; // who waits for this one
       for (; at > 0; at--) {
         var step = ring.get(at).now;
         if (toldSince(ring.get(at), mine) || step != null && step.room) break;
-        if (step == null || step.target != ring.get(at + 1)) faults.add("false alarm: " + ring.get(at).number + " waits for nobody, or for another: " + told);
+        if (step == null || step.target != ring.get(at + 1))
+          faults.add("false alarm: " + ring.get(at).number + " waits for nobody, or for another: " + told);
         blocked.add(step);
       }
       pause(2_000_000);
       for (int i = 0, one = ring.size() - 2; i < blocked.size(); i++, one--) {
         if (toldSince(ring.get(one), mine)) return;
-        if (ring.get(one).now != blocked.get(i)) faults.add("false alarm: " + ring.get(one).number + " went on: " + told);
+        if (ring.get(one).now != blocked.get(i))
+          faults.add("false alarm: " + ring.get(one).number + " went on: " + told);
         checked.incrementAndGet();
       }
     }
@@ -200,7 +212,8 @@ class RingStressTest {
     for (int round = 0; System.nanoTime() - end < 0 && faults.isEmpty(); round++) round(random);
 
     assertEquals(List.of(), List.copyOf(faults), () -> "seed " + SEED);
-    assertTrue(alarms.get() > 20 && checked.get() > 20, () -> alarms + " alarms, " + checked + " waits checked, seed " + SEED);
+    assertTrue(alarms.get() > 20 && checked.get() > 20,
+        () -> alarms + " alarms, " + checked + " waits checked, seed " + SEED);
   }
 
   private void round(Random random) {

@@ -24,11 +24,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Handlers that wait for one another in a ring: one of them is told, and with that the others go on. */
+/**
+ * Handlers that wait for one another in a ring: one of them is told, and with that the others go
+ * on.
+ */
 @Timeout(60)
 class RingTest {
   private static final Duration LONG = Duration.ofHours(1);
-  private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD, "residentFiber", Strategy.residentFiber(), "on(executor)",
+  private static final Map<String, Strategy> STRATEGIES = Map.of("FIBER", Strategy.FIBER, "THREAD", Strategy.THREAD,
+      "residentFiber", Strategy.residentFiber(), "on(executor)",
       Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
   /** How a handler waits for another actor, whose mailbox holds two messages. */
@@ -79,7 +83,8 @@ class RingTest {
   }
 
   static Stream<Arguments> sizesAndStrategies() {
-    return STRATEGIES.keySet().stream().flatMap(strategy -> Stream.of(2, 3, 50).map(size -> Arguments.of(size, strategy)));
+    return STRATEGIES.keySet().stream()
+        .flatMap(strategy -> Stream.of(2, 3, 50).map(size -> Arguments.of(size, strategy)));
   }
 
   @ParameterizedTest
@@ -163,7 +168,10 @@ class RingTest {
       return "done";
     }))));
 
-    assertEquals("this wait could never end: 'c' waits for 'a' (room for z), 'a' waits for 'b' (Balance[id=1]), 'b' waits for 'c' (its end). Send without waiting, or answer with replyWhen", Patience.value(text));
+    assertEquals(
+        "this wait could never end: 'c' waits for 'a' (room for z), 'a' waits for 'b' (Balance[id=1]), 'b' waits "
+            + "for 'c' (its end). Send without waiting, or answer with replyWhen",
+        Patience.value(text));
     c.sendPoisonPill();
   }
 
@@ -173,7 +181,8 @@ class RingTest {
     var b = worker("b");
     var handled = new ArrayList<String>();
 
-    var outcome = Job.start(a, asking(b, new Job("inner", () -> cycle(() -> a.ask(Job.act("never", () -> handled.add("never"))))).once(a)));
+    var outcome = Job.start(a,
+        asking(b, new Job("inner", () -> cycle(() -> a.ask(Job.act("never", () -> handled.add("never"))))).once(a)));
 
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
     assertEquals("next", a.ask("next"));
@@ -207,7 +216,8 @@ class RingTest {
     Job.start(a, Job.act("outer", () -> b.sendMessage(asking(c, back))));
 
     assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).ring());
-    assertTrue(told.join().getMessage().contains("'c' waits for 'a' (x), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
+    assertTrue(told.join().getMessage().contains(
+        "'c' waits for 'a' (x), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
   }
 
   @Test
@@ -229,7 +239,8 @@ class RingTest {
 
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))).once(a))));
 
-    assertEquals(List.of("c", "a", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+    assertEquals(List.of("c", "a", "b", "c"),
+        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
   }
 
   @Test
@@ -240,7 +251,8 @@ class RingTest {
 
     var outcome = Job.start(a, asking(b, asking(c, new Job("back", () -> cycle(() -> a.ask("x"))))));
 
-    assertEquals(List.of("c", "a", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
+    assertEquals(List.of("c", "a", "b", "c"),
+        assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
   }
 
   @Test

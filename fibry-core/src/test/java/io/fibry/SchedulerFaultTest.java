@@ -33,7 +33,8 @@ class SchedulerFaultTest {
     Step later = actor -> actor.sendMessageLater("later", SECOND);
     Step every = actor -> actor.sendMessageEvery("every", SECOND);
     Step kill = Actor::kill;
-    return Stream.of(Arguments.of("sendMessageLater", later), Arguments.of("sendMessageEvery", every), Arguments.of("kill", kill));
+    return Stream.of(Arguments.of("sendMessageLater", later), Arguments.of("sendMessageEvery", every),
+        Arguments.of("kill", kill));
   }
 
   /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */

@@ -20,7 +20,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Closes inside closes, on threads that are needed elsewhere, and against those who make or send. The clock stands still: what waits for a limit or a grace in vain hangs. */
+/**
+ * Closes inside closes, on threads that are needed elsewhere, and against those who make or send.
+ * The clock stands still: what waits for a limit or a grace in vain hangs.
+ */
 @Timeout(60)
 class ScopeCloseCornerTest {
   private final ManualClock clock = new ManualClock();
@@ -135,7 +138,8 @@ class ScopeCloseCornerTest {
   void membersThatCloseTheirScopeAllAtOnceDoNotWaitForOneAnother() {
     var inner = scope.openScope("inner");
     var actors = new ArrayList<Actor<Object>>();
-    for (int i = 0; i < 20; i++) actors.add((i % 2 == 0 ? scope : inner).anonymous().newActor((Object m) -> scope.closeWithin(Duration.ofDays(1))));
+    for (int i = 0; i < 20; i++) actors
+        .add((i % 2 == 0 ? scope : inner).anonymous().newActor((Object m) -> scope.closeWithin(Duration.ofDays(1))));
 
     for (var actor : actors) actor.sendMessage("close");
 
@@ -213,7 +217,8 @@ class ScopeCloseCornerTest {
   @Test
   void aHandlerThatAnswersInlineMayCloseTheScopeOfItsAsker() {
     var other = actor(scope);
-    var closer = scope.anonymous().inlineRequests().newActorWithReturn((Object m) -> scope.closeWithin(Duration.ofDays(1)).scope());
+    var closer = scope.anonymous().inlineRequests()
+        .newActorWithReturn((Object m) -> scope.closeWithin(Duration.ofDays(1)).scope());
     var asker = scope.anonymous().newActorWithReturn((Object m) -> closer.ask(m));
 
     assertEquals("outer", Patience.value(asker.sendMessageReturn("close")));
@@ -244,7 +249,8 @@ class ScopeCloseCornerTest {
 
       senders.forEach(Patience::joined);
       assertEquals(0, late.get());
-      assertEquals(brief.report().sent(), brief.report().handled() + brief.report().unhandled().values().stream().mapToLong(n -> n).sum());
+      assertEquals(brief.report().sent(),
+          brief.report().handled() + brief.report().unhandled().values().stream().mapToLong(n -> n).sum());
     }
   }
 

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a scope ends. The rarer ways are in {@link ScopeCloseCornerTest}. The clock stands still, so that a close which waits for its limit in vain hangs. */
+/**
+ * How a scope ends. The rarer ways are in {@link ScopeCloseCornerTest}. The clock stands still, so
+ * that a close which waits for its limit in vain hangs.
+ */
 @Timeout(60)
 class ScopeCloseTest {
   private final ManualClock clock = new ManualClock();
@@ -46,7 +49,8 @@ class ScopeCloseTest {
   private CompletableFuture<Report> closing(Duration limit) {
     var report = new CompletableFuture<Report>();
     var closer = Patience.elsewhere(() -> report.complete(scope.closeWithin(limit)));
-    Patience.eventually(() -> closer.getState() == Thread.State.WAITING || closer.getState() == Thread.State.TERMINATED);
+    Patience
+        .eventually(() -> closer.getState() == Thread.State.WAITING || closer.getState() == Thread.State.TERMINATED);
     return report;
   }
 
@@ -110,7 +114,8 @@ class ScopeCloseTest {
 
     clock.advance(Duration.ofSeconds(1));
 
-    assertEquals(3, Patience.value(report).unhandled().get(Reason.FAILED)); // interrupted, all three
+    // interrupted, all three
+    assertEquals(3, Patience.value(report).unhandled().get(Reason.FAILED));
     assertFalse(early);
     assertEquals(3, gates.size());
   }
@@ -141,7 +146,8 @@ class ScopeCloseTest {
 
     var report = scope.closeWithin(Duration.ZERO);
 
-    var left = report.leftovers().stream().filter(l -> l.reason() == Reason.UNDELIVERED).map(l -> l.actor() + " " + l.message()).sorted().toList();
+    var left = report.leftovers().stream().filter(l -> l.reason() == Reason.UNDELIVERED)
+        .map(l -> l.actor() + " " + l.message()).sorted().toList();
     assertEquals(List.of("below 3", "clerk 1", "clerk 2"), left);
     assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
   }

@@ -10,7 +10,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a scope does about a failure besides restarting: it closes, goes on, or asks the one around. */
+/**
+ * What a scope does about a failure besides restarting: it closes, goes on, or asks the one around.
+ */
 @Timeout(60)
 class ScopeEscalationTest extends Escalating {
   @Test
@@ -76,7 +78,8 @@ class ScopeEscalationTest extends Escalating {
   void overItsBudgetAScopeAsksTheOneAround() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       actor(scope, "a");
-      var inner = scope.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restart().withBudget(2, Duration.ofDays(1))));
+      var inner =
+          scope.openScope("inner", o -> o.withFailurePolicy(FailurePolicy.restart().withBudget(2, Duration.ofDays(1))));
       var b = actor(inner, "b");
       var c = actor(inner, "c");
       fail(scope, b);
@@ -92,7 +95,8 @@ class ScopeEscalationTest extends Escalating {
 
   @Test
   void aScopesChoiceIsByWhatWasThrown() {
-    try (var scope = scope(FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.goOn()))) {
+    try (var scope = scope(FailurePolicy
+        .by(failure -> failure instanceof IOException ? FailurePolicy.restartAll() : FailurePolicy.goOn()))) {
       var a = actor(scope, "a");
       actor(scope, "b");
       a.sendMessage(new IllegalStateException("planned"));
@@ -116,7 +120,8 @@ class ScopeEscalationTest extends Escalating {
       actor.sendMessage("fail");
 
       assertTrue(Patience.value(actor.onExit()) instanceof ExitReason.Failed);
-      assertTrue(logged.text().contains("actor 'alone' failed at") && logged.text().contains("its scope 'root' decides: it stops"), logged.text());
+      assertTrue(logged.text().contains("actor 'alone' failed at")
+          && logged.text().contains("its scope 'root' decides: it stops"), logged.text());
     }
   }
 
@@ -145,7 +150,8 @@ class ScopeEscalationTest extends Escalating {
 
   @Test
   void aFailureWhileTheScopeClosesHoldsNobodyUp() {
-    for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(), FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
+    for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(),
+        FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
       var scope = scope(policy);
       var a = actor(scope, "a");
       var b = actor(scope, "b");

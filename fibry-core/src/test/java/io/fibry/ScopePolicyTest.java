@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whom a scope restarts when one of its actors escalates. What else it may do is in {@link ScopeEscalationTest}. */
+/**
+ * Whom a scope restarts when one of its actors escalates. What else it may do is in
+ * {@link ScopeEscalationTest}.
+ */
 @Timeout(60)
 class ScopePolicyTest extends Escalating {
   @Test
@@ -51,7 +54,9 @@ class ScopePolicyTest extends Escalating {
 
   @Test
   void allAreToldInTheOrderTheyWereMade() {
-    var caller = ActorSystem.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER)); // told is restarted
+    // told is restarted
+    var caller = ActorSystem.openScope("supervised",
+        o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER));
     try (caller) {
       var first = actor(caller, "first");
       actor(caller, "a");
@@ -92,7 +97,8 @@ class ScopePolicyTest extends Escalating {
         fail(scope, b);
 
         var restarted = log.stream().sorted().toList();
-        assertEquals(policy.kind == FailurePolicy.Kind.RESTART ? List.of("stop b", "stop c") : List.of("stop b", "stop c", "stop d"), restarted);
+        assertEquals(policy.kind == FailurePolicy.Kind.RESTART ? List.of("stop b", "stop c")
+            : List.of("stop b", "stop c", "stop d"), restarted);
       }
     }
   }
@@ -139,11 +145,12 @@ class ScopePolicyTest extends Escalating {
   void whatASiblingPutAsideComesBackBeforeWhatWaits() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var states = new AtomicInteger();
-      var a = scope.anonymous().mailbox(Mailbox.unbounded().selective()).initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
-        if (m instanceof Gate gate) gate.pass();
-        else if (state == 1) context.stash();
-        else log.add(m);
-      });
+      var a = scope.anonymous().mailbox(Mailbox.unbounded().selective()).initialState(states::incrementAndGet)
+          .newActor((Integer state, Object m, ActorContext<Object> context) -> {
+            if (m instanceof Gate gate) gate.pass();
+            else if (state == 1) context.stash();
+            else log.add(m);
+          });
       var b = actor(scope, "b");
       a.sendMessage(1);
       a.sendMessage(2);
@@ -166,7 +173,8 @@ class ScopePolicyTest extends Escalating {
 
   @Test
   void aBackOffOfTheScopeHoldsForAllWhomItRestarts() {
-    var scope = ActorSystem.openScope("supervised", o -> o.withScheduler(clock).withFailurePolicy(FailurePolicy.restartAll().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    var scope = ActorSystem.openScope("supervised", o -> o.withScheduler(clock)
+        .withFailurePolicy(FailurePolicy.restartAll().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1))));
     var a = actor(scope, "a");
     var b = actor(scope, "b");
     quiet(scope);

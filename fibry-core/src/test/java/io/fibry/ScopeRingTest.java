@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A scope is closed by a handler that a member waits for. The clock stands still: a close that waited for its limit would hang. */
+/**
+ * A scope is closed by a handler that a member waits for. The clock stands still: a close that
+ * waited for its limit would hang.
+ */
 @Timeout(60)
 class ScopeRingTest {
   private final ManualClock clock = new ManualClock();
@@ -97,7 +100,10 @@ class ScopeRingTest {
     assertEquals(List.of(), Patience.value(report).leftovers());
   }
 
-  /** The member waits for one who waits for the closer's report, and the closer waits for the member. */
+  /**
+   * The member waits for one who waits for the closer's report, and the closer waits for the
+   * member.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aMemberThatWaitsForTheSecondCloserIsFreed(boolean below) {
@@ -106,7 +112,8 @@ class ScopeRingTest {
       var gate = new Gate();
       var member = new CompletableFuture<Actor<String>>();
       var second = outside.named("second").newActorWithReturn((String m) -> {
-        Patience.eventually(() -> waits(member.join())); // else it would find the ring, and be freed by that
+        // else it would find the ring, and be freed by that
+        Patience.eventually(() -> waits(member.join()));
         return where.closeWithin(Duration.ofMinutes(1)).scope();
       });
       member.complete(where.named("member").newActor((String m) -> {

@@ -85,7 +85,8 @@ class ScopeTest {
   void aNameThatItsClosedScopeRefusedIsFreeAgain() {
     var scope = ActorSystem.openScope("closed");
     scope.close();
-    assertThrows(IllegalStateException.class, () -> scope.named("late").protocol(String.class).newActor((String m) -> {}));
+    assertThrows(IllegalStateException.class,
+        () -> scope.named("late").protocol(String.class).newActor((String m) -> {}));
 
     assertEquals(Optional.empty(), scope.find("late", String.class));
   }
@@ -93,10 +94,12 @@ class ScopeTest {
   @Test
   void whatAScopeBelowIsNotToldItHasFromTheOneAround() {
     var clock = new ManualClock();
-    try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock).withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
+    try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock)
+        .withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
       var inner = (Scope) outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
 
-      assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List.of(inner.options().strategy, inner.options().scheduler, inner.options().askLimit, inner.options().grace));
+      assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
+          .of(inner.options().strategy, inner.options().scheduler, inner.options().askLimit, inner.options().grace));
       assertEquals(outer.anonymous().mailbox(), inner.anonymous().mailbox());
       assertSame(Strategy.CALLER, inner.anonymous().strategy());
     }
@@ -113,11 +116,15 @@ class ScopeTest {
 
   @Test
   void optionsThatMeanNothingAreRefused() {
-    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withDrainLimit(Duration.ofSeconds(-1))));
-    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withGrace(Duration.ofSeconds(-1))));
+    assertThrows(IllegalArgumentException.class,
+        () -> ActorSystem.openScope("no", o -> o.withDrainLimit(Duration.ofSeconds(-1))));
+    assertThrows(IllegalArgumentException.class,
+        () -> ActorSystem.openScope("no", o -> o.withGrace(Duration.ofSeconds(-1))));
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withAskLimit(Duration.ZERO)));
-    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ZERO, 1)));
-    assertThrows(IllegalArgumentException.class, () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ofSeconds(1), 0)));
+    assertThrows(IllegalArgumentException.class,
+        () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ZERO, 1)));
+    assertThrows(IllegalArgumentException.class,
+        () -> ActorSystem.openScope("no", o -> o.withWatchdog(Duration.ofSeconds(1), 0)));
     assertThrows(NullPointerException.class, () -> ActorSystem.openScope("no", o -> null));
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().closeWithin(Duration.ofSeconds(-1)));
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().awaitQuiet(Duration.ofSeconds(-1)));
@@ -127,9 +134,10 @@ class ScopeTest {
   void anActorMayOwnAScope() {
     try (var scope = ActorSystem.openScope("outer")) {
       var child = new CompletableFuture<Actor<Object>>();
-      var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close).newActor((ActorScope children, Object m) -> {
-        child.complete(children.anonymous().newActor((Object message) -> log.add(message)));
-      });
+      var parent = scope.anonymous().initialState(() -> scope.openScope("children")).onStop(ActorScope::close)
+          .newActor((ActorScope children, Object m) -> {
+            child.complete(children.anonymous().newActor((Object message) -> log.add(message)));
+          });
       parent.sendMessage("make one");
       Patience.value(child).sendMessage("a");
 

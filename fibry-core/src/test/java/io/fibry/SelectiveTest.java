@@ -32,7 +32,8 @@ class SelectiveTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final ActorBuilder<Object> selective = scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
+  private final ActorBuilder<Object> selective =
+      scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -89,7 +90,9 @@ class SelectiveTest {
   @Test
   void aPredicateThatReceivesItselfIsRefused() {
     var actor = actor(context -> {
-      seen.add(assertThrows(IllegalStateException.class, () -> context.receive(Integer.class, n -> context.receive(Integer.class, FOREVER).isPresent(), FOREVER)).getMessage());
+      seen.add(assertThrows(IllegalStateException.class,
+          () -> context.receive(Integer.class, n -> context.receive(Integer.class, FOREVER).isPresent(), FOREVER))
+          .getMessage());
       seen.add(context.receive(Integer.class, FOREVER));
     });
     var gate = Gate.occupy(actor);
@@ -98,17 +101,20 @@ class SelectiveTest {
     gate.open();
     actor.close();
 
-    assertEquals(List.of("the predicate of a receive called receive; let it only look at the message", Optional.of(1)), seen);
+    assertEquals(List.of("the predicate of a receive called receive; let it only look at the message", Optional.of(1)),
+        seen);
   }
 
   @Test
   void receiveInPriorityOrderTakesTheSmallestThatFits() {
-    var actor = scope.anonymous().mailbox(Mailbox.priority((Object a, Object b) -> a.toString().compareTo(b.toString())).selective()).newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Gate gate) {
-        gate.pass();
-        seen.add(context.receive(String.class, s -> !s.equals("a"), FOREVER));
-      } else seen.add(m);
-    });
+    var actor = scope.anonymous()
+        .mailbox(Mailbox.priority((Object a, Object b) -> a.toString().compareTo(b.toString())).selective())
+        .newActor((Object m, ActorContext<Object> context) -> {
+          if (m instanceof Gate gate) {
+            gate.pass();
+            seen.add(context.receive(String.class, s -> !s.equals("a"), FOREVER));
+          } else seen.add(m);
+        });
     var gate = Gate.occupy(actor);
     for (String m : new String[] {"c", "a", "b"}) actor.sendMessage(m);
 
@@ -353,10 +359,11 @@ class SelectiveTest {
 
   @Test
   void whatIsAsideDoesNotCountAgainstTheCapacity() {
-    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective()).newActor((Object m, ActorContext<Object> context) -> {
-      context.stash();
-      seen.add(m);
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective())
+        .newActor((Object m, ActorContext<Object> context) -> {
+          context.stash();
+          seen.add(m);
+        });
 
     for (int i = 1; i <= 3; i++) {
       int sent = i;
@@ -385,14 +392,17 @@ class SelectiveTest {
   @Test
   void aMailboxThatIsNotSelectiveSaysWhatToDo() {
     var plain = scope.named("plain").newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      var texts = List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, FOREVER)).getMessage(),
-          assertThrows(IllegalStateException.class, context::stash).getMessage(), assertThrows(IllegalStateException.class, context::unstash).getMessage());
+      var texts =
+          List.of(assertThrows(IllegalStateException.class, () -> context.receive(String.class, FOREVER)).getMessage(),
+              assertThrows(IllegalStateException.class, context::stash).getMessage(),
+              assertThrows(IllegalStateException.class, context::unstash).getMessage());
       return texts;
     });
 
     var texts = plain.ask("choose");
 
-    for (String text : texts) for (String word : new String[] {"plain", "cannot", "Mailbox.unbounded().selective()"}) assertTrue(text.contains(word), text);
+    for (String text : texts) for (String word : new String[] {"plain", "cannot", "Mailbox.unbounded().selective()"})
+      assertTrue(text.contains(word), text);
     assertFalse(texts.isEmpty());
   }
 }

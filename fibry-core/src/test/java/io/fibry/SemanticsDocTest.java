@@ -35,13 +35,16 @@ class SemanticsDocTest {
   @Test
   void theTestsThatItNamesExist() throws IOException {
     var missing = new TreeSet<String>();
-    for (var named : TEST.matcher(text()).results().toList()) if (!isTest(named.group(1), named.group(2))) missing.add(named.group(1) + "." + named.group(2));
+    for (var named : TEST.matcher(text()).results().toList())
+      if (!isTest(named.group(1), named.group(2))) missing.add(named.group(1) + "." + named.group(2));
 
     assertEquals(new TreeSet<>(), missing);
   }
 
   private boolean isTest(String type, String method) throws IOException {
-    var declared = Pattern.compile("@(Test|ParameterizedTest|TestFactory|RepeatedTest)\\b[^;{}]*?(?:\\{[^{}]*\\}[^;{}]*?)*\\bvoid " + method + "\\(");
+    var declared =
+        Pattern.compile("@(Test|ParameterizedTest|TestFactory|RepeatedTest)\\b[^;{}]*?(?:\\{[^{}]*\\}[^;{}]*?)*\\bvoid "
+            + method + "\\(");
     for (var source : sources(type)) if (declared.matcher(Files.readString(source)).find()) return true;
     return false;
   }

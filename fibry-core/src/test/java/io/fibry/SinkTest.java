@@ -29,7 +29,8 @@ class SinkTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
-  private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
+  private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.goOn().withoutLog())
+      .initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
 
   @AfterEach
   void letGo() {
@@ -92,7 +93,8 @@ class SinkTest {
   void askHasTheLimitOfItsScope() {
     Gate.occupy(sink);
     var failure = new CompletableFuture<Throwable>();
-    Patience.parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
+    Patience
+        .parked(Patience.elsewhere(() -> failure.complete(assertThrows(Throwable.class, () -> sink.ask(List::size)))));
 
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(30));
@@ -118,7 +120,8 @@ class SinkTest {
   void anAnswerOfNullSaysOptional() {
     var failure = assertThrows(NullPointerException.class, () -> sink.ask(s -> null));
 
-    for (String word : new String[] {"list", "null", "Optional"}) assertTrue(failure.getMessage().contains(word), failure.getMessage());
+    for (String word : new String[] {"list", "null", "Optional"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
   @Test
@@ -134,7 +137,8 @@ class SinkTest {
 
   @Test
   void waitingForItselfIsARing() {
-    assertInstanceOf(AskCycleException.class, sink.ask(s -> assertThrows(AskCycleException.class, () -> sink.execAndWait(t -> {}))));
+    assertInstanceOf(AskCycleException.class,
+        sink.ask(s -> assertThrows(AskCycleException.class, () -> sink.execAndWait(t -> {}))));
   }
 
   @Test
@@ -150,6 +154,7 @@ class SinkTest {
 
     var refusal = assertThrows(IllegalArgumentException.class, how::newSink);
 
-    assertTrue(refusal.getMessage().contains("priority") && refusal.getMessage().contains("another mailbox"), refusal.getMessage());
+    assertTrue(refusal.getMessage().contains("priority") && refusal.getMessage().contains("another mailbox"),
+        refusal.getMessage());
   }
 }

@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What ends something, called at every depth on the way back from the edge of a stack: the first call that can do it does it whole. */
+/**
+ * What ends something, called at every depth on the way back from the edge of a stack: the first
+ * call that can do it does it whole.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class StackEdgeEndFaultTest {
@@ -49,14 +52,16 @@ class StackEdgeEndFaultTest {
   @Test
   void aReplyAtTheEdgeOfAStackLeavesNoRequestIncomplete() {
     int incomplete = 0;
-    for (int i = 0; i < EPISODES; i++) if (!answeredAtTheEdge(i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD)) incomplete++;
+    for (int i = 0; i < EPISODES; i++)
+      if (!answeredAtTheEdge(i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD)) incomplete++;
 
     assertEquals(0, incomplete, "of " + EPISODES);
   }
 
   private static boolean answeredAtTheEdge(Strategy strategy) {
     var climb = new Climb();
-    var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
+    var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
     var asked = actor.sendMessageReturn(new Question());
     actor.sendPoisonPill();
     ended(actor);

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A sender that recurses and sends at every depth until its stack is full: whatever the overflow interrupts inside the library, the receiver must not suffer. */
+/**
+ * A sender that recurses and sends at every depth until its stack is full: whatever the overflow
+ * interrupts inside the library, the receiver must not suffer.
+ */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class StackEdgeFaultTest {
@@ -62,23 +65,26 @@ class StackEdgeFaultTest {
 
   /** One receiver and one sender that overflows. */
   private static final class Episode implements Runnable {
-    private final int[] handled = new int[DEEPEST]; // the receiver's; read by the test when the last message was answered
+    // the receiver's; read by the test when the last message was answered
+    private final int[] handled = new int[DEEPEST];
     private final boolean[] taken = new boolean[DEEPEST];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
     private final ActorWithReturn<Integer, Integer> receiver;
     private final Verb verb;
     private final int from; // the depth at which the sending begins
-    private final boolean nested; // the receiver works on the sender's stack, which its handler may overflow too
+    // the receiver works on the sender's stack, which its handler may overflow too
+    private final boolean nested;
     private int depth;
 
     Episode(Strategy strategy, Mailbox<? super Integer> mailbox, Verb verb, int from) {
       this.verb = verb;
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
-      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
-        if (number >= 0) handled[number]++;
-        return number;
-      });
+      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy)
+          .onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
+            if (number >= 0) handled[number]++;
+            return number;
+          });
     }
 
     @Override
@@ -114,7 +120,8 @@ class StackEdgeFaultTest {
         receiver.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
       } catch (TimeoutException dead) {
         var cell = (ActorCell) (Exitable) receiver;
-        return "the receiver is dead: phase " + cell.phase + ", drained by " + cell.run() + ", stranded " + cell.stranded + ", the deepest was " + depth;
+        return "the receiver is dead: phase " + cell.phase + ", drained by " + cell.run() + ", stranded "
+            + cell.stranded + ", the deepest was " + depth;
       }
       for (int i = 0; i <= depth; i++) {
         if (handled[i] > 1) return i + " was handled " + handled[i] + " times, the deepest was " + depth;
@@ -126,13 +133,16 @@ class StackEdgeFaultTest {
   }
 
   static Stream<Object[]> cases() {
-    List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(DEEPEST, Overflow.BLOCK), Mailbox.priority((Integer a, Integer b) -> 0));
-    return Stream.of("FIBER", "THREAD", "CALLER", "on").flatMap(strategy -> mailboxes.stream().flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
+    List<Mailbox<? super Integer>> mailboxes = List.of(Mailbox.unbounded(), Mailbox.bounded(DEEPEST, Overflow.BLOCK),
+        Mailbox.priority((Integer a, Integer b) -> 0));
+    return Stream.of("FIBER", "THREAD", "CALLER", "on").flatMap(strategy -> mailboxes.stream()
+        .flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
   }
 
   @ParameterizedTest
   @MethodSource("cases")
-  void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
+  void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
+      throws Exception {
     try (var worker = new Worker()) {
       var how = switch (strategy) {
         case "FIBER" -> Strategy.FIBER;
@@ -145,8 +155,10 @@ class StackEdgeFaultTest {
       int[] edge = new int[2];
       for (int i = 0; i < episodes; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;
-        var episode = new Episode(how, mailbox, verb, edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
-        var sender = virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
+        var episode = new Episode(how, mailbox, verb,
+            edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
+        var sender =
+            virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
         sender.start();
         sender.join();
         edge[virtual] = episode.depth;

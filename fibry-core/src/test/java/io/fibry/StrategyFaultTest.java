@@ -27,7 +27,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Strategies that fail in every way: no actor may die of it, and no request wait for ever. */
 @Timeout(60)
 class StrategyFaultTest {
-  private final Logged logged = new Logged(); // a strategy that fails is warned of, with a stack each
+  // a strategy that fails is warned of, with a stack each
+  private final Logged logged = new Logged();
 
   @AfterEach
   void openGates() {
@@ -94,7 +95,9 @@ class StrategyFaultTest {
   @Test
   void noMessageIsLostOnAPoolThatRejects() throws Exception {
     try (var pool = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(1))) {
-      var actors = Stream.generate(() -> ActorSystem.anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i)).limit(16).toList();
+      var actors = Stream
+          .generate(() -> ActorSystem.anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i))
+          .limit(16).toList();
       var answers = new ArrayList<CompletableFuture<Integer>>();
 
       for (int i = 0; i < 500; i++) for (var actor : actors) answers.add(actor.sendMessageReturn(i));
@@ -133,7 +136,8 @@ class StrategyFaultTest {
     var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var gate = new Gate();
     pool.execute(gate::passDeaf);
-    var actor = Variants.scope(o -> o.withGrace(Duration.ofMillis(50))).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i);
+    var actor = Variants.scope(o -> o.withGrace(Duration.ofMillis(50))).anonymous().strategy(Strategy.on(pool))
+        .newActorWithReturn((Integer i) -> i);
     var request = actor.sendMessageReturn(1);
 
     actor.kill();
@@ -150,7 +154,8 @@ class StrategyFaultTest {
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
-    assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS)); // or the activation that answered may go on with the next
+    // or the activation that answered may go on with the next
+    assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
 
     var request = actor.sendMessageReturn(1);
 

@@ -165,7 +165,8 @@ class StrategyTest {
     Patience.ended(actor);
 
     assertTrue(taken);
-    assertInstanceOf(RejectedExecutionException.class, assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow()).cause());
+    assertInstanceOf(RejectedExecutionException.class,
+        assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow()).cause());
     assertEquals(List.of("too late"), letters.messages(Reason.UNDELIVERED));
   }
 
@@ -216,9 +217,10 @@ class StrategyTest {
   void busyActorsShareOnePoolThread() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     var served = new CountDownLatch(1);
-    var greedy = scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m, ActorContext<Object> context) -> {
-      if (served.getCount() > 0) context.self().sendMessage(m);
-    });
+    var greedy =
+        scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m, ActorContext<Object> context) -> {
+          if (served.getCount() > 0) context.self().sendMessage(m);
+        });
     var modest = scope.anonymous().strategy(Strategy.on(executor)).newActor((Object m) -> served.countDown());
 
     greedy.sendMessage("for ever");
@@ -318,7 +320,8 @@ class StrategyTest {
   @Test
   void anExecutorsThreadIsLeftWithoutATrace() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name("mine").factory());
-    var actor = scope.named("guest").strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> Thread.currentThread().getName());
+    var actor = scope.named("guest").strategy(Strategy.on(executor))
+        .newActorWithReturn((Object m) -> Thread.currentThread().getName());
 
     assertEquals("mine", actor.ask("who"));
 

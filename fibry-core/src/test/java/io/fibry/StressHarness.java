@@ -7,11 +7,15 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/** Rounds of stress over every strategy and every mailbox, as long as it is told. A main method too, for child JVMs. */
+/**
+ * Rounds of stress over every strategy and every mailbox, as long as it is told. A main method too,
+ * for child JVMs.
+ */
 final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
-      Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
+      Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool), Strategy.CALLER,
+      activation -> Thread.ofPlatform().daemon().start(activation));
   private final long seed;
 
   StressHarness(long seed) {
@@ -52,7 +56,8 @@ final class StressHarness implements AutoCloseable {
       try {
         new StressRound(random, strategy, box).play();
       } catch (Throwable failure) {
-        throw new AssertionError("round " + number + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
+        throw new AssertionError(
+            "round " + number + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
       }
     }
   }

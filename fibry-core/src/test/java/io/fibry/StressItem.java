@@ -7,7 +7,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One numbered thing sent in a stress round, and what became of it. As a task it handles itself. */
+/**
+ * One numbered thing sent in a stress round, and what became of it. As a task it handles itself.
+ */
 final class StressItem implements Request<StressItem, Integer>, Runnable {
   /** How it is sent. */
   enum Kind { TELL, BLOCK, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
@@ -75,7 +77,8 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
 
   private String messageFault(int begins, int dead, int good) {
     if (kind != Kind.TIMER && good + dead == 0) return "disappeared";
-    if (dead == 1 && (letter == DeadLetter.Reason.FAILED) != (begins == 1)) return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
+    if (dead == 1 && (letter == DeadLetter.Reason.FAILED) != (begins == 1))
+      return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
     if (refused && dead == 0) return "was refused and is no dead letter";
     return null;
   }
@@ -86,11 +89,13 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     if (answer != null && !answer.isDone()) return "is incomplete";
     return switch (thrown) {
       case null -> begins == 1 && !fails ? null : "got a value though begun " + begins + " times, fails=" + fails;
-      case StressRound.Planned planned -> begins == 1 && fails ? null : "got the failure of a handler though begun " + begins + " times";
+      case StressRound.Planned planned -> begins == 1 && fails ? null
+          : "got the failure of a handler though begun " + begins + " times";
       case MailboxFullException full -> begins == 0 ? null : "was told full and was handled";
       case ActorStoppedException stopped -> begins == 0 || round.killed() ? null : "was told stopped and was handled";
       case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";
-      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED || round.interrupts ? null : "was cancelled by nobody";
+      case CancellationException cancelled -> kind == Kind.FUTURE_CANCELLED || round.interrupts ? null
+          : "was cancelled by nobody";
       default -> "got " + thrown + java.util.List.of(thrown.getStackTrace());
     };
   }

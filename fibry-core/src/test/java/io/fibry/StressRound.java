@@ -16,7 +16,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** One round of stress: some senders, one actor, one ending at a random moment; then the accounts must add up. */
+/**
+ * One round of stress: some senders, one actor, one ending at a random moment; then the accounts
+ * must add up.
+ */
 final class StressRound {
   /** How messages wait. */
   enum Box {
@@ -83,10 +86,13 @@ final class StressRound {
     this.last = new int[senders * 2];
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
-    this.scope = new Scope("stress", ActorScope.Options.DEFAULT.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury), null);
-    var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()).mailbox(box.mailbox(3 + random.nextInt(8)));
+    this.scope = new Scope("stress",
+        ActorScope.Options.DEFAULT.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury), null);
+    var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
+        .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
-    this.actor = builder.initialState(() -> this).onStop(state -> stops.incrementAndGet()).newActor((StressRound round, StressItem item, ActorContext<StressItem> context) -> handle(item, context));
+    this.actor = builder.initialState(() -> this).onStop(state -> stops.incrementAndGet())
+        .newActor((StressRound round, StressItem item, ActorContext<StressItem> context) -> handle(item, context));
     actor.closeOnExit(closes::incrementAndGet);
   }
 
@@ -101,7 +107,8 @@ final class StressRound {
     if (!busy.compareAndSet(false, true)) fault("two handlers at once, at " + item);
     if (asked && ++late > 1) fault(item + " was begun though the actor had been asked to exit");
     if (over && !killed()) fault(item + " was begun after waitForExit returned");
-    if (item.payload != item.number + 1) fault(item + ": the handler sees " + item.payload + " of what was written before sending");
+    if (item.payload != item.number + 1)
+      fault(item + ": the handler sees " + item.payload + " of what was written before sending");
     if (handlers != mirror) fault(item + ": sees half of what the handler before wrote");
     handlers++;
     jitter(inside);
@@ -116,7 +123,8 @@ final class StressRound {
 
   private void receive(ActorContext<StressItem> context) {
     try {
-      context.receive(StressItem.class, Duration.ofNanos(1 + inside.nextInt(50_000))).ifPresent(item -> handleReceived(item, context));
+      context.receive(StressItem.class, Duration.ofNanos(1 + inside.nextInt(50_000)))
+          .ifPresent(item -> handleReceived(item, context));
     } catch (CancellationException interrupted) {
       // by a kill, or an asker whose thread this is
     }
@@ -141,7 +149,9 @@ final class StressRound {
   }
 
   private void order(StressItem item) {
-    if (item.kind == StressItem.Kind.TIMER || item.kind == StressItem.Kind.TASK && (box == Box.PRIORITY || box == Box.SELECTIVE)) return;
+    if (item.kind == StressItem.Kind.TIMER
+        || item.kind == StressItem.Kind.TASK && (box == Box.PRIORITY || box == Box.SELECTIVE))
+      return;
     int at = item.sender * 2 + (box == Box.PRIORITY ? item.rank() : 0);
     if (item.number < last[at]) fault(item + " came after " + last[at] + " of its sender");
     last[at] = item.number;
@@ -158,7 +168,7 @@ final class StressRound {
       case 0 -> Thread.yield();
       case 1, 2 -> Thread.onSpinWait();
       case 3 -> LockSupport.parkNanos(1 + random.nextInt(20_000));
-      default -> { }
+      default -> {}
     }
   }
 
@@ -174,7 +184,8 @@ final class StressRound {
     }
     for (var thread : threads) thread.start();
     if (interrupts) interruptSome(threads);
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40))) throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
+    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40)))
+      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
     if (!actor.waitForExit(Duration.ofSeconds(30))) throw new AssertionError("the actor does not end" + describe());
     over = true;
     for (var item : all()) item.settle();
@@ -239,18 +250,27 @@ final class StressRound {
     return items.stream().flatMap(List::stream).toList();
   }
 
-  /** Whether the accounts come to balance: a timer may be late, and a sender count after the end. */
+  /**
+   * Whether the accounts come to balance: a timer may be late, and a sender count after the end.
+   */
   private boolean settled() {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline; LockSupport.parkNanos(100_000)) if (accounts().isEmpty()) return true;
+    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
+        LockSupport.parkNanos(100_000))
+      if (accounts().isEmpty()) return true;
     return false;
   }
 
-  /** What the scope counted against what the senders, the handlers and the listener saw; empty if it is the same. */
+  /**
+   * What the scope counted against what the senders, the handlers and the listener saw; empty if it
+   * is the same.
+   */
   private String accounts() {
     var text = new StringBuilder();
     long outcomes = all().stream().filter(item -> item.request() || item.done.get() + item.letters.get() > 0).count();
-    compare(text, "handled", scope.handled(), all().stream().filter(item -> item.done.get() > 0 || item.received).count());
-    compare(text, "FAILED", scope.unhandled(DeadLetter.Reason.FAILED), all().stream().filter(item -> item.fails && item.begun.get() > 0 && !item.received).count());
+    compare(text, "handled", scope.handled(),
+        all().stream().filter(item -> item.done.get() > 0 || item.received).count());
+    compare(text, "FAILED", scope.unhandled(DeadLetter.Reason.FAILED),
+        all().stream().filter(item -> item.fails && item.begun.get() > 0 && !item.received).count());
     for (var reason : DeadLetter.Reason.values()) least(text, reason);
     long sum = scope.handled();
     for (var reason : DeadLetter.Reason.values()) sum += scope.unhandled(reason);
@@ -258,19 +278,26 @@ final class StressRound {
     return text.toString();
   }
 
-  /** A request may be told something else: it is cancelled while its message is being dropped. So what was told is the least that is counted. */
+  /**
+   * A request may be told something else: it is cancelled while its message is being dropped. So
+   * what was told is the least that is counted.
+   */
   private void least(StringBuilder text, DeadLetter.Reason reason) {
     long seen = all().stream().filter(item -> item.letter == reason).count();
-    if (scope.unhandled(reason) < seen) text.append(reason).append(": scope ").append(scope.unhandled(reason)).append(", letters ").append(seen);
+    if (scope.unhandled(reason) < seen)
+      text.append(reason).append(": scope ").append(scope.unhandled(reason)).append(", letters ").append(seen);
   }
 
   private static void compare(StringBuilder text, String what, long counted, long seen) {
-    if (counted != seen) text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
+    if (counted != seen)
+      text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
   }
 
   private String describe() {
     var cell = (ActorCell) (Actor<?>) actor;
     var worker = cell.run();
-    return " [" + box + ", " + ending + " at " + endAt + " of " + senders + "x" + each + ", interrupts " + interrupts + ", " + strategy + ", phase " + cell.phase + ", drained by " + (worker == null ? "nobody" : worker.thread + " at " + worker.message) + ", stranded " + cell.stranded + "]";
+    return " [" + box + ", " + ending + " at " + endAt + " of " + senders + "x" + each + ", interrupts " + interrupts
+        + ", " + strategy + ", phase " + cell.phase + ", drained by "
+        + (worker == null ? "nobody" : worker.thread + " at " + worker.message) + ", stranded " + cell.stranded + "]";
   }
 }

@@ -87,7 +87,8 @@ final class StressSender implements Runnable {
       if (answer != item.number) item.thrown = new AssertionError("got the answer " + answer);
     } catch (Throwable failure) {
       item.thrown = failure;
-      if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted()) item.thrown = new AssertionError("interrupted, and the flag is lost");
+      if (failure instanceof CancellationException && !Thread.currentThread().isInterrupted())
+        item.thrown = new AssertionError("interrupted, and the flag is lost");
     }
   }
 }

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of an actor whose handler throws. Its rests are in {@link BackOffTest}, what its scope decides in {@link ScopePolicyTest}. */
+/**
+ * What becomes of an actor whose handler throws. Its rests are in {@link BackOffTest}, what its
+ * scope decides in {@link ScopePolicyTest}.
+ */
 @Timeout(60)
 class SupervisionTest {
   private final Letters letters = new Letters();
@@ -33,7 +36,8 @@ class SupervisionTest {
 
   /** Logs the number of its state and the message; throws what it is sent, if it can be thrown. */
   private Actor<Object> actor(FailurePolicy policy) {
-    return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet).onStop(state -> log.add("stop " + state)).newActor(this::handle);
+    return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet)
+        .onStop(state -> log.add("stop " + state)).newActor(this::handle);
   }
 
   private void handle(Integer state, Object message) throws Exception {
@@ -81,7 +85,8 @@ class SupervisionTest {
   void theMailboxSurvivesARestart() {
     var actor = actor(FailurePolicy.restart());
     var gate = Gate.occupy(actor);
-    for (Object m : List.of(new IOException("planned"), "a", new StackOverflowError("planned"), "b")) actor.sendMessage(m);
+    for (Object m : List.of(new IOException("planned"), "a", new StackOverflowError("planned"), "b"))
+      actor.sendMessage(m);
 
     gate.open();
 
@@ -91,10 +96,12 @@ class SupervisionTest {
 
   @Test
   void whatWasPutAsideComesBackFirstAtARestart() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart().withoutLog()).initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
-      if (state == 1 && m instanceof String) context.stash();
-      else handle(state, m);
-    });
+    var actor =
+        scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart().withoutLog())
+            .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
+              if (state == 1 && m instanceof String) context.stash();
+              else handle(state, m);
+            });
     var gate = Gate.occupy(actor);
     for (Object m : List.of("a", "b", new IOException("planned"), 3)) actor.sendMessage(m);
 
@@ -107,9 +114,10 @@ class SupervisionTest {
   @Test
   void aStopHookThatThrowsAtARestartIsLoggedAndTheActorRestarts() {
     try (var logged = new Logged()) {
-      var actor = scope.named("messy").onFailure(FailurePolicy.restart().withoutLog()).initialState(states::incrementAndGet).onStop(state -> {
-        throw new IllegalStateException("planned by the hook");
-      }).newActor(this::handle);
+      var actor = scope.named("messy").onFailure(FailurePolicy.restart().withoutLog())
+          .initialState(states::incrementAndGet).onStop(state -> {
+            throw new IllegalStateException("planned by the hook");
+          }).newActor(this::handle);
 
       sent(actor, "a", new IOException("planned"), "b");
 
@@ -121,9 +129,12 @@ class SupervisionTest {
   @Test
   void theLogSaysWhatBecomesOfTheActor() {
     try (var logged = new Logged()) {
-      for (var policy : List.of(FailurePolicy.goOn(), FailurePolicy.restart(), FailurePolicy.stop())) sent(scope.named("clerk of " + policy).onFailure(policy).newActor((Object m) -> handle(0, m)), new IOException("planned"));
+      for (var policy : List.of(FailurePolicy.goOn(), FailurePolicy.restart(), FailurePolicy.stop()))
+        sent(scope.named("clerk of " + policy).onFailure(policy).newActor((Object m) -> handle(0, m)),
+            new IOException("planned"));
 
-      for (String text : List.of("goOn()' failed at", "it goes on", "it restarts", "it stops")) assertTrue(logged.text().contains(text), logged.text());
+      for (String text : List.of("goOn()' failed at", "it goes on", "it restarts", "it stops"))
+        assertTrue(logged.text().contains(text), logged.text());
     }
   }
 
@@ -166,14 +177,16 @@ class SupervisionTest {
   // ---- by what was thrown
 
   private static FailurePolicy chosen() {
-    return FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart() : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.goOn());
+    return FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart()
+        : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.goOn());
   }
 
   @Test
   void byChoosesByWhatWasThrown() {
     var actor = actor(chosen());
 
-    sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c", new IllegalStateException("planned"));
+    sent(actor, "a", new ArithmeticException("planned"), "b", new IOException("planned"), "c",
+        new IllegalStateException("planned"));
 
     Patience.ended(actor);
     assertEquals(List.of("1 a", "1 b", "stop 1", "2 c", "stop 2"), log);
@@ -202,16 +215,21 @@ class SupervisionTest {
 
   @Test
   void whatAChoiceSaysItselfGoesBeforeWhatByItSays() {
-    var within = FailurePolicy.by(failure -> failure instanceof IOException ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG).withRetries(2);
+    var within = FailurePolicy.by(failure -> failure instanceof IOException
+        ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
+        .withRetries(2);
 
-    assertEquals("restart().withRetries(2).withBudget(1, PT10S)", within.chosen(new IOException(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
-    assertEquals("restart().withRetries(2).withBudget(7, PT10S)", within.chosen(new Error(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+    assertEquals("restart().withRetries(2).withBudget(1, PT10S)",
+        within.chosen(new IOException(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+    assertEquals("restart().withRetries(2).withBudget(7, PT10S)",
+        within.chosen(new Error(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
   }
 
   @Test
   void aChoiceThatIsForScopesIsLeftToTheScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
-    var actor = supervised.anonymous().onFailure(FailurePolicy.by(failure -> FailurePolicy.restartAll()).withoutLog()).initialState(states::incrementAndGet).newActor(this::handle);
+    var actor = supervised.anonymous().onFailure(FailurePolicy.by(failure -> FailurePolicy.restartAll()).withoutLog())
+        .initialState(states::incrementAndGet).newActor(this::handle);
 
     sent(actor, "a", new IOException("planned"), "b");
 
@@ -224,7 +242,8 @@ class SupervisionTest {
     assertThrows(IllegalArgumentException.class, () -> scope.anonymous().onFailure(FailurePolicy.restartRest()));
     assertThrows(IllegalStateException.class, () -> FailurePolicy.goOn().withBudget(1, Patience.LONG));
     assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withBackOff(Patience.LONG, Patience.LONG));
-    assertThrows(IllegalArgumentException.class, () -> scope.openScope("no", o -> o.withFailurePolicy(FailurePolicy.restart().withRetries(1))));
+    assertThrows(IllegalArgumentException.class,
+        () -> scope.openScope("no", o -> o.withFailurePolicy(FailurePolicy.restart().withRetries(1))));
   }
 
   // ---- budget
@@ -232,7 +251,9 @@ class SupervisionTest {
   @Test
   void overItsBudgetItEscalates() {
     var supervised = scope.openScope("supervised");
-    var actor = supervised.anonymous().onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog()).initialState(states::incrementAndGet).newActor(this::handle);
+    var actor = supervised.anonymous()
+        .onFailure(FailurePolicy.restart().withBudget(2, Patience.LONG.multipliedBy(100)).withoutLog())
+        .initialState(states::incrementAndGet).newActor(this::handle);
     sent(actor, "a", new IOException("first"), "b", new IOException("second"), "c");
     var third = new IOException("third");
 
@@ -288,11 +309,12 @@ class SupervisionTest {
 
   @Test
   void aRequestThatWasAnsweredIsNotTriedAgain() {
-    var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActor((Get get, ActorContext<Get> context) -> {
-      log.add(get.what());
-      context.reply(get, "answer");
-      throw new IOException("planned");
-    });
+    var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
+        .newActor((Get get, ActorContext<Get> context) -> {
+          log.add(get.what());
+          context.reply(get, "answer");
+          throw new IOException("planned");
+        });
 
     assertEquals("answer", Patience.value(actor.sendMessageReturn(new Get("a"))));
 
@@ -304,11 +326,12 @@ class SupervisionTest {
   @Test
   void aRequestThatWasCancelledMeanwhileIsNotTriedAgain() {
     var gate = new Gate();
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActorWithReturn((Object m) -> {
-      log.add(m);
-      gate.pass();
-      throw new IOException("planned");
-    });
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActorWithReturn((Object m) -> {
+          log.add(m);
+          gate.pass();
+          throw new IOException("planned");
+        });
     var future = actor.sendMessageReturn("a");
     Patience.await(gate.entered);
 
@@ -321,11 +344,13 @@ class SupervisionTest {
 
   @Test
   void whatWasPutAsideOrIsATaskIsNotTriedAgain() {
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog()).newActor((Object m, ActorContext<Object> context) -> {
-      log.add(m);
-      context.stash();
-      throw new IOException("planned");
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
+        .newActor((Object m, ActorContext<Object> context) -> {
+          log.add(m);
+          context.stash();
+          throw new IOException("planned");
+        });
     actor.execute(() -> {
       log.add("task");
       throw new IllegalStateException("planned");

@@ -19,7 +19,9 @@ class TcpSnippetsTest {
   @Test
   void acceptor() {
     // @start region="acceptor"
-    try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0, connection -> connection.getInputStream().transferTo(connection.getOutputStream()), o -> o.withMaxConnections(100))) {
+    try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0,
+        connection -> connection.getInputStream().transferTo(connection.getOutputStream()),
+        o -> o.withMaxConnections(100))) {
       // connect to echo.port()
       // @end
       try (var peer = new Peer(echo.port()).send("hello").end()) {
@@ -52,11 +54,12 @@ class TcpSnippetsTest {
   @Test
   void options() {
     // @start region="options"
-    var everywhere = TcpAcceptor.open(ActorSystem.anonymous(), 0, connection -> connection.getOutputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
-        .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
-        .withIdleLimit(Duration.ofMinutes(10))
-        .withWriteLimit(Duration.ofSeconds(5))
-        .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // none
+    var everywhere = TcpAcceptor.open(ActorSystem.anonymous(), 0,
+        connection -> connection.getOutputStream().write("bye\n".getBytes(StandardCharsets.UTF_8)), o -> o
+            .withAddress(new InetSocketAddress(0).getAddress()) // not the loopback address alone
+            .withIdleLimit(Duration.ofMinutes(10))
+            .withWriteLimit(Duration.ofSeconds(5))
+            .withTotalLimit(ChronoUnit.FOREVER.getDuration())); // none
     // @end
     try (var peer = new Peer(everywhere.port())) {
       assertEquals("bye", peer.line());

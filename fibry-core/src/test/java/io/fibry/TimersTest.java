@@ -23,7 +23,8 @@ import org.junit.jupiter.api.Timeout;
 class TimersTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
+  private final Scope scope =
+      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
   private final List<Object> seen = new ArrayList<>();
   private final Actor<Object> actor = scope.named("alarmed").newActor((Object m) -> {
     seen.add(m);
@@ -139,11 +140,12 @@ class TimersTest {
   void aFullBlockingMailboxDropsTheTimersMessageAndTheTimerGoesOn() {
     var ticks = new CopyOnWriteArrayList<>();
     var last = new CountDownLatch(1);
-    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else ticks.add(m);
-      if (m.equals("tick")) last.countDown();
-    });
+    var busy =
+        scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object m) -> {
+          if (m instanceof Gate gate) gate.pass();
+          else ticks.add(m);
+          if (m.equals("tick")) last.countDown();
+        });
     var gate = Gate.occupy(busy);
     busy.sendMessage("fills it");
     busy.sendMessageEvery("tick", Duration.ofMinutes(1));
@@ -199,8 +201,10 @@ class TimersTest {
     var past = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageLater("x", Duration.ofSeconds(-3)));
     var never = assertThrows(IllegalArgumentException.class, () -> actor.sendMessageEvery("x", Duration.ZERO));
 
-    assertTrue(past.getMessage().contains("PT-3S") && past.getMessage().contains("give zero or more"), past.getMessage());
-    assertTrue(never.getMessage().contains("PT0S") && never.getMessage().contains("more than zero"), never.getMessage());
+    assertTrue(past.getMessage().contains("PT-3S") && past.getMessage().contains("give zero or more"),
+        past.getMessage());
+    assertTrue(never.getMessage().contains("PT0S") && never.getMessage().contains("more than zero"),
+        never.getMessage());
   }
 
   @Test

@@ -26,7 +26,8 @@ class UdpSnippetsTest {
 
     try (echo; var socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
       socket.setSoTimeout((int) Patience.LONG.toMillis());
-      socket.send(new DatagramPacket("hello".getBytes(), 5, new InetSocketAddress(InetAddress.getLoopbackAddress(), echo.port())));
+      socket.send(new DatagramPacket("hello".getBytes(), 5,
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), echo.port())));
       var answer = new DatagramPacket(new byte[10], 10);
       socket.receive(answer);
       assertEquals("hello", new String(answer.getData(), 0, answer.getLength()));

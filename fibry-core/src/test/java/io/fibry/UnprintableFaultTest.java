@@ -15,7 +15,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Messages whose toString throws an Error, as a ring of objects that print each other does: what the library logs and tells of them must not break it. */
+/**
+ * Messages whose toString throws an Error, as a ring of objects that print each other does: what
+ * the library logs and tells of them must not break it.
+ */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class UnprintableFaultTest {
 
@@ -105,11 +108,12 @@ class UnprintableFaultTest {
 
   @Test
   void theRequestAfterAnUnprintableStashedMessageIsAnswered() {
-    var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object message, ActorContext<Object> context) -> {
-      if (!(message instanceof Ring)) return 1;
-      context.stash();
-      throw new IllegalStateException("on purpose");
-    });
+    var actor = Variants.scope(o -> o).anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded().selective())
+        .newActorWithReturn((Object message, ActorContext<Object> context) -> {
+          if (!(message instanceof Ring)) return 1;
+          context.stash();
+          throw new IllegalStateException("on purpose");
+        });
     actor.sendMessage(new Ring());
 
     var next = actor.sendMessageReturn("printable");
@@ -120,10 +124,11 @@ class UnprintableFaultTest {
   @Test
   void anActorEndsWithAnUnprintableRequestStashed() {
     var scope = Variants.scope(o -> o);
-    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object message, ActorContext<Object> context) -> {
-      context.stash();
-      return 1;
-    });
+    var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActorWithReturn((Object message, ActorContext<Object> context) -> {
+          context.stash();
+          return 1;
+        });
     actor.sendMessageReturn(new Ring());
 
     actor.sendPoisonPill();

@@ -49,7 +49,8 @@ public final class Variants {
 
   public static Stream<Variant> all() {
     return STRATEGIES.entrySet().stream()
-        .flatMap(s -> MAILBOXES.entrySet().stream().map(m -> new Variant(s.getKey() + ", " + m.getKey(), s.getValue(), m.getValue())));
+        .flatMap(s -> MAILBOXES.entrySet().stream()
+            .map(m -> new Variant(s.getKey() + ", " + m.getKey(), s.getValue(), m.getValue())));
   }
 
   public static Stream<Variant> selective() {

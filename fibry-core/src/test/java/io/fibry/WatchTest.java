@@ -64,7 +64,8 @@ class WatchTest {
   private void sent(Actor<Object> actor, Object message) {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiet(Patience.LONG));
-    if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet); // anonymous: the scope does not see it
+    // anonymous: the scope does not see it
+    if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet);
   }
 
   /** They are told in the order in which they began to watch, after `close` returned. */
@@ -240,7 +241,10 @@ class WatchTest {
   @Test
   void watchingOneselfIsRefused() {
     var thrown = new CompletableFuture<Throwable>();
-    scope.anonymous().newActor((Object m, ActorContext<Object> context) -> thrown.complete(assertThrows(IllegalArgumentException.class, () -> context.watch(context.self(), reason -> reason)))).sendMessage("watch");
+    scope.anonymous()
+        .newActor((Object m, ActorContext<Object> context) -> thrown.complete(
+            assertThrows(IllegalArgumentException.class, () -> context.watch(context.self(), reason -> reason))))
+        .sendMessage("watch");
 
     assertTrue(Patience.value(thrown).getMessage().contains("its own end"));
   }
@@ -259,7 +263,8 @@ class WatchTest {
 
       Patience.eventually(() -> !log.isEmpty());
       assertEquals(List.of(new ExitReason.Finished()), log);
-      for (String text : List.of("planned by the function", "the message about an end is null")) assertTrue(logged.text().contains(text), logged.text());
+      for (String text : List.of("planned by the function", "the message about an end is null"))
+        assertTrue(logged.text().contains(text), logged.text());
     }
   }
 

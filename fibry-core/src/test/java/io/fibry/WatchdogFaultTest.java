@@ -21,7 +21,8 @@ class WatchdogFaultTest {
 
   @Test
   void whoClosesWaitsForNoTextOfAMessage() {
-    var scope = Variants.scope(o -> o).openScope("watched", o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withGrace(Duration.ZERO));
+    var scope = Variants.scope(o -> o).openScope("watched",
+        o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withGrace(Duration.ZERO));
     var printing = new CountDownLatch(1);
     var lock = new Object();
     var gate = new Gate();

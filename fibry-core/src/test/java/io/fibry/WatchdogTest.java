@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The watchdog, by a clock that is moved by hand: what falls due is logged on the thread that moves it. */
+/**
+ * The watchdog, by a clock that is moved by hand: what falls due is logged on the thread that moves
+ * it.
+ */
 @Timeout(60)
 class WatchdogTest {
   /** A clock that knows its timers. */
@@ -34,7 +37,8 @@ class WatchdogTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
   private final Counting time = new Counting();
-  private final Scope scope = (Scope) ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
+  private final Scope scope =
+      (Scope) ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
 
   @AfterEach
   void letGo() {
@@ -221,7 +225,8 @@ class WatchdogTest {
 
   @Test
   void byTheSystemsClockItRunsOnAThreadOfItsOwn() {
-    try (var logged = new Logged(); var real = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
+    try (var logged = new Logged();
+        var real = ActorSystem.openScope("real", o -> o.withWatchdog(Duration.ofMillis(4), 10))) {
       var gate = Gate.occupy(actor(real, "slow"));
 
       Patience.eventually(() -> logged.text().contains("'slow'"));

@@ -75,7 +75,8 @@ class WhyTest {
   }
 
   private static void assertSays(AskTimeoutException late, String... words) {
-    for (String word : words) assertTrue(late.getMessage().contains(word), () -> "'" + word + "' is not in: " + late.getMessage());
+    for (String word : words)
+      assertTrue(late.getMessage().contains(word), () -> "'" + word + "' is not in: " + late.getMessage());
   }
 
   @ParameterizedTest
@@ -86,8 +87,12 @@ class WhyTest {
 
     var late = late(ask(actor, "Get"));
 
-    assertSays(late, "actor 'x' did not answer Get within PT5S: its turn had not come, and will not: it was number 1 in the queue; the actor has been handling Slow[1] for at least 5000 ms", "give ask a longer limit",
-        ". The handler is\n\tat java.base/java.util.concurrent.CountDownLatch.await(", "WhyTest.stuckHere(WhyTest.java:");
+    assertSays(late,
+        "actor 'x' did not answer Get within PT5S: its turn had not come, and will not: it was number 1 in the "
+            + "queue; the actor has been handling Slow[1] for at least 5000 ms",
+        "give ask a longer limit",
+        ". The handler is\n\tat java.base/java.util.concurrent.CountDownLatch.await(",
+        "WhyTest.stuckHere(WhyTest.java:");
     assertTrue(late.getMessage().lines().count() <= 9, late.getMessage());
   }
 
@@ -154,7 +159,8 @@ class WhyTest {
     var failure = ask(actor, Job.act("Slow[1]", () -> stuckHere(gate)));
     Patience.await(gate.entered);
 
-    assertSays(late(failure), "it had begun with it, and may still be at it; the actor ", " handling Slow[1]", "WhyTest.stuckHere(");
+    assertSays(late(failure), "it had begun with it, and may still be at it; the actor ", " handling Slow[1]",
+        "WhyTest.stuckHere(");
   }
 
   @Test
@@ -194,7 +200,9 @@ class WhyTest {
     actor.sendMessage(Job.act("Slow[1]", () -> other.ask("Inner[7]", Duration.ofDays(1))));
     Job.waiting(actor);
 
-    assertSays(late(ask(actor, "Get")), "the actor has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])", ". The handler is\n\tat io.fibry.ActorCell.ask(");
+    assertSays(late(ask(actor, "Get")),
+        "the actor has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])",
+        ". The handler is\n\tat io.fibry.ActorCell.ask(");
   }
 
   @Test
@@ -203,14 +211,17 @@ class WhyTest {
     occupy(actor, "Slow[1]");
     actor.sendMessage("fits");
 
-    assertSays(late(ask(actor, "Get")), "its turn had not come, and will not: it waited for room in the mailbox, which holds 1; the actor is handling Slow[1]");
+    assertSays(late(ask(actor, "Get")),
+        "its turn had not come, and will not: it waited for room in the mailbox, which holds 1; the actor is "
+            + "handling Slow[1]");
   }
 
   @Test
   void itSaysThatTheActorHasNoThreadYet() {
     var actor = Job.worker(how.strategy(Strategy.on(new Lazy())));
 
-    assertSays(late(ask(actor, "Get")), "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
+    assertSays(late(ask(actor, "Get")),
+        "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
   }
 
   private static final class Lazy implements Executor {
@@ -225,11 +236,12 @@ class WhyTest {
 
   @Test
   void itSaysThatTheRequestWasPutAside() {
-    var actor = how.mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Gate gate) stuckHere(gate);
-      else context.stash();
-      return m;
-    });
+    var actor =
+        how.mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object m, ActorContext<Object> context) -> {
+          if (m instanceof Gate gate) stuckHere(gate);
+          else context.stash();
+          return m;
+        });
     var failure = ask(actor, "Get");
     Gate.occupy(actor);
 
@@ -238,9 +250,11 @@ class WhyTest {
 
   @Test
   void itSaysThatTheActorRests() {
-    var resting = how.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog()).newActorWithReturn((Object m) -> {
-      throw new IllegalStateException("planned");
-    });
+    var resting =
+        how.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
+            .newActorWithReturn((Object m) -> {
+              throw new IllegalStateException("planned");
+            });
     resting.sendMessage("fails");
     Patience.eventually(() -> Patience.rests(resting));
 
@@ -310,7 +324,8 @@ class WhyTest {
 
     clock.advance(LIMIT);
 
-    for (var failure : failures) assertSays(Patience.value(failure), "the actor has been handling a " + mute.getClass().getName() + " for at least 5000 ms");
+    for (var failure : failures) assertSays(Patience.value(failure),
+        "the actor has been handling a " + mute.getClass().getName() + " for at least 5000 ms");
   }
 
   @Test
@@ -324,8 +339,10 @@ class WhyTest {
 
     clock.advance(LIMIT);
 
-    var ofOuter = Arrays.stream(Patience.value(both.get(0)).getCause().getStackTrace()).map(StackTraceElement::getMethodName).toList();
-    var ofInner = Arrays.stream(Patience.value(both.get(1)).getCause().getStackTrace()).map(StackTraceElement::getMethodName).toList();
+    var ofOuter = Arrays.stream(Patience.value(both.get(0)).getCause().getStackTrace())
+        .map(StackTraceElement::getMethodName).toList();
+    var ofInner = Arrays.stream(Patience.value(both.get(1)).getCause().getStackTrace())
+        .map(StackTraceElement::getMethodName).toList();
     assertTrue(ofOuter.contains("sendMessage") && ofOuter.contains("stuckHere"), ofOuter::toString);
     assertTrue(!ofInner.contains("sendMessage") && ofInner.contains("stuckHere"), ofInner::toString);
   }

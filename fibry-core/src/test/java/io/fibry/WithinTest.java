@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A mailbox that is full while who comes would wait too long: within 50 ms, by a clock that the test moves. */
+/**
+ * A mailbox that is full while who comes would wait too long: within 50 ms, by a clock that the
+ * test moves.
+ */
 @Timeout(30)
 class WithinTest {
   private static final Mailbox<Object> TIMELY = Mailbox.bounded(100, Overflow.REJECT).within(Duration.ofMillis(50));
@@ -92,7 +95,10 @@ class WithinTest {
 
     var refusal = assertThrows(MailboxFullException.class, () -> actor.ask("request"));
 
-    assertEquals("the mailbox of actor 'timely' is full: request would have waited about PT0.06S, longer than PT0.05S; ask again later, or give it more workers or a longer within(..)", refusal.getMessage());
+    assertEquals(
+        "the mailbox of actor 'timely' is full: request would have waited about PT0.06S, longer than PT0.05S; ask "
+            + "again later, or give it more workers or a longer within(..)",
+        refusal.getMessage());
     assertEquals(100, refusal.capacity());
     assertEquals(1, scope.unhandled(Reason.REJECTED));
   }
@@ -133,7 +139,8 @@ class WithinTest {
       next(gates.get(i), gates.get(i + 1));
     }
 
-    boolean fourth = actor.sendMessage(3); // 30 ms for three that left and the one that is next: three wait, 22 ms
+    // 30 ms for three that left and the one that is next: three wait, 22 ms
+    boolean fourth = actor.sendMessage(3);
     for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // at last six wait, 45 ms
     boolean eighth = actor.sendMessage(7); // seven wait, 52 ms
 
@@ -173,7 +180,8 @@ class WithinTest {
   void anExpiredRequestMakesRoomForOthers() {
     var actor = actor();
     Gate.occupy(actor);
-    var asker = Patience.elsewhere(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
+    var asker = Patience
+        .elsewhere(() -> assertThrows(AskTimeoutException.class, () -> actor.ask("expires", Duration.ofMillis(51))));
     Patience.parked(asker);
 
     pass(51);
@@ -188,14 +196,16 @@ class WithinTest {
     Gate.occupy(actor);
     for (int i = 0; i < 100; i++) assertTrue(actor.sendMessage(i));
 
-    var refusal = assertInstanceOf(MailboxFullException.class, Patience.failure(actor.sendMessageReturn("one too many")));
+    var refusal =
+        assertInstanceOf(MailboxFullException.class, Patience.failure(actor.sendMessageReturn("one too many")));
 
     assertTrue(refusal.getMessage().contains("is full (100 messages)"), refusal.getMessage());
   }
 
   @Test
   void dropNewestDropsWhoWouldWaitTooLong() {
-    var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).within(Duration.ofMillis(50))));
+    var actor =
+        actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).within(Duration.ofMillis(50))));
     Gate.occupy(actor);
     actor.sendMessage(1);
     pass(51);
@@ -253,7 +263,8 @@ class WithinTest {
     next.forEach(pool::sendMessage);
     pool.sendMessage("waits");
     pass(40);
-    for (int i = 0; i < 3; i++) next(gates.get(i), next.get(i)); // four in 40 ms, with the one that is next
+    // four in 40 ms, with the one that is next
+    for (int i = 0; i < 3; i++) next(gates.get(i), next.get(i));
 
     for (int i = 0; i < 5; i++) assertTrue(pool.sendMessage(i));
 
@@ -268,7 +279,8 @@ class WithinTest {
 
   @Test
   void aBusyKeyRefusesNobodyElse() {
-    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var pool =
+        Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
     var busy = new Keyed("busy");
     var other = new Keyed("other");
     pool.sendMessage(busy);
@@ -288,12 +300,14 @@ class WithinTest {
   @Test
   void whoStoodBehindHisKeyHasWaitedSinceHeWasSent() {
     pass(3_600_000);
-    var pool = Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
+    var pool =
+        Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
     var first = new Keyed("busy");
     var between = new Keyed("other");
     for (var keyed : List.of(first, new Keyed("busy"), between)) pool.sendMessage(keyed);
     Patience.await(first.gate().entered);
-    next(first.gate(), between.gate()); // who stood behind the first now stands in line, and is next
+    // who stood behind the first now stands in line, and is next
+    next(first.gate(), between.gate());
 
     boolean atOnce = pool.sendMessage(new Keyed("third"));
     pass(51); // and one has left since it was sent: two wait
@@ -304,7 +318,8 @@ class WithinTest {
 
   @Test
   void aClockThatThrowsIsTheSendersAffairAndStopsNoEnd() {
-    var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY).newActor((Object message) -> seen.add(message));
+    var broken = Variants.scope(o -> o.withScheduler(new BrokenClock())).anonymous().mailbox(TIMELY)
+        .newActor((Object message) -> seen.add(message));
 
     assertThrows(IllegalStateException.class, () -> broken.sendMessage("lost"));
     broken.close();

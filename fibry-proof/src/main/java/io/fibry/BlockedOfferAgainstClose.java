@@ -15,7 +15,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** A sender waits for room in a full queue while another thread takes what is in it and shuts the door. In this order: was the sender told that it was taken, what was polled first, how many are left. */
+/**
+ * A sender waits for room in a full queue while another thread takes what is in it and shuts the
+ * door. In this order: was the sender told that it was taken, what was polled first, how many are
+ * left.
+ */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "it was let in")
 @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "it was sent away")

@@ -15,13 +15,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A letter enters a bounded queue while the holder of the right to run, who found it empty, gives that right back and sends something himself. In this order: how many have the right, how many wait. */
+/**
+ * A letter enters a bounded queue while the holder of the right to run, who found it empty, gives
+ * that right back and sends something himself. In this order: how many have the right, how many
+ * wait.
+ */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one of them runs both")
 @Outcome(expect = FORBIDDEN, desc = "nobody runs what waits, both do, or one was lost")
 @State
 public class EnterAgainstRelease {
-  private final GuardedQueue<Object> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, nothing) -> message);
+  private final GuardedQueue<Object> queue =
+      new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, nothing) -> message);
   private boolean first;
   private boolean second;
 

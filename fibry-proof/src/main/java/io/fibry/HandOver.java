@@ -11,7 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * What a sender wrote before it sent, the handler sees; what handler k wrote, handler k+1 sees, on whatever thread: all by plain fields. Two threads send three messages each, and work for the actor by turns.
+ * What a sender wrote before it sent, the handler sees; what handler k wrote, handler k+1 sees, on
+ * whatever thread: all by plain fields. Two threads send three messages each, and work for the
+ * actor by turns.
  */
 @JCStressTest
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")

@@ -16,7 +16,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A sender enters a bounded queue with a block of two while its pill is let in and the door is shut; who empties it comes later. In this order: was the sender told that it was taken, how many wait, with the pill. */
+/**
+ * A sender enters a bounded queue with a block of two while its pill is let in and the door is
+ * shut; who empties it comes later. In this order: was the sender told that it was taken, how many
+ * wait, with the pill.
+ */
 @JCStressTest
 @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "it came before the door was shut")
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it came too late")

@@ -15,7 +15,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** A sender enters a bounded queue while the holder of the right to run, who found it empty, gives that right back. In this order: has the sender the right, has the holder kept it, what waits. */
+/**
+ * A sender enters a bounded queue while the holder of the right to run, who found it empty, gives
+ * that right back. In this order: has the sender the right, has the holder kept it, what waits.
+ */
 @JCStressTest
 @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")
 @Outcome(id = "1, 0, 2", expect = ACCEPTABLE, desc = "it came afterwards")

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** An activation that was handed out twice is run by two threads, one of which sends, too. It works once. */
+/**
+ * An activation that was handed out twice is run by two threads, one of which sends, too. It works
+ * once.
+ */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")
 @Outcome(expect = FORBIDDEN, desc = "lost, or two at once")

@@ -11,8 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A restart that was asked for from outside is heeded by the drain, and another asked for, while somebody shuts the door. In this order: was the first heeded, the phase at the end. A shut door stays shut. Catches: a heed, or
- * an asking, by a plain write.
+ * A restart that was asked for from outside is heeded by the drain, and another asked for, while
+ * somebody shuts the door. In this order: was the first heeded, the phase at the end. A shut door
+ * stays shut. Catches: a heed, or an asking, by a plain write.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "heeded, then shut")

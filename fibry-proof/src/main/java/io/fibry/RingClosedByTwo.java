@@ -9,7 +9,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two handlers begin to wait for each other at the same moment: each publishes, then walks. In order: was each told of the ring. */
+/**
+ * Two handlers begin to wait for each other at the same moment: each publishes, then walks. In
+ * order: was each told of the ring.
+ */
 @JCStressTest
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "a ring that nobody found would never end")
 @Outcome(expect = ACCEPTABLE, desc = "at least one found it")

@@ -10,7 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
-/** Sending against {@code askExit}: taken (1), it is handled or buried, once; refused (0), it is never handled. The hooks run once. */
+/**
+ * Sending against {@code askExit}: taken (1), it is handled or buried, once; refused (0), it is
+ * never handled. The hooks run once.
+ */
 @JCStressTest
 @Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")
 @Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "taken and buried")
@@ -19,7 +22,8 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @State
 public class SendAgainstEnd {
   private final Stage.Counted message = new Stage.Counted();
-  private final ActorCell cell = Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++).closeOnExit(() -> this.hooks++);
+  private final ActorCell cell =
+      Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++).closeOnExit(() -> this.hooks++);
   private int hooks;
   private boolean taken;
 

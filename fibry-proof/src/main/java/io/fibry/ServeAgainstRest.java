@@ -11,8 +11,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Two threads send to a pool of one worker and work for it by turns: one sends, while the other finds nothing more and rests. Each message is begun by one of them; what one handler wrote the next one sees, on whatever
- * thread, all by plain fields.
+ * Two threads send to a pool of one worker and work for it by turns: one sends, while the other
+ * finds nothing more and rests. Each message is begun by one of them; what one handler wrote the
+ * next one sees, on whatever thread, all by plain fields.
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")

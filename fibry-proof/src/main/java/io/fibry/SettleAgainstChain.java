@@ -12,8 +12,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain answers a request while its asker chains to it. The callback runs on the asker's thread or on one of its own, never in the actor's turn. What stands behind {@code allOf} does run there, and here keeps the drain
- * busy for a moment between setting the result and its last look for callbacks: where a chain that only waits for the result would slip in.
+ * A drain answers a request while its asker chains to it. The callback runs on the asker's thread
+ * or on one of its own, never in the actor's turn. What stands behind {@code allOf} does run there,
+ * and here keeps the drain busy for a moment between setting the result and its last look for
+ * callbacks: where a chain that only waits for the result would slip in.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "it was answered before")

@@ -2,7 +2,9 @@ package io.fibry;
 
 import io.fibry.mailbox.Sharing;
 
-/** Actors for stress tests: their strategy is the thread that sends, since jcstress brings its own. */
+/**
+ * Actors for stress tests: their strategy is the thread that sends, since jcstress brings its own.
+ */
 final class Stage {
   /** What is counted of one message that nobody waits for. */
   static class Counted {
@@ -10,7 +12,8 @@ final class Stage {
     int buried; // by the dead-letter listener
   }
 
-  private static final Scope SCOPE = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++), null);
+  private static final Scope SCOPE =
+      new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++), null);
 
   private Stage() {}
 
@@ -19,6 +22,7 @@ final class Stage {
   }
 
   static ActorCell pool(int workers, Handler<Object> handler) {
-    return (ActorCell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers)).newActor(handler);
+    return (ActorCell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers))
+        .newActor(handler);
   }
 }

@@ -12,7 +12,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Two threads of the platform hand over a task each, while a third runs what was started, and looks as an actor on a fiber does. How often each was run, once all that was started has run. */
+/**
+ * Two threads of the platform hand over a task each, while a third runs what was started, and looks
+ * as an actor on a fiber does. How often each was run, once all that was started has run.
+ */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each once")
 @Outcome(expect = FORBIDDEN, desc = "one was forgotten, or run twice")

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * A request, between the drain that begins and answers it and those who take it back: exactly one outcome, and handled or taken back before, not both. Where its callbacks run, jcstress shows: Lincheck knows no virtual
- * threads.
+ * A request, between the drain that begins and answers it and those who take it back: exactly one
+ * outcome, and handled or taken back before, not both. Where its callbacks run, jcstress shows:
+ * Lincheck knows no virtual threads.
  */
 class AskedTest {
   private static final int SCHEDULES = 40;
@@ -155,7 +156,8 @@ class AskedTest {
     var drain = Schedules.start(race::drain);
     between.await(); // the result is set, and the drain will look for callbacks again
 
-    var asker = Schedules.start(race.asked::newIncompleteFuture); // as the JDK does where it saw no result yet
+    // as the JDK does where it saw no result yet
+    var asker = Schedules.start(race.asked::newIncompleteFuture);
     boolean through = asker.join(Duration.ofSeconds(5));
     gate.countDown();
     Schedules.join(drain, asker);

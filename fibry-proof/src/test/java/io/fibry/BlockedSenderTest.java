@@ -14,8 +14,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sender that waits for room, against all that may end its wait: whoever takes an element, the close, an interrupt, the end of its time. It goes on in any case; what it was told is in the queue was in it, once; what
- * it was told is not, never was.
+ * A sender that waits for room, against all that may end its wait: whoever takes an element, the
+ * close, an interrupt, the end of its time. It goes on in any case; what it was told is in the
+ * queue was in it, once; what it was told is not, never was.
  */
 class BlockedSenderTest {
   private static final int SCHEDULES = 40;

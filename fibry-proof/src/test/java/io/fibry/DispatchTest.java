@@ -8,8 +8,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Strategies that misbehave: that throw, that take the activation and throw then, that run it twice. The right to run is neither lost nor doubled: every message is handled once, by one thread at a time. Where the engine
- * would hand an activation out again by timer, on a virtual thread, these tests do it in its place.
+ * Strategies that misbehave: that throw, that take the activation and throw then, that run it
+ * twice. The right to run is neither lost nor doubled: every message is handled once, by one thread
+ * at a time. Where the engine would hand an activation out again by timer, on a virtual thread,
+ * these tests do it in its place.
  */
 class DispatchTest {
   private static final int SCHEDULES = 40;

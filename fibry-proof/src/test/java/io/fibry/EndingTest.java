@@ -11,8 +11,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The ways to end against sending and asking. Sent and taken: handled or buried, once. Refused: never handled. Asked: answered or failed. The hooks run once, beside no handler and after the last one; all agree upon the
- * reason.
+ * The ways to end against sending and asking. Sent and taken: handled or buried, once. Refused:
+ * never handled. Asked: answered or failed. The hooks run once, beside no handler and after the
+ * last one; all agree upon the reason.
  */
 class EndingTest {
   @Test
@@ -48,7 +49,8 @@ class EndingTest {
     private volatile boolean stops; // somebody has called askExit
     private volatile boolean finishes; // or sendPoisonPill
     private volatile boolean killed;
-    private final boolean[] last = new boolean[Witness.MESSAGES]; // whether its handler asks for the end
+    // whether its handler asks for the end
+    private final boolean[] last = new boolean[Witness.MESSAGES];
     private boolean asked; // it has; handlers only
 
     Ending(Mailbox<Object> mailbox) {
@@ -119,7 +121,8 @@ class EndingTest {
         case ExitReason.Failed failed -> false;
       };
       if (!fits) witness.fault("nobody asked for an end that is " + reason);
-      if (!killed) witness.requestsFailedBecause(reason); // a kill overrules the reason that others were told
+      // a kill overrules the reason that others were told
+      if (!killed) witness.requestsFailedBecause(reason);
     }
   }
 }

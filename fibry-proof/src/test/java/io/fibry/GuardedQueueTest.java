@@ -13,7 +13,12 @@ import org.jetbrains.lincheck.datastructures.ThreadIdGen;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
-/** The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the right to run, and every element taken, removed, dropped or refused: one of the four. Of each sender, every second one is a task, which is never dropped; the others are letters where the queue takes them. */
+/**
+ * The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the
+ * right to run, and every element taken, removed, dropped or refused: one of the four. Of each
+ * sender, every second one is a task, which is never dropped; the others are letters where the
+ * queue takes them.
+ */
 class GuardedQueueTest {
   @Test
   void refusesWhatIsTooMuch() {
@@ -57,7 +62,8 @@ class GuardedQueueTest {
 
     Offering(Overflow overflow) {
       tasksApart = overflow == Overflow.DROP_OLDEST;
-      queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow), System::nanoTime, (element, nothing) -> (Integer) element);
+      queue = new GuardedQueue<>(Mailbox.bounded(BOUND, overflow), System::nanoTime,
+          (element, nothing) -> (Integer) element);
       for (int i = 0; i < 6; i++) places.add(new ArrayList<>());
     }
 
@@ -127,7 +133,8 @@ class GuardedQueueTest {
     public void check() {
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
-          if (outcomes[sender * EACH + n] != 1) fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
+          if (outcomes[sender * EACH + n] != 1)
+            fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
       if (queue.size() != 0 || queue.poll() != null) fault("something waits, and nobody has the right to run");
       if (wrong != null) throw new AssertionError(wrong);
     }

@@ -9,8 +9,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The plain queue, and the right to run that goes with its tail. Each sender that finds the actor idle works for it on its own thread. Every message is handled once, in the order of its sender, blocks with nothing
- * between, never two handlers at once, and nothing is left when all are quiet.
+ * The plain queue, and the right to run that goes with its tail. Each sender that finds the actor
+ * idle works for it on its own thread. Every message is handled once, in the order of its sender,
+ * blocks with nothing between, never two handlers at once, and nothing is left when all are quiet.
  */
 class PlainQueueTest {
   @Test
@@ -28,7 +29,8 @@ class PlainQueueTest {
   public static class Sending {
     private static final int SELF = 5;
     private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
-    private final boolean[] opens = new boolean[Witness.MESSAGES]; // whether this message is the first of a block of two
+    // whether this message is the first of a block of two
+    private final boolean[] opens = new boolean[Witness.MESSAGES];
     private int second; // of a block, to be handled next; 0: none
 
     private void handle(Witness actor, int message) {

@@ -9,9 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pools whose workers work on the thread of whoever gives them something, against their ends. Every message has one outcome, every request completes, states that were made are left, and the pool ends.
+ * Pools whose workers work on the thread of whoever gives them something, against their ends. Every
+ * message has one outcome, every request completes, states that were made are left, and the pool
+ * ends.
  *
- * <p>Catches: a worker that leaves and takes what is on its way to him for done; one that ends at a pill that overtook a message; an end that is not seen by who was just about to give something.
+ * <p>Catches: a worker that leaves and takes what is on its way to him for done; one that ends at a
+ * pill that overtook a message; an end that is not seen by who was just about to give something.
  */
 class PoolTest {
   private static final int SCHEDULES = 8;
@@ -27,8 +30,10 @@ class PoolTest {
     private int most;
 
     Stage(Sharing<Object> sharing) {
-      var scope = new Scope("proof", Scope.ROOT.options().withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()), null);
-      pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.stop().withoutLog()).shared(sharing).initialState(this::make).onStop(this::leave)
+      var scope = new Scope("proof",
+          Scope.ROOT.options().withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()), null);
+      pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run)
+          .onFailure(FailurePolicy.stop().withoutLog()).shared(sharing).initialState(this::make).onStop(this::leave)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }
 

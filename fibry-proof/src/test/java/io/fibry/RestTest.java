@@ -10,21 +10,28 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rest before a restart, and restarts asked for from outside, against ends, senders and the timer. The right to run that lies at rest is taken up once, never twice, and never forgotten: an end comes without the timer.
- * States that were made are left, once each.
+ * The rest before a restart, and restarts asked for from outside, against ends, senders and the
+ * timer. The right to run that lies at rest is taken up once, never twice, and never forgotten: an
+ * end comes without the timer. States that were made are left, once each.
  *
- * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without its {@code wake}, a {@code wake} that leaves what it took. {@link RestartAgainstEnd} catches the rest.
+ * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without its
+ * {@code wake}, a {@code wake} that leaves what it took. {@link RestartAgainstEnd} catches the
+ * rest.
  */
 class RestTest {
   private static final int SCHEDULES = 10;
 
-  /** By whose clock a rest is over when the test says so, also after it was cancelled: a timer may be on its way. */
+  /**
+   * By whose clock a rest is over when the test says so, also after it was cancelled: a timer may
+   * be on its way.
+   */
   private static final class Held extends Witness.Never {
     private volatile Runnable due;
 
     @Override
     public Timer after(Duration delay, Runnable task) {
-      if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task; // the other one is a killer's patience
+      // the other one is a killer's patience
+      if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task;
       return () -> true;
     }
 
@@ -34,7 +41,10 @@ class RestTest {
     }
   }
 
-  /** An actor that fails at -1, and what is seen of it. The counters are plain: only who has the right to run writes them. */
+  /**
+   * An actor that fails at -1, and what is seen of it. The counters are plain: only who has the
+   * right to run writes them.
+   */
   private static final class Stage {
     final Held time = new Held();
     final ActorCell cell;
@@ -48,7 +58,8 @@ class RestTest {
     Stage() {
       var scope = new Scope("proof", Scope.ROOT.options().withScheduler(time).withGrace(Duration.ofHours(1)), null);
       var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
-      cell = (ActorCell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made).onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
+      cell = (ActorCell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
+          .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
     }
 
     private void handle(Object message) {
@@ -166,7 +177,8 @@ class RestTest {
 
       assertEquals(2, stage.handled);
       assertEquals(ActorCell.OPEN, stage.cell.phase);
-      assertTrue(stage.stopped >= 1 && stage.made - stage.stopped <= 1, "made " + stage.made + ", left " + stage.stopped);
+      assertTrue(stage.stopped >= 1 && stage.made - stage.stopped <= 1,
+          "made " + stage.made + ", left " + stage.stopped);
       stage.check(2);
     });
   }

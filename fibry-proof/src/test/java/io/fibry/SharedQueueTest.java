@@ -15,11 +15,15 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of a pool by itself, with two workers. Every element is taken by one of them, removed, or buried at the end: one of the three, and none is left. Of a key never two at once, and each sender's in their order;
- * never more at once than permits; the pill's turn comes after all that was there before it.
+ * The queue of a pool by itself, with two workers. Every element is taken by one of them, removed,
+ * or buried at the end: one of the three, and none is left. Of a key never two at once, and each
+ * sender's in their order; never more at once than permits; the pill's turn comes after all that
+ * was there before it.
  *
- * <p>Catches, each tried by changing {@link SharedQueue}: a worker that rests without looking whether something has come, a message that is done and does not free its key, or its permits; an offer that does not say that
- * somebody rests; a removal that leaves those behind it where they are.
+ * <p>Catches, each tried by changing {@link SharedQueue}: a worker that rests without looking
+ * whether something has come, a message that is done and does not free its key, or its permits; an
+ * offer that does not say that somebody rests; a removal that leaves those behind it where they
+ * are.
  */
 class SharedQueueTest {
   @Test
@@ -93,7 +97,7 @@ class SharedQueueTest {
     }
 
     private void work(Seat<Integer> seat) {
-      for (var element = seat.item(); element != null; ) {
+      for (var element = seat.item(); element != null;) {
         boolean others = seat.ready();
         handle(element);
         var next = queue.next(seat, element);
@@ -143,7 +147,8 @@ class SharedQueueTest {
       if (ended) end(); // as whoever comes too late does
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
-          if (outcomes[sender * EACH + n] != 1) fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
+          if (outcomes[sender * EACH + n] != 1)
+            fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
       if (!queue.isIdle() || queue.poll() != null) fault("something waits, and everybody rests");
       if (wrong != null) throw new AssertionError(wrong);
     }

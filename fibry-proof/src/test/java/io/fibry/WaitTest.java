@@ -12,10 +12,14 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handlers that publish that they wait, then walk. Of those that close a ring together at least one finds it; a ring that was never whole is found by nobody.
+ * Handlers that publish that they wait, then walk. Of those that close a ring together at least one
+ * finds it; a ring that was never whole is found by nobody.
  *
- * <p>Catches, each tried by changing {@link Wait}: a ring looked for before the wait is published (both threads switched in between: {@code ofTwoThat..}, {@code ofThreeThat..}); published in the innermost activation alone
- * ({@code aRingThroughANestedHandler..}); a ring read once, and an edge that counts although it was answered or promised ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
+ * <p>Catches, each tried by changing {@link Wait}: a ring looked for before the wait is published
+ * (both threads switched in between: {@code ofTwoThat..}, {@code ofThreeThat..}); published in the
+ * innermost activation alone ({@code aRingThroughANestedHandler..}); a ring read once, and an edge
+ * that counts although it was answered or promised ({@code whoAnswersFirst..},
+ * {@code whoPromisesFirst..}).
  */
 class WaitTest {
   private static final int SCHEDULES = 60;
@@ -42,7 +46,9 @@ class WaitTest {
       return this;
     }
 
-    /** Waits for another until it is told, or all is over: publishes and walks, and leaves it there. */
+    /**
+     * Waits for another until it is told, or all is over: publishes and walks, and leaves it there.
+     */
     void waitFor(Member other) {
       handler.thread = Thread.currentThread();
       innermost.thread = Thread.currentThread();

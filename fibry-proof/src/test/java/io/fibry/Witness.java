@@ -9,8 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * An actor and what it was seen to do. Messages are numbers, each sender's own ones in their order. The fields are plain ones on purpose: only who has the right to run writes what handlers see, so a
- * second one shows, and the model checker may switch threads at each access.
+ * An actor and what it was seen to do. Messages are numbers, each sender's own ones in their order.
+ * The fields are plain ones on purpose: only who has the right to run writes what handlers see, so
+ * a second one shows, and the model checker may switch threads at each access.
  */
 final class Witness {
   /** What a handler does besides being seen. */
@@ -28,7 +29,8 @@ final class Witness {
   final ActorCell cell;
   private final int[] handled = new int[MESSAGES]; // how often, by message
   private final int[] buried = new int[MESSAGES]; // how often it was a dead letter
-  private final int[] answers = new int[MESSAGES]; // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  private final int[] answers = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
   private final int[] sent = new int[SENDERS]; // by sender; each writes its own
   private final int[] newest = new int[SENDERS]; // that was handled, by sender
@@ -39,7 +41,9 @@ final class Witness {
   private String wrong; // the first thing that was
 
   Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
-    scope = new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler), null);
+    scope = new Scope("proof",
+        Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler),
+        null);
     cell = (ActorCell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, also);
       return message;
@@ -127,7 +131,8 @@ final class Witness {
   private void checkOne(int message) {
     var request = requests[message];
     if (request != null) checkRequest(message, request);
-    else if (handled[message] + buried[message] != 1) fault(message + " was handled " + handled[message] + " times and buried " + buried[message] + " times");
+    else if (handled[message] + buried[message] != 1)
+      fault(message + " was handled " + handled[message] + " times and buried " + buried[message] + " times");
     else if (answers[message] == -1 && handled[message] != 0) fault(message + " was refused, and handled");
   }
 
@@ -135,14 +140,18 @@ final class Witness {
     if (handled[message] > 1) fault(message + " was handled twice");
     if (!request.isDone()) fault("the request " + message + " has no outcome");
     else if (request.isCancelled()) return; // before it was begun or after
-    else if (request.isCompletedExceptionally() == (handled[message] == 1)) fault("the request " + message + " was handled and failed, or neither");
-    else if (handled[message] == 1 && !request.join().equals(message)) fault("the request " + message + " was answered " + request.join());
+    else if (request.isCompletedExceptionally() == (handled[message] == 1))
+      fault("the request " + message + " was handled and failed, or neither");
+    else if (handled[message] == 1 && !request.join().equals(message))
+      fault("the request " + message + " was answered " + request.join());
   }
 
   /** What was told to those whose request was not handled, is how it ended. */
   void requestsFailedBecause(ExitReason reason) {
     for (var request : requests)
-      if (request != null && failure(request) instanceof ActorStoppedException stopped && !stopped.reason().equals(reason)) fault("told it was " + stopped.reason() + ", but it was " + reason);
+      if (request != null && failure(request) instanceof ActorStoppedException stopped
+          && !stopped.reason().equals(reason))
+        fault("told it was " + stopped.reason() + ", but it was " + reason);
   }
 
   /** Why a request failed; null if it did not. */

@@ -4,7 +4,9 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 
-/** A typed protocol: a sealed interface of records, and each request knows the type of its answer. */
+/**
+ * A typed protocol: a sealed interface of records, and each request knows the type of its answer.
+ */
 class Account {
   sealed interface Message {}
   record Deposit(long cents) implements Message {}
@@ -13,7 +15,10 @@ class Account {
 
   private long cents;
 
-  /** The compiler sees to it that no case is forgotten, and that each answer is of its request's type. */
+  /**
+   * The compiler sees to it that no case is forgotten, and that each answer is of its request's
+   * type.
+   */
   void handle(Message message, ActorContext<Message> context) {
     switch (message) {
       case Deposit d -> cents += d.cents();

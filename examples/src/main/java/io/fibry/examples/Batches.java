@@ -9,27 +9,35 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** Messages handled many at a time: as lists, counted, or merged by a key. What is left at the end is handled too; what fails, fails together. */
+/**
+ * Messages handled many at a time: as lists, counted, or merged by a key. What is left at the end
+ * is handled too; what fails, fails together.
+ */
 class Batches {
   record Price(String of, int cents) {}
 
   public static void main(String[] args) {
-    Actor<Integer> log = Stereotypes.def().batch(3, Duration.ofSeconds(1), batch -> System.out.println("written at once: " + batch));
+    Actor<Integer> log =
+        Stereotypes.def().batch(3, Duration.ofSeconds(1), batch -> System.out.println("written at once: " + batch));
     for (int i = 1; i <= 7; i++) log.sendMessage(i);
     log.close();
 
-    try (var shop = ActorSystem.openScope("shop", o -> o.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
-      Actor<String> strict = Batch.lists(shop.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, Duration.ofSeconds(1), batch -> {
-        if (batch.contains("bad")) throw new IllegalArgumentException("bad");
-      });
+    try (var shop = ActorSystem.openScope("shop",
+        o -> o.withDeadLetters(letter -> System.out.println("failed together: " + letter.message())))) {
+      Actor<String> strict = Batch.lists(shop.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2,
+          Duration.ofSeconds(1), batch -> {
+            if (batch.contains("bad")) throw new IllegalArgumentException("bad");
+          });
       strict.sendMessages(List.of("bad", "good"));
     }
 
-    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10), (Map<String, Long> counts) -> System.out.println("clicks: " + counts));
+    Actor<String> clicks = Batch.counts(ActorSystem.named("clicks"), 1_000, Duration.ofSeconds(10),
+        (Map<String, Long> counts) -> System.out.println("clicks: " + counts));
     List.of("home", "shop", "home").forEach(clicks::sendMessage);
     clicks.close();
 
-    Actor<Price> prices = Batch.merged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::of, (before, after) -> after, Batches::print);
+    Actor<Price> prices = Batch.merged(ActorSystem.anonymous(), 1_000, Duration.ofSeconds(10), Price::of,
+        (before, after) -> after, Batches::print);
     List.of(new Price("apple", 20), new Price("pear", 45), new Price("apple", 30)).forEach(prices::sendMessage);
     prices.close();
   }

@@ -29,7 +29,8 @@ class Bounded {
     var sender = Stereotypes.fibers().runOnce(() -> {
       for (var message : new String[] {"1st", "2nd", "3rd"}) taken.add(actor.sendMessage(message));
     });
-    if (overflow != Overflow.BLOCK) sender.waitForExit(); // a blocked sender goes on only when there is room
+    // a blocked sender goes on only when there is room
+    if (overflow != Overflow.BLOCK) sender.waitForExit();
     gate.countDown();
     sender.waitForExit();
     actor.close();

@@ -11,7 +11,10 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 
-/** A chat: each client is a conversation, and an actor to write to. A client too slow is cut off, and holds nobody up. */
+/**
+ * A chat: each client is a conversation, and an actor to write to. A client too slow is cut off,
+ * and holds nobody up.
+ */
 class ChatServer {
   private static final Topic<String> room = Topic.of(ActorSystem.named("room"));
 
@@ -46,7 +49,8 @@ class ChatServer {
   private record Client(Socket socket, BufferedReader in, PrintWriter out) implements AutoCloseable {
     static Client of(int port, String name) throws IOException {
       var socket = new Socket(InetAddress.getLoopbackAddress(), port);
-      var client = new Client(socket, new BufferedReader(new InputStreamReader(socket.getInputStream())), new PrintWriter(socket.getOutputStream(), true));
+      var client = new Client(socket, new BufferedReader(new InputStreamReader(socket.getInputStream())),
+          new PrintWriter(socket.getOutputStream(), true));
       client.out.println(name);
       return client;
     }

@@ -19,6 +19,7 @@ class ContextSwitch {
     Stereotypes.def().runOnceSilent(() -> {
       for (int i = 0; i < requests; i++) act.sendMessageReturn(i).get();
     }).closeOnExit(act).waitForExit();
-    System.out.println(requests + " requests between " + label + ": " + (System.nanoTime() - start) / 1_000_000 + " ms");
+    System.out
+        .println(requests + " requests between " + label + ": " + (System.nanoTime() - start) / 1_000_000 + " ms");
   }
 }

@@ -9,9 +9,11 @@ import java.util.concurrent.CountDownLatch;
 /** No message disappears silently: who listens is told which one was not handled, and why. */
 class DeadLetters {
   public static void main(String[] args) throws Exception {
-    ActorSystem.configure(o -> o.withDeadLetters(letter -> System.out.println(letter.actor() + " lost " + letter.message() + ": " + letter.reason())));
+    ActorSystem.configure(o -> o.withDeadLetters(
+        letter -> System.out.println(letter.actor() + " lost " + letter.message() + ": " + letter.reason())));
 
-    var divider = ActorSystem.named("divider").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> System.out.println("100 / " + n + " = " + 100 / n));
+    var divider = ActorSystem.named("divider").onFailure(FailurePolicy.goOn().withoutLog())
+        .newActor((Integer n) -> System.out.println("100 / " + n + " = " + 100 / n));
     divider.sendMessage(0);
     divider.sendMessage(5);
     divider.close();

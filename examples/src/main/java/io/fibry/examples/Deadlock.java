@@ -6,7 +6,10 @@ import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import java.util.function.UnaryOperator;
 
-/** Two who wait for each other would wait for ever; instead one of them is told, with the whole ring. */
+/**
+ * Two who wait for each other would wait for ever; instead one of them is told, with the whole
+ * ring.
+ */
 class Deadlock {
   private static ActorWithReturn<String, String> ann;
   private static ActorWithReturn<String, String> bob;
@@ -25,6 +28,7 @@ class Deadlock {
   }
 
   private static ActorWithReturn<String, String> actor(String name, UnaryOperator<String> handler) {
-    return ActorSystem.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String question) -> handler.apply(question));
+    return ActorSystem.named(name).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((String question) -> handler.apply(question));
   }
 }

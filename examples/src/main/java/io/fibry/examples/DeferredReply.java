@@ -7,7 +7,10 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
-/** Answering later: the actor promises an answer, goes on with other messages, and one of them brings what was promised. */
+/**
+ * Answering later: the actor promises an answer, goes on with other messages, and one of them
+ * brings what was promised.
+ */
 class DeferredReply {
   sealed interface Hotel {}
   record Wait(String guest) implements Hotel, Request<Wait, Integer> {}

@@ -5,7 +5,10 @@ import io.fibry.Request;
 import io.fibry.fsm.Fsm;
 import java.time.Duration;
 
-/** A state machine: states and messages are sealed types, and the table says what leads where. What comes too early waits for its state. */
+/**
+ * A state machine: states and messages are sealed types, and the table says what leads where. What
+ * comes too early waits for its state.
+ */
 class Door {
   sealed interface State {}
   record Closed() implements State {}

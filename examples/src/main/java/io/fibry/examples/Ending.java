@@ -32,6 +32,7 @@ class Ending {
     if (!how.equals("kill")) gate.countDown();
     actor.waitForExit();
 
-    System.out.println(how + ": handled " + handled + ", " + actor.onExit().join() + ", takes more: " + actor.sendMessage(4));
+    System.out
+        .println(how + ": handled " + handled + ", " + actor.onExit().join() + ", takes more: " + actor.sendMessage(4));
   }
 }

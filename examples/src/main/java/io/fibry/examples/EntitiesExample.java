@@ -10,7 +10,11 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 
-/** An actor for each account: made when it is used, ended when nobody has used it for ten minutes. What the one saves, the next one loads. Give another number of accounts: a million fit into 400 MB. */
+/**
+ * An actor for each account: made when it is used, ended when nobody has used it for ten minutes.
+ * What the one saves, the next one loads. Give another number of accounts: a million fit into 400
+ * MB.
+ */
 class EntitiesExample {
   sealed interface Message {}
   record Deposit(long amount) implements Message {}
@@ -41,7 +45,8 @@ class EntitiesExample {
   public static void main(String[] args) throws Exception {
     int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000;
     var clock = new ManualClock(); // without it: the system's
-    var accounts = Entities.of(Duration.ofMinutes(10), clock, (Integer id) -> ActorSystem.anonymous().initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save).newActor(EntitiesExample::handle));
+    var accounts = Entities.of(Duration.ofMinutes(10), clock, (Integer id) -> ActorSystem.anonymous()
+        .initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save).newActor(EntitiesExample::handle));
 
     accounts.actor(0).sendMessage(new Deposit(1));
     clock.advance(Duration.ofMinutes(20));

@@ -4,7 +4,10 @@ import io.fibry.ActorSystem;
 import java.util.HashMap;
 import java.util.concurrent.CompletableFuture;
 
-/** An actor is an executor: what a future brings comes back into the actor's turn, where it may touch its state. */
+/**
+ * An actor is an executor: what a future brings comes back into the actor's turn, where it may
+ * touch its state.
+ */
 class Executor {
   /** Stands for a client library that answers on threads of its own. */
   private static CompletableFuture<Integer> price(String what) {
@@ -13,7 +16,8 @@ class Executor {
 
   public static void main(String[] args) {
     var prices = new HashMap<String, Integer>(); // needs no lock: only the actor's turns touch it
-    var shop = ActorSystem.named("shop").newActor((String what) -> System.out.println(what + " costs " + prices.get(what)));
+    var shop =
+        ActorSystem.named("shop").newActor((String what) -> System.out.println(what + " costs " + prices.get(what)));
 
     var hat = price("hat").thenAcceptAsync(cents -> prices.put("hat", cents), shop);
     var shoes = price("shoes").thenAcceptAsync(cents -> prices.put("shoes", cents), shop);

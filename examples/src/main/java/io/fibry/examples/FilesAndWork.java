@@ -9,8 +9,11 @@ import io.fibry.pool.Pools;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A program reads files and computes. Here the disk is as slow as can be: it answers nobody until all else is done. Where both share one pool of threads, reads sit on all of them soon, and next to nothing is computed
- * meanwhile. On fibers a read that waits needs no thread, and the pool has its threads for computing. (A real disk answers in between: the scenario file-reads measures what is gained then.)
+ * A program reads files and computes. Here the disk is as slow as can be: it answers nobody until
+ * all else is done. Where both share one pool of threads, reads sit on all of them soon, and next
+ * to nothing is computed meanwhile. On fibers a read that waits needs no thread, and the pool has
+ * its threads for computing. (A real disk answers in between: the scenario file-reads measures what
+ * is gained then.)
  */
 class FilesAndWork {
   private static final int READS = 400;
@@ -20,7 +23,8 @@ class FilesAndWork {
     for (int computations : new int[] {133, 400, 1_200, 2_800}) {
       long together = computedMeanwhile(computations, false);
       long apart = computedMeanwhile(computations, true);
-      System.out.println(READS + " reads wait, " + computations + " computations: done in one pool " + together + ", with the reads on fibers " + apart);
+      System.out.println(READS + " reads wait, " + computations + " computations: done in one pool " + together
+          + ", with the reads on fibers " + apart);
     }
   }
 

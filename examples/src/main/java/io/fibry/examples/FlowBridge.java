@@ -5,7 +5,10 @@ import io.fibry.flow.Flows;
 import io.fibry.flow.Generator;
 import java.util.concurrent.SubmissionPublisher;
 
-/** Actors at both ends of a java.util.concurrent.Flow: a stream feeds one, and what one makes is a stream. */
+/**
+ * Actors at both ends of a java.util.concurrent.Flow: a stream feeds one, and what one makes is a
+ * stream.
+ */
 class FlowBridge {
   public static void main(String[] args) {
     var printer = ActorSystem.named("printer").newActor((String line) -> System.out.println(line));

@@ -8,15 +8,20 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** Passes on what comes in at a port, and what is answered: with limits, at the pace of who reads, and each end of a stream as that. */
+/**
+ * Passes on what comes in at a port, and what is answered: with limits, at the pace of who reads,
+ * and each end of a stream as that.
+ */
 class Forwarder {
   public static void main(String[] args) throws IOException {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8); // to the end, which the forwarder passes on
+      // to the end, which the forwarder passes on
+      var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       connection.getOutputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });
-    var forwarder = Stereotypes.fibers().tcpForwarder(0, new InetSocketAddress(loopback, target.port()), o -> o.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));
+    var forwarder = Stereotypes.fibers().tcpForwarder(0, new InetSocketAddress(loopback, target.port()),
+        o -> o.withMaxConnections(100).withIdleLimit(Duration.ofMinutes(5)));
 
     for (var question : new String[] {"who is there?", "and now?"}) {
       try (var socket = new Socket(loopback, forwarder.port())) {

@@ -5,12 +5,15 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Generator;
 import java.io.IOException;
 
-/** Sequences made by actors while they are read: the producer runs ahead, so far and no further, and ends with its reader. */
+/**
+ * Sequences made by actors while they are read: the producer runs ahead, so far and no further, and
+ * ends with its reader.
+ */
 class Generators {
   public static void main(String[] args) {
     Generator<Long> fibonacci = Generator.of(ActorSystem.named("fibonacci"), 100, out -> {
       try {
-        for (long a = 0, b = 1; ; b += a, a = b - a) out.yield(a);
+        for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a);
       } finally {
         System.out.println("the producer has ended");
       }
@@ -19,7 +22,8 @@ class Generators {
       System.out.println("the first ten: " + numbers.limit(10).toList());
     } // here the producer is ended
 
-    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()); // the reader is told
+    // the reader is told
+    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
     Generator<String> lines = Generator.of(silent, 10, out -> {
       out.yield("one line");
       out.yield("another line");

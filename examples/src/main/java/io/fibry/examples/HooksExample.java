@@ -4,7 +4,10 @@ import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 
-/** Code before, after and on the error of a function, in line or in an actor of its own. On fibers, 100,000 hooks that take a second each take seconds together. */
+/**
+ * Code before, after and on the error of a function, in line or in an actor of its own. On fibers,
+ * 100,000 hooks that take a second each take seconds together.
+ */
 class HooksExample {
   public static void main(String[] args) throws Exception {
     var half = Stereotypes.fibers().hooks(HooksExample::half)
@@ -20,14 +23,16 @@ class HooksExample {
 
     int calls = args.length == 0 ? 100_000 : Integer.parseInt(args[0]);
     var done = new CountDownLatch(calls);
-    var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> { // nobody waits for it; beforeAsync, onErrorAsync: the same
+    // nobody waits for it; beforeAsync, onErrorAsync: the same
+    var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> {
       Thread.sleep(1_000);
       done.countDown();
     });
     var actor = ActorSystem.anonymous().newActorWithReturn(slow);
     long began = System.nanoTime();
     for (int i = 0; i < calls; i++) actor.ask(2 * i);
-    System.out.println(calls + " calls with a hook of a second each: answered after " + (System.nanoTime() - began) / 1_000_000 + " ms");
+    System.out.println(calls + " calls with a hook of a second each: answered after "
+        + (System.nanoTime() - began) / 1_000_000 + " ms");
     done.await();
     System.out.println("all hooks done: " + (System.nanoTime() - began) / 1_000_000 + " ms");
   }

@@ -10,7 +10,10 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-/** A hundred calls to a server that takes 1.5 ms for each: one after the other, the time adds up; all at once, it is waited for once. To wait costs neither side a thread. */
+/**
+ * A hundred calls to a server that takes 1.5 ms for each: one after the other, the time adds up;
+ * all at once, it is waited for once. To wait costs neither side a thread.
+ */
 class HttpCalls {
   private static final int CALLS = 100;
 
@@ -26,10 +29,12 @@ class HttpCalls {
           all.await();
           return "Hello";
         });
-    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes); var web = Stereotypes.fibers().downloader(o -> o.withParallel(CALLS))) {
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes);
+        var web = Stereotypes.fibers().downloader(o -> o.withParallel(CALLS))) {
       var address = "http://localhost:" + server.port();
       System.out.println(inParallel(web, URI.create(address + "/together")) + " calls were at the server together");
-      for (int round = 0; round < 3; round++) inParallel(web, URI.create(address + "/slow")); // warms up
+      // warms up
+      for (int round = 0; round < 3; round++) inParallel(web, URI.create(address + "/slow"));
 
       long began = System.nanoTime();
       for (int i = 0; i < CALLS; i++) web.ask(URI.create(address + "/slow"));

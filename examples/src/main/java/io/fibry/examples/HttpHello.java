@@ -3,7 +3,10 @@ package io.fibry.examples;
 import io.fibry.stereotype.Stereotypes;
 import java.net.URI;
 
-/** An HTTP server in one line. With a port as argument it serves until it is stopped, a target for {@code ab -k} and {@code wrk}; without one it asks itself. */
+/**
+ * An HTTP server in one line. With a port as argument it serves until it is stopped, a target for
+ * {@code ab -k} and {@code wrk}; without one it asks itself.
+ */
 class HttpHello {
   public static void main(String[] args) throws Exception {
     int port = args.length == 0 ? 0 : Integer.parseInt(args[0]);

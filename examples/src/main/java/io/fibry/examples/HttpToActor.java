@@ -14,15 +14,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Requests are handed over to an actor, whose full mailbox is a 503; what it does is told to browsers as it happens. */
+/**
+ * Requests are handed over to an actor, whose full mailbox is a 503; what it does is told to
+ * browsers as it happens.
+ */
 class HttpToActor {
   public static void main(String[] args) throws Exception {
     Topic<String> news = Topic.of(ActorSystem.named("news"));
-    var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT)).initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String what) -> {
-      orders.add(what);
-      news.publish("sold: " + what);
-      return orders.size();
-    });
+    var shop = ActorSystem.named("shop").mailbox(Mailbox.bounded(200, Overflow.REJECT))
+        .initialState(ArrayList<String>::new).newActorWithReturn((ArrayList<String> orders, String what) -> {
+          orders.add(what);
+          news.publish("sold: " + what);
+          return orders.size();
+        });
     var watched = new CountDownLatch(1);
     var routes = HttpRoutes.none()
         .text("/order", exchange -> "order " + shop.ask(exchange.text())) // full: 503, late: 504
@@ -33,12 +37,15 @@ class HttpToActor {
           browser.waitForExit();
         });
 
-    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(news, shop); var client = HttpClient.newHttpClient()) {
+    try (var server = Stereotypes.fibers().embeddedHttpServer(0, routes).closeOnExit(news, shop);
+        var client = HttpClient.newHttpClient()) {
       var address = "http://localhost:" + server.port();
-      var events = client.sendAsync(HttpRequest.newBuilder(URI.create(address + "/news")).build(), BodyHandlers.ofLines());
+      var events =
+          client.sendAsync(HttpRequest.newBuilder(URI.create(address + "/news")).build(), BodyHandlers.ofLines());
       watched.await();
       for (var what : List.of("hat", "shoes")) {
-        var order = HttpRequest.newBuilder(URI.create(address + "/order")).POST(HttpRequest.BodyPublishers.ofString(what)).build();
+        var order = HttpRequest.newBuilder(URI.create(address + "/order"))
+            .POST(HttpRequest.BodyPublishers.ofString(what)).build();
         System.out.println(client.send(order, BodyHandlers.ofString()).body());
       }
       server.sendPoisonPill(); // ends the stream of events, too

@@ -3,11 +3,15 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 
-/** An actor as cheap as a lock: while it is idle, who asks from a virtual thread runs the handler itself. */
+/**
+ * An actor as cheap as a lock: while it is idle, who asks from a virtual thread runs the handler
+ * itself.
+ */
 class InlineRequests {
   public static void main(String[] args) {
     var usual = ActorSystem.anonymous().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
-    var inline = ActorSystem.anonymous().inlineRequests().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
+    var inline =
+        ActorSystem.anonymous().inlineRequests().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());
 
     Stereotypes.fibers().runOnce(() -> {
       System.out.println("on the asker's own thread, as usual: " + usual.ask(Thread.currentThread()));

@@ -11,7 +11,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Thousands of devices, each with a long conversation of its own: an actor that mostly waits. They report when they are asked to. The argument says how many; each takes two file descriptors, since both ends are in here. */
+/**
+ * Thousands of devices, each with a long conversation of its own: an actor that mostly waits. They
+ * report when they are asked to. The argument says how many; each takes two file descriptors, since
+ * both ends are in here.
+ */
 class IotGateway {
   private static final int ROUNDS = 3;
   private static final LongAdder sum = new LongAdder();

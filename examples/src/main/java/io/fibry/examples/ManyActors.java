@@ -5,7 +5,10 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A million actors that wait for work: each is an object, and gets a thread only while it has something to do. */
+/**
+ * A million actors that wait for work: each is an object, and gets a thread only while it has
+ * something to do.
+ */
 class ManyActors {
   public static void main(String[] args) {
     var actors = new ArrayList<Sink<Void>>();

@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
 
-/** Counts words, each text by an actor of its own, eight at a time; results are folded as they come, in the order of the texts. */
+/**
+ * Counts words, each text by an actor of its own, eight at a time; results are folded as they come,
+ * in the order of the texts.
+ */
 class MapReduceExample {
   private static Map<String, Integer> count(String text) {
     var words = new TreeMap<String, Integer>();
@@ -25,10 +28,12 @@ class MapReduceExample {
   public static void main(String[] args) {
     var texts = List.of("to be or not to be", "that is the question", "to sleep to dream");
 
-    var words = MapReduce.start(ActorSystem.anonymous(), 8, texts, MapReduceExample::count, Map.of(), MapReduceExample::add);
+    var words =
+        MapReduce.start(ActorSystem.anonymous(), 8, texts, MapReduceExample::count, Map.of(), MapReduceExample::add);
     System.out.println(words.join());
 
-    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()); // who waits is told
+    // who waits is told
+    var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
     var sum = MapReduce.start(silent, 8, List.of("1", "2", "three"), Integer::parseInt, 0, Integer::sum);
     try {
       sum.join();

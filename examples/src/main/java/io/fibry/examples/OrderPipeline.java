@@ -5,7 +5,10 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Pipeline;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Lines become orders, orders get prices, prices are summed up: three stages that work at the same time, the slow one four times. */
+/**
+ * Lines become orders, orders get prices, prices are summed up: three stages that work at the same
+ * time, the slow one four times.
+ */
 class OrderPipeline {
   record Order(int number, String what) {}
 
@@ -16,21 +19,25 @@ class OrderPipeline {
     var most = new AtomicInteger();
     var sum = new AtomicInteger();
     var last = new AtomicInteger();
-    ActorSystem.configure(o -> o.withDeadLetters(letter -> System.out.println(letter.actor() + " could not do '" + letter.message() + "': " + letter.cause().orElseThrow().getMessage())));
+    ActorSystem.configure(o -> o.withDeadLetters(letter -> System.out.println(
+        letter.actor() + " could not do '" + letter.message() + "': " + letter.cause().orElseThrow().getMessage())));
 
-    var lines = Pipeline.from(ActorSystem.named("orders").onFailure(FailurePolicy.goOn().withoutLog()), OrderPipeline::parse)
-        .then(4, order -> { // four at once, passed on in the order they came
-          most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-          Thread.sleep(5); // asks somebody
-          atOnce.decrementAndGet();
-          return new Priced(order, 100 + order.what().length());
-        })
-        .into(priced -> {
-          if (priced.order().number() <= last.getAndSet(priced.order().number())) System.out.println("out of order");
-          sum.addAndGet(priced.cents());
-        });
+    var lines =
+        Pipeline.from(ActorSystem.named("orders").onFailure(FailurePolicy.goOn().withoutLog()), OrderPipeline::parse)
+            .then(4, order -> { // four at once, passed on in the order they came
+              most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
+              Thread.sleep(5); // asks somebody
+              atOnce.decrementAndGet();
+              return new Priced(order, 100 + order.what().length());
+            })
+            .into(priced -> {
+              if (priced.order().number() <= last.getAndSet(priced.order().number()))
+                System.out.println("out of order");
+              sum.addAndGet(priced.cents());
+            });
 
-    for (int i = 1; i <= 200; i++) lines.sendMessage(i == 100 ? "nonsense" : i + ";hat"); // waits when the pipeline is full
+    // waits when the pipeline is full
+    for (int i = 1; i <= 200; i++) lines.sendMessage(i == 100 ? "nonsense" : i + ";hat");
     lines.close(); // waits until all went through
 
     System.out.println("199 orders, " + sum + " cents, " + most + " priced at once");

@@ -10,8 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Four connections are good for 400 queries a second. For more than half a second 1,000 a second come, then 200 again, and whoever has waited for 200 ms gives up. Where too many may wait, all of them wait too long, and the
- * queries are made for people who have gone; also when the load has fallen.
+ * Four connections are good for 400 queries a second. For more than half a second 1,000 a second
+ * come, then 200 again, and whoever has waited for 200 ms gives up. Where too many may wait, all of
+ * them wait too long, and the queries are made for people who have gone; also when the load has
+ * fallen.
  */
 class Overload {
   public static void main(String[] args) throws Exception {
@@ -32,7 +34,10 @@ class Overload {
     System.out.println(what + ": in time " + answered + " of 600, then " + answeredAfter + " of 80: " + became);
   }
 
-  /** How many of so many clients, one each so many milliseconds, got an answer that they still waited for. */
+  /**
+   * How many of so many clients, one each so many milliseconds, got an answer that they still
+   * waited for.
+   */
   private static int inTime(int clients, int millis, Client client) throws InterruptedException {
     var answers = new AtomicInteger();
     var all = new CountDownLatch(clients);

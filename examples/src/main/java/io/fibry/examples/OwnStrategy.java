@@ -4,7 +4,10 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import java.util.concurrent.Executors;
 
-/** How an actor gets a thread is a function of one argument: run this, soon, on a thread of your choice. */
+/**
+ * How an actor gets a thread is a function of one argument: run this, soon, on a thread of your
+ * choice.
+ */
 class OwnStrategy {
   public static void main(String[] args) {
     Strategy important = activation -> {
@@ -12,11 +15,13 @@ class OwnStrategy {
       thread.setPriority(Thread.MAX_PRIORITY);
       thread.start();
     };
-    var where = ActorSystem.anonymous().strategy(important).newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
+    var where = ActorSystem.anonymous().strategy(important)
+        .newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
     System.out.println(where.ask("mine"));
 
     try (var pool = Executors.newSingleThreadExecutor(task -> new Thread(task, "the pool's thread"))) {
-      var pooled = ActorSystem.anonymous().strategy(Strategy.on(pool)).newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
+      var pooled = ActorSystem.anonymous().strategy(Strategy.on(pool))
+          .newActorWithReturn((String s) -> s + " runs on " + Thread.currentThread().getName());
       System.out.println(pooled.ask("this one"));
     }
   }

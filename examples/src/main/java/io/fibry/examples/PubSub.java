@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/** Prices for all who want them. What a slow subscriber costs, its mailbox says: prices, or the publisher's time. */
+/**
+ * Prices for all who want them. What a slow subscriber costs, its mailbox says: prices, or the
+ * publisher's time.
+ */
 class PubSub {
   private static final CountDownLatch slowOnesAreBusy = new CountDownLatch(2);
   private static final CountDownLatch gate = new CountDownLatch(1);
@@ -24,11 +27,13 @@ class PubSub {
     var fourPrices = new CountDownLatch(4);
 
     prices.subscribe(all::add);
-    prices.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), price -> slowly(latest, price)); // sees the latest
+    // sees the latest
+    prices.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), price -> slowly(latest, price));
     var desk = ActorSystem.named("desk").newActor((Integer price) -> System.out.println("desk: " + price));
     prices.subscribe(desk);
     prices.subscribeOn(Runnable::run, price -> fourPrices.countDown()); // on the publisher's thread
-    prices.subscribe(Mailbox.bounded(2, Overflow.BLOCK), price -> slowly(audited, price)); // sees all, and holds the publisher back
+    // sees all, and holds the publisher back
+    prices.subscribe(Mailbox.bounded(2, Overflow.BLOCK), price -> slowly(audited, price));
 
     prices.publish(1);
     slowOnesAreBusy.await();

@@ -5,19 +5,24 @@ import io.fibry.flow.RateLimit;
 import java.time.Duration;
 import java.util.List;
 
-/** At most three messages in 300 ms: a burst of three at first, then one each 100 ms. All actors of one builder share the limit. */
+/**
+ * At most three messages in 300 ms: a burst of three at first, then one each 100 ms. All actors of
+ * one builder share the limit.
+ */
 class RateLimited {
   private static final Duration PERIOD = Duration.ofMillis(300);
 
   public static void main(String[] args) {
     long began = System.nanoTime();
-    var mailer = RateLimit.of(ActorSystem.named("mailer"), 3, PERIOD).newActor((String mail) -> System.out.println(mail + " after " + millisSince(began)));
+    var mailer = RateLimit.of(ActorSystem.named("mailer"), 3, PERIOD)
+        .newActor((String mail) -> System.out.println(mail + " after " + millisSince(began)));
     for (int i = 1; i <= 6; i++) mailer.sendMessage("mail " + i);
     mailer.close();
 
     long again = System.nanoTime();
     var how = RateLimit.of(ActorSystem.anonymous(), 3, PERIOD);
-    var workers = List.of(how.newActor(RateLimited::work), how.newActor(RateLimited::work), how.newActor(RateLimited::work));
+    var workers =
+        List.of(how.newActor(RateLimited::work), how.newActor(RateLimited::work), how.newActor(RateLimited::work));
     for (int job = 0; job < 9; job++) workers.get(job % 3).sendMessage(job);
     workers.forEach(worker -> worker.close());
     System.out.println("nine jobs of three workers after " + millisSince(again));

@@ -6,7 +6,10 @@ import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Tasks that come later, and again: once, so many times, until they are done. One that fails comes again all the same. */
+/**
+ * Tasks that come later, and again: once, so many times, until they are done. One that fails comes
+ * again all the same.
+ */
 class Scheduled {
   private static final Duration SOON = Duration.ofMillis(20);
 
@@ -32,10 +35,11 @@ class Scheduled {
     }).waitForExit();
 
     var runs = new AtomicInteger();
-    Stereotypes.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())).scheduleAtFixedRate(SOON, SOON, self -> {
-      if (runs.incrementAndGet() == 2) throw new IllegalStateException("no");
-      if (runs.get() == 4) self.askExit();
-    }).waitForExit();
+    Stereotypes.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()))
+        .scheduleAtFixedRate(SOON, SOON, self -> {
+          if (runs.incrementAndGet() == 2) throw new IllegalStateException("no");
+          if (runs.get() == 4) self.askExit();
+        }).waitForExit();
     System.out.println("failed at run 2, and went on: " + runs + " runs");
   }
 }

@@ -13,15 +13,16 @@ class SelectiveReceive {
   record Paid(int id) implements Shop {}
 
   public static void main(String[] args) {
-    Actor<Shop> shop = ActorSystem.named("shop").mailbox(Mailbox.unbounded().selective()).newActor((message, context) -> {
-      switch (message) {
-        case Buy buy -> {
-          var paid = context.receive(Paid.class, p -> p.id() == buy.id(), Duration.ofSeconds(10));
-          context.reply(buy, paid.isPresent() ? "here is your " + buy.what() : "too late");
-        }
-        case Paid stray -> System.out.println("nobody bought " + stray.id());
-      }
-    });
+    Actor<Shop> shop =
+        ActorSystem.named("shop").mailbox(Mailbox.unbounded().selective()).newActor((message, context) -> {
+          switch (message) {
+            case Buy buy -> {
+              var paid = context.receive(Paid.class, p -> p.id() == buy.id(), Duration.ofSeconds(10));
+              context.reply(buy, paid.isPresent() ? "here is your " + buy.what() : "too late");
+            }
+            case Paid stray -> System.out.println("nobody bought " + stray.id());
+          }
+        });
 
     var hat = shop.sendMessageReturn(new Buy(1, "hat"));
     shop.sendMessage(new Paid(2)); // not what the shop waits for: it comes later

@@ -8,21 +8,27 @@ import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
-/** Four connections, three queries a request, and a load that rises past what they can do and falls again. Who lets everybody in is late for all, and works on for clients who have gone. Who refuses in time keeps serving. */
+/**
+ * Four connections, three queries a request, and a load that rises past what they can do and falls
+ * again. Who lets everybody in is late for all, and works on for clients who have gone. Who refuses
+ * in time keeps serving.
+ */
 class SqlRamp {
   private static final int CONNECTIONS = 4;
   private static final Duration PATIENCE = Duration.ofMillis(250); // a client's
-  private static final int[] LOAD = {60, 120, 600, 60}; // requests in half a second each; about 130 can be served
+  // requests in half a second each; about 130 can be served
+  private static final int[] LOAD = {60, 120, 600, 60};
 
   private interface Server {
     void request() throws Exception;
   }
 
   public static void main(String[] args) throws Exception {
-    var workers = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.bounded(16, Overflow.REJECT)), CONNECTIONS).newActorWithReturn((Integer queries) -> {
-      for (int i = 0; i < queries; i++) Thread.sleep(5); // a query
-      return queries;
-    });
+    var workers = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.bounded(16, Overflow.REJECT)), CONNECTIONS)
+        .newActorWithReturn((Integer queries) -> {
+          for (int i = 0; i < queries; i++) Thread.sleep(5); // a query
+          return queries;
+        });
     ramp("refuses", () -> workers.ask(3, PATIENCE));
 
     var connections = new Semaphore(CONNECTIONS, true);
@@ -53,6 +59,7 @@ class SqlRamp {
     }
     Thread.sleep(PATIENCE); // for the last answers
     String became = inTime.get(3) > 45 ? "OK" : inTime.get(3) < 15 ? "COLLAPSED" : "SLOW";
-    System.out.println(what + ": in time " + inTime.get(0) + " of 60, " + inTime.get(1) + " of 120, " + inTime.get(2) + " of 600, " + inTime.get(3) + " of 60: " + became);
+    System.out.println(what + ": in time " + inTime.get(0) + " of 60, " + inTime.get(1) + " of 120, " + inTime.get(2)
+        + " of 600, " + inTime.get(3) + " of 60: " + became);
   }
 }

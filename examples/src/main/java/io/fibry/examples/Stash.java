@@ -4,7 +4,10 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 
-/** Messages that come too early are put aside and taken back, in their order, when their time has come. */
+/**
+ * Messages that come too early are put aside and taken back, in their order, when their time has
+ * come.
+ */
 class Stash {
   sealed interface Log {}
   record Opened(String file) implements Log {}
@@ -24,7 +27,8 @@ class Stash {
   }
 
   public static void main(String[] args) {
-    try (var log = ActorSystem.named("log").mailbox(Mailbox.unbounded().selective()).initialState(Stash::new).newActor(Stash::handle)) {
+    try (var log = ActorSystem.named("log").mailbox(Mailbox.unbounded().selective()).initialState(Stash::new)
+        .newActor(Stash::handle)) {
       log.sendMessage(new Write("first"));
       log.sendMessage(new Write("second"));
       log.sendMessage(new Opened("log.txt"));

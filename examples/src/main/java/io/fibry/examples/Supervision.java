@@ -8,7 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A failure goes to who can do something about it: to the actor's policy, chosen by what was thrown, and from there to its scope's. */
+/**
+ * A failure goes to who can do something about it: to the actor's policy, chosen by what was
+ * thrown, and from there to its scope's.
+ */
 class Supervision {
   private static final FailurePolicy CAUTIOUS = FailurePolicy.by(failure -> switch (failure) {
     case IllegalArgumentException wrong -> FailurePolicy.goOn();
@@ -36,7 +39,8 @@ class Supervision {
   }
 
   private static ActorWithReturn<String, List<String>> assistant(ActorScope shop, String name) {
-    return shop.named(name).onFailure(CAUTIOUS).initialState(ArrayList<String>::new).newActorWithReturn(Supervision::note);
+    return shop.named(name).onFailure(CAUTIOUS).initialState(ArrayList<String>::new)
+        .newActorWithReturn(Supervision::note);
   }
 
   private static List<String> note(List<String> book, String what) {
@@ -51,7 +55,8 @@ class Supervision {
     System.out.println(what + "!");
   }
 
-  private static void show(String what, ActorScope shop, ActorWithReturn<String, List<String>> till, ActorWithReturn<String, List<String>> stock) {
+  private static void show(String what, ActorScope shop, ActorWithReturn<String, List<String>> till,
+      ActorWithReturn<String, List<String>> stock) {
     shop.awaitQuiet(Duration.ofSeconds(5));
     System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
   }

@@ -7,12 +7,18 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
-/** A web server of one answer, by hand, an actor per connection: reads byte by byte to the blank line, answers, closes. With a port as its argument it serves there, for {@code ab} or {@code wrk}; else it asks itself. */
+/**
+ * A web server of one answer, by hand, an actor per connection: reads byte by byte to the blank
+ * line, answers, closes. With a port as its argument it serves there, for {@code ab} or
+ * {@code wrk}; else it asks itself.
+ */
 class TcpHello {
-  private static final byte[] ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nHello!".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] ANSWER =
+      "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\nHello!".getBytes(StandardCharsets.US_ASCII);
 
   public static void main(String[] args) throws IOException {
-    var server = Stereotypes.def().tcpAcceptorSilent(args.length > 0 ? Integer.parseInt(args[0]) : 0, TcpHello::hello, null);
+    var server =
+        Stereotypes.def().tcpAcceptorSilent(args.length > 0 ? Integer.parseInt(args[0]) : 0, TcpHello::hello, null);
     if (args.length > 0) server.waitForExit();
     for (int i = 0; i < 3; i++) System.out.println(ask(server.port()));
     server.close();
@@ -20,9 +26,10 @@ class TcpHello {
 
   private static void hello(TcpConnection connection) throws IOException {
     var in = connection.getInputStream(); // buffered: a byte is no call of the system
-    for (int lineFeeds = 0; lineFeeds < 2; ) {
+    for (int lineFeeds = 0; lineFeeds < 2;) {
       int one = in.read();
-      if (one < 0) return; // the client has gone; who forgets to look is told after a thousand reads
+      // the client has gone; who forgets to look is told after a thousand reads
+      if (one < 0) return;
       if (one == '\n') lineFeeds++;
       else if (one != '\r') lineFeeds = 0;
     }

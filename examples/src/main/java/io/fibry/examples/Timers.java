@@ -5,7 +5,9 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import java.time.Duration;
 
-/** Messages sent later, or again and again. A timer with a key replaces the one before that had it. */
+/**
+ * Messages sent later, or again and again. A timer with a key replaces the one before that had it.
+ */
 class Timers {
   sealed interface Session {}
   record Tick() implements Session {}

@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadFactory;
 
-/** What actors cost on this machine, in a quarter of a minute: making them, asking them, sending to them. */
+/**
+ * What actors cost on this machine, in a quarter of a minute: making them, asking them, sending to
+ * them.
+ */
 class Tour {
   private static final ThreadFactory PLATFORM = Thread.ofPlatform().daemon().factory();
   private static final ThreadFactory VIRTUAL = Thread.ofVirtual().factory();
@@ -30,7 +33,8 @@ class Tour {
   public static void main(String[] args) throws Exception {
     var runtime = Runtime.getRuntime();
     long start = System.nanoTime();
-    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 15 seconds.%n", Runtime.version().feature(), runtime.availableProcessors(), runtime.maxMemory() >> 20);
+    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 15 seconds.%n",
+        Runtime.version().feature(), runtime.availableProcessors(), runtime.maxMemory() >> 20);
 
     var tour = new Tour(args.length == 0 ? 250 : Integer.parseInt(args[0]));
     tour.create();
@@ -38,28 +42,36 @@ class Tour {
     tour.send();
     Contest.print(tour.rows, tour.sentences());
 
-    System.out.printf(Locale.ROOT, "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n", (System.nanoTime() - start) / 1e9);
+    System.out.printf(Locale.ROOT,
+        "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
+        (System.nanoTime() - start) / 1e9);
     System.out.println("Next: mvn -q -Prun -Dexample=Hello, then read examples/src/main/java/io/fibry/examples");
   }
 
   private void create() throws Exception {
     System.out.print("making actors      ");
-    rows.add(contest.run("make an actor with a thread of its own", Creating.sinks(Stereotypes.threads()), "start a platform thread that waits", Creating.parked(PLATFORM), FEW));
-    rows.add(contest.run("make an actor on fibers", Creating.sinks(Stereotypes.fibers()), "start a virtual thread that waits", Creating.parked(VIRTUAL), SOME));
+    rows.add(contest.run("make an actor with a thread of its own", Creating.sinks(Stereotypes.threads()),
+        "start a platform thread that waits", Creating.parked(PLATFORM), FEW));
+    rows.add(contest.run("make an actor on fibers", Creating.sinks(Stereotypes.fibers()),
+        "start a virtual thread that waits", Creating.parked(VIRTUAL), SOME));
   }
 
   private void ask() throws Exception {
     System.out.print("\nasking and waiting ");
-    rows.add(contest.run("ask, between threads", Switching.actors(Strategy.THREAD), "two platform threads, two LinkedTransferQueues", Switching.queues(PLATFORM), MANY));
-    rows.add(contest.run("ask, between fibers", Switching.actors(Strategy.FIBER), "two virtual threads, two LinkedTransferQueues", Switching.queues(VIRTUAL), MANY));
+    rows.add(contest.run("ask, between threads", Switching.actors(Strategy.THREAD),
+        "two platform threads, two LinkedTransferQueues", Switching.queues(PLATFORM), MANY));
+    rows.add(contest.run("ask, between fibers", Switching.actors(Strategy.FIBER),
+        "two virtual threads, two LinkedTransferQueues", Switching.queues(VIRTUAL), MANY));
   }
 
   private void send() throws Exception {
     System.out.print("\nsending            ");
     for (int senders : new int[] {1, 4}) {
       String from = senders == 1 ? ", one sender" : ", " + senders + " senders";
-      rows.add(contest.run("message to a thread" + from, Messaging.actor(Strategy.THREAD, PLATFORM, senders), "platform threads, LinkedTransferQueue", Messaging.queue(PLATFORM, senders), MANY));
-      rows.add(contest.run("message to a fiber" + from, Messaging.actor(Strategy.FIBER, VIRTUAL, senders), "virtual threads, LinkedTransferQueue", Messaging.queue(VIRTUAL, senders), MANY));
+      rows.add(contest.run("message to a thread" + from, Messaging.actor(Strategy.THREAD, PLATFORM, senders),
+          "platform threads, LinkedTransferQueue", Messaging.queue(PLATFORM, senders), MANY));
+      rows.add(contest.run("message to a fiber" + from, Messaging.actor(Strategy.FIBER, VIRTUAL, senders),
+          "virtual threads, LinkedTransferQueue", Messaging.queue(VIRTUAL, senders), MANY));
     }
     System.out.println();
   }
@@ -68,13 +80,18 @@ class Tour {
   private List<String> sentences() {
     return List.of(
         "A platform thread with a mailbox: for some hundreds that compute, not for many that wait.",
-        say("An object; a thread only while it works. %,.0f of these in the time of one on a thread.", rows.get(0).nanos() / rows.get(1).nanos()),
+        say("An object; a thread only while it works. %,.0f of these in the time of one on a thread.",
+            rows.get(0).nanos() / rows.get(1).nanos()),
         say("%,.0f questions answered in a second; each wakes two threads of the system.", rows.get(2).perSecond()),
-        say("%,.0f in a second, %.1f times as many; each starts a fiber for the idle actor.", rows.get(3).perSecond(), rows.get(2).nanos() / rows.get(3).nanos()),
+        say("%,.0f in a second, %.1f times as many; each starts a fiber for the idle actor.", rows.get(3).perSecond(),
+            rows.get(2).nanos() / rows.get(3).nanos()),
         say("%,.0f handled in a second. Sending is one atomic operation.", rows.get(4).perSecond()),
-        say("%,.0f handled in a second, %.1f times as many as on a thread.", rows.get(5).perSecond(), rows.get(4).nanos() / rows.get(5).nanos()),
-        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(6).perSecond(), rows.get(4).nanos() / rows.get(6).nanos()),
-        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(7).perSecond(), rows.get(5).nanos() / rows.get(7).nanos()));
+        say("%,.0f handled in a second, %.1f times as many as on a thread.", rows.get(5).perSecond(),
+            rows.get(4).nanos() / rows.get(5).nanos()),
+        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(6).perSecond(),
+            rows.get(4).nanos() / rows.get(6).nanos()),
+        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(7).perSecond(),
+            rows.get(5).nanos() / rows.get(7).nanos()));
   }
 
   private static String say(String text, Object... figures) {

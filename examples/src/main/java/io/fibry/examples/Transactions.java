@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Messages that belong together are handled with nothing in between; a message that fails leaves the state as it was. */
+/**
+ * Messages that belong together are handled with nothing in between; a message that fails leaves
+ * the state as it was.
+ */
 class Transactions {
   record Move(String from, String to, int cents) {}
 
@@ -26,8 +29,10 @@ class Transactions {
         .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))
         .rollback(accounts -> new TreeMap<>(accounts))
         .newActorWithReturn((TreeMap<String, Integer> accounts, Move move) -> {
-          accounts.merge(move.from(), -move.cents(), Integer::sum); // done already when the next line throws
-          if (accounts.computeIfPresent(move.to(), (name, cents) -> cents + move.cents()) == null) throw new IllegalArgumentException("no account " + move.to());
+          // done already when the next line throws
+          accounts.merge(move.from(), -move.cents(), Integer::sum);
+          if (accounts.computeIfPresent(move.to(), (name, cents) -> cents + move.cents()) == null)
+            throw new IllegalArgumentException("no account " + move.to());
           return new TreeMap<>(accounts);
         });
     System.out.println(bank.ask(new Move("Ada", "Bob", 30)));

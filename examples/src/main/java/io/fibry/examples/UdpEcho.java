@@ -9,12 +9,16 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A UDP server. Who claims the address of another cannot have it flood him: no reply is longer than its packet. */
+/**
+ * A UDP server. Who claims the address of another cannot have it flood him: no reply is longer than
+ * its packet.
+ */
 class UdpEcho {
   public static void main(String[] args) throws Exception {
     var here = InetAddress.getLoopbackAddress();
 
-    try (var echo = UdpServer.open(ActorSystem.named("echo"), 0, UdpEcho::answer, o -> o.withMaxPacket(10)); var client = new DatagramSocket(new InetSocketAddress(here, 0))) {
+    try (var echo = UdpServer.open(ActorSystem.named("echo"), 0, UdpEcho::answer, o -> o.withMaxPacket(10));
+        var client = new DatagramSocket(new InetSocketAddress(here, 0))) {
       for (var text : new String[] {"hello", "a long greeting", "all!"}) {
         client.send(new DatagramPacket(text.getBytes(), text.length(), new InetSocketAddress(here, echo.port())));
         var answer = new DatagramPacket(new byte[100], 100);

@@ -13,7 +13,8 @@ class WorkerPools {
   record Order(String customer, int number) {}
 
   public static void main(String[] args) throws Exception {
-    // a connection each for at most three workers; a third message more than they and the mailbox hold is refused
+    // a connection each for at most three workers; a third message more than they and the mailbox
+    // hold is refused
     var connections = new AtomicInteger();
     var busy = new CountDownLatch(3);
     var gate = new CountDownLatch(1);
@@ -33,7 +34,8 @@ class WorkerPools {
     database.close();
 
     // images need as many permits as they have megabytes
-    var images = Pools.weighted(ActorSystem.named("images"), 100, (Integer megabytes) -> megabytes).newActorWithReturn(megabytes -> "scaled " + megabytes + " MB");
+    var images = Pools.weighted(ActorSystem.named("images"), 100, (Integer megabytes) -> megabytes)
+        .newActorWithReturn(megabytes -> "scaled " + megabytes + " MB");
     System.out.println(images.ask(70));
     try {
       images.ask(101);
@@ -43,13 +45,16 @@ class WorkerPools {
 
     // each customer's orders in order, those of others beside them
     var seen = new ConcurrentHashMap<String, String>();
-    var invoices = Pools.byKey(ActorSystem.anonymous(), 4, Order::customer).newActor(order -> seen.merge(order.customer(), "" + order.number(), String::concat));
-    for (int i = 1; i < 10; i++) for (var customer : new String[] {"Ada", "Bob", "Eve"}) invoices.sendMessage(new Order(customer, i));
+    var invoices = Pools.byKey(ActorSystem.anonymous(), 4, Order::customer)
+        .newActor(order -> seen.merge(order.customer(), "" + order.number(), String::concat));
+    for (int i = 1; i < 10; i++)
+      for (var customer : new String[] {"Ada", "Bob", "Eve"}) invoices.sendMessage(new Order(customer, i));
     invoices.close();
     System.out.println("Ada " + seen.get("Ada") + ", Bob " + seen.get("Bob") + ", Eve " + seen.get("Eve"));
 
     // nobody waits for anybody
-    var downloads = Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn((String page) -> page + " from " + (Thread.currentThread().isVirtual() ? "a fiber" : "a thread"));
+    var downloads = Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn(
+        (String page) -> page + " from " + (Thread.currentThread().isVirtual() ? "a fiber" : "a thread"));
     System.out.println(downloads.ask("a page"));
   }
 }

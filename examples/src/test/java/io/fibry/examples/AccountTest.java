@@ -15,7 +15,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How to test an actor: make it in a scope of the test, ask it, and leave its end to the extension. */
+/**
+ * How to test an actor: make it in a scope of the test, ask it, and leave its end to the extension.
+ */
 @Timeout(20)
 @ExtendWith(FibryExtension.class)
 class AccountTest {

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every example runs as its reader would run it, on the module path and in a JVM of its own, and prints what it is meant to. */
+/**
+ * Every example runs as its reader would run it, on the module path and in a JVM of its own, and
+ * prints what it is meant to.
+ */
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
@@ -42,7 +45,9 @@ class ExamplesTest {
       Map.entry("Executor", "hat costs 300\nshoes costs 500"),
       Map.entry("SinkExample", "2 names, first of all Ada"),
       Map.entry("OwnStrategy", "mine runs on important\nthis one runs on the pool's thread"),
-      Map.entry("InlineRequests", "on the asker's own thread, as usual: false\non the asker's own thread, inline: true\nfrom a platform thread: false"),
+      Map.entry("InlineRequests",
+          "on the asker's own thread, as usual: false\non the asker's own thread, inline: true\nfrom a platform "
+              + "thread: false"),
       Map.entry("Ending", """
           poison pill: handled [1, 2, 3], Finished[], takes more: false
           askExit: handled [1], Stopped[], takes more: false
@@ -77,7 +82,8 @@ class ExamplesTest {
       Map.entry("OrderPipeline", """
           orders/1 could not do 'nonsense': 2 fields needed, not 1
           199 orders, 20497 cents, 4 priced at once"""),
-      Map.entry("DeadLetters", "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
+      Map.entry("DeadLetters",
+          "divider lost 0: FAILED\n100 / 5 = 20\ndivider lost 10: UNDELIVERED\nsmall lost third: REJECTED"),
       Map.entry("TcpHello", "Hello!\nHello!\nHello!"),
       Map.entry("ChatServer", """
           ann sees: ann has come
@@ -88,9 +94,13 @@ class ExamplesTest {
           ann sees: bob has left
           ann sees: we close"""),
       Map.entry("Forwarder", "WHO IS THERE?\nAND NOW?\n2 clients, 21 bytes there, 21 back"),
-      Map.entry("IotGateway", "500 devices are connected\nround 1: 125250\nround 2: 125250\nround 3: 125250\n0 devices are connected"),
-      Map.entry("PubSub", "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, 4]\nlevel: 1000"),
-      Map.entry("EntitiesExample", "account 0: 1 saved, 2 in all\n100000 accounts are alive\n100000 were idle and have been saved"),
+      Map.entry("IotGateway",
+          "500 devices are connected\nround 1: 125250\nround 2: 125250\nround 3: 125250\n0 devices are connected"),
+      Map.entry("PubSub",
+          "desk: 1\npublisher is through: false\nall: [1, 2, 3, 4], the latest: [1, 4], audited: [1, 2, 3, "
+              + "4]\nlevel: 1000"),
+      Map.entry("EntitiesExample",
+          "account 0: 1 saved, 2 in all\n100000 accounts are alive\n100000 were idle and have been saved"),
       Map.entry("Batches", """
           written at once: [1, 2, 3]
           written at once: [4, 5, 6]
@@ -118,7 +128,8 @@ class ExamplesTest {
       Map.entry("SqlRamp", """
           refuses: in time # of 60, # of 120, # of 600, # of 60: OK
           lets all in: in time # of 60, # of 120, # of 600, # of 60: COLLAPSED"""),
-      Map.entry("HttpCalls", "100 calls were at the server together\n100 calls in sequence: # ms\n100 calls in parallel: # ms"),
+      Map.entry("HttpCalls",
+          "100 calls were at the server together\n100 calls in sequence: # ms\n100 calls in parallel: # ms"),
       Map.entry("HooksExample", """
           before 8
           after 8: 4
@@ -154,12 +165,14 @@ class ExamplesTest {
       Map.entry("UdpEcho", "hello -> hello\na long greeting -> a long gre\nall! -> no"),
       Map.entry("HttpHello", "Hello World!"),
       Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
-      Map.entry("WebSocketChat", "Ada hears: Bob came, Bob hears: Bob came\nAda hears: Bob: hello, Bob hears: Bob: hello"),
+      Map.entry("WebSocketChat",
+          "Ada hears: Bob came, Bob hears: Bob came\nAda hears: Bob: hello, Bob hears: Bob: hello"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
 
   /** Arguments that make it short. */
-  private static final Map<String, String> ARGUMENTS = Map.of("ContextSwitch", "2000", "HooksExample", "2000", "IotGateway", "500");
+  private static final Map<String, String> ARGUMENTS =
+      Map.of("ContextSwitch", "2000", "HooksExample", "2000", "IotGateway", "500");
 
   @TempDir
   Path folder;
@@ -192,7 +205,8 @@ class ExamplesTest {
     var printed = run("Deadlock", null);
 
     var links = List.of("'ann' waits for 'bob' (what does Bob want?)", "'bob' waits for 'ann' (what does Ann want?)");
-    assertTrue(printed.contains(String.join(", ", links)) || printed.contains(String.join(", ", links.reversed())), printed);
+    assertTrue(printed.contains(String.join(", ", links)) || printed.contains(String.join(", ", links.reversed())),
+        printed);
     assertTrue(printed.endsWith("ann goes on: yes"), printed);
   }
 
@@ -201,7 +215,8 @@ class ExamplesTest {
     var tested = new TreeSet<>(PRINTED.keySet());
     tested.addAll(List.of("Tour", "Deadlock"));
 
-    assertEquals(tested, sources().stream().map(file -> file.getFileName().toString().replace(".java", "")).collect(Collectors.toCollection(TreeSet::new)));
+    assertEquals(tested, sources().stream().map(file -> file.getFileName().toString().replace(".java", ""))
+        .collect(Collectors.toCollection(TreeSet::new)));
   }
 
   @Test
@@ -220,7 +235,8 @@ class ExamplesTest {
 
   private String run(String example, String argument) throws Exception {
     var java = ProcessHandle.current().info().command().orElseThrow();
-    var command = new ArrayList<>(List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples." + example));
+    var command = new ArrayList<>(
+        List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples." + example));
     if (argument != null) command.add(argument);
     var out = folder.resolve("out").toFile();
 
@@ -237,6 +253,9 @@ class ExamplesTest {
   /** Where a program that uses the library finds it and what it needs. */
   static String modules() {
     var parts = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator));
-    return parts.filter(part -> !part.contains("test-classes") && !part.contains("fibry-test") && !part.contains("junit") && !part.contains("opentest4j") && !part.contains("apiguardian")).collect(Collectors.joining(File.pathSeparator));
+    return parts
+        .filter(part -> !part.contains("test-classes") && !part.contains("fibry-test") && !part.contains("junit")
+            && !part.contains("opentest4j") && !part.contains("apiguardian"))
+        .collect(Collectors.joining(File.pathSeparator));
   }
 }

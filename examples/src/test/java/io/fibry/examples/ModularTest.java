@@ -18,7 +18,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A modular program of a user: compiled against the library as Maven hands it on (from {@code mvn package} on, that is the jar), and linked into an image that has what it needs and nothing else. */
+/**
+ * A modular program of a user: compiled against the library as Maven hands it on (from
+ * {@code mvn package} on, that is the jar), and linked into an image that has what it needs and
+ * nothing else.
+ */
 @Timeout(240)
 class ModularTest {
   @TempDir
@@ -47,11 +51,15 @@ class ModularTest {
     var classes = folder.resolve("classes");
     var image = folder.resolve("image");
 
-    tool("javac", "--release", "21", "-Xlint:all", "-Werror", "--module-path", ExamplesTest.modules(), "-d", classes.toString(), folder.resolve("module-info.java").toString(), folder.resolve("Greeter.java").toString());
-    tool("jlink", "--module-path", classes + File.pathSeparator + ExamplesTest.modules(), "--add-modules", "greeter,org.slf4j.simple", "--output", image.toString());
+    tool("javac", "--release", "21", "-Xlint:all", "-Werror", "--module-path", ExamplesTest.modules(), "-d",
+        classes.toString(), folder.resolve("module-info.java").toString(), folder.resolve("Greeter.java").toString());
+    tool("jlink", "--module-path", classes + File.pathSeparator + ExamplesTest.modules(), "--add-modules",
+        "greeter,org.slf4j.simple", "--output", image.toString());
 
     assertEquals("Hello World", java(image, "--module", "greeter/greeter.Greeter"));
-    assertEquals(List.of("greeter", "io.fibry", "java.base", "java.net.http", "jdk.jfr", "org.slf4j", "org.slf4j.simple"), java(image, "--list-modules").lines().map(module -> module.replaceAll("@.*", "")).sorted().toList());
+    assertEquals(
+        List.of("greeter", "io.fibry", "java.base", "java.net.http", "jdk.jfr", "org.slf4j", "org.slf4j.simple"),
+        java(image, "--list-modules").lines().map(module -> module.replaceAll("@.*", "")).sorted().toList());
   }
 
   private void write(String file, String source) throws Exception {

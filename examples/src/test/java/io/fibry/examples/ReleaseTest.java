@@ -19,13 +19,16 @@ import org.junit.jupiter.api.Test;
 class ReleaseTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
-  private static final Pattern OURS = Pattern.compile("(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
+  private static final Pattern OURS = Pattern.compile(
+      "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
   private static final Pattern HEADER = Pattern.compile("(?i)copyright|licensed under|spdx");
   private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
   private static List<Path> files(int depth, String... endings) throws IOException {
     try (var all = Files.walk(ROOT, depth)) {
-      return all.filter(file -> Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith) && isOurs(file)).toList();
+      return all
+          .filter(file -> Stream.of(endings).anyMatch(file.toString().replace('\\', '/')::endsWith) && isOurs(file))
+          .toList();
     }
   }
 
@@ -44,9 +47,12 @@ class ReleaseTest {
 
   @Test
   void whatIsPublishedIsInTheBillOfMaterials() throws Exception {
-    var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1)).collect(Collectors.toSet());
+    var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1))
+        .collect(Collectors.toSet());
 
-    var published = files(3, "/pom.xml").stream().map(ReleaseTest::read).filter(pom -> !pom.contains("<packaging>pom</packaging>") && !pom.contains("<maven.deploy.skip>true")).map(ReleaseTest::artifact).collect(Collectors.toCollection(TreeSet::new));
+    var published = files(3, "/pom.xml").stream().map(ReleaseTest::read)
+        .filter(pom -> !pom.contains("<packaging>pom</packaging>") && !pom.contains("<maven.deploy.skip>true"))
+        .map(ReleaseTest::artifact).collect(Collectors.toCollection(TreeSet::new));
 
     assertTrue(published.contains("fibry-core"), published.toString());
     published.removeAll(listed);
@@ -55,12 +61,15 @@ class ReleaseTest {
 
   /** The first that is not the parent's. */
   private static String artifact(String pom) {
-    return ARTIFACT.matcher(pom).results().map(found -> found.group(1)).filter(name -> !name.equals("fibry-parent")).findFirst().orElseThrow();
+    return ARTIFACT.matcher(pom).results().map(found -> found.group(1)).filter(name -> !name.equals("fibry-parent"))
+        .findFirst().orElseThrow();
   }
 
   @Test
   void allHaveOneVersion() throws Exception {
-    var versions = files(3, "/pom.xml", "/README.md").stream().map(ReleaseTest::read).flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1)).filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
+    var versions = files(3, "/pom.xml", "/README.md").stream().map(ReleaseTest::read)
+        .flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1))
+        .filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
 
     assertEquals(1, versions.size(), versions.toString());
   }

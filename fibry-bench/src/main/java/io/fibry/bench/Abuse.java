@@ -11,8 +11,9 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What do bad clients do to an HTTP server of ours, and to its good ones? While each kind of them is at it, a good client asks again and again; afterwards the server must hold what it held before. Needs {@code slowhttptest} on the path for
- * the slow ones.
+ * What do bad clients do to an HTTP server of ours, and to its good ones? While each kind of them
+ * is at it, a good client asks again and again; afterwards the server must hold what it held
+ * before. Needs {@code slowhttptest} on the path for the slow ones.
  */
 public final class Abuse {
   private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
@@ -31,7 +32,8 @@ public final class Abuse {
    * @throws Exception if a server or a tool cannot be run
    */
   public static void main(String[] args) throws Exception {
-    System.out.printf("%-34s %10s %12s %12s   %s%n", "", "answered", "median ms", "p99 ms", "heap MB, descriptors, threads: before and after");
+    System.out.printf("%-34s %10s %12s %12s   %s%n", "", "answered", "median ms", "p99 ms",
+        "heap MB, descriptors, threads: before and after");
     try (var server = new LoadProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // to warm it up
       survive("nobody else", server, s -> Thread.sleep(3_000));
@@ -73,9 +75,12 @@ public final class Abuse {
     good.join();
     var after = settled(server, before);
     took.sort(null);
-    boolean well = unanswered[0] == 0 && after.descriptors <= before.descriptors() + 3 && after.threads <= before.threads() + 2 && after.heap <= before.heap() + (16 << 20);
+    boolean well = unanswered[0] == 0 && after.descriptors <= before.descriptors() + 3
+        && after.threads <= before.threads() + 2 && after.heap <= before.heap() + (16 << 20);
     survived &= well;
-    System.out.printf(Locale.ROOT, "%-34s %6d/%d %12.2f %12.2f   %d -> %d, %d -> %d, %d -> %d: %s%n", name, took.size(), took.size() + unanswered[0], took.get(took.size() / 2), took.get(took.size() * 99 / 100), before.heap() >> 20, after.heap >> 20,
+    System.out.printf(Locale.ROOT, "%-34s %6d/%d %12.2f %12.2f   %d -> %d, %d -> %d, %d -> %d: %s%n", name, took.size(),
+        took.size() + unanswered[0], took.get(took.size() / 2), took.get(took.size() * 99 / 100), before.heap() >> 20,
+        after.heap >> 20,
         before.descriptors(), after.descriptors, before.threads(), after.threads, well ? "survived" : "BROKEN");
   }
 
@@ -94,7 +99,8 @@ public final class Abuse {
   private static void hello(int port) throws IOException {
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
       socket.setSoTimeout(10_000);
-      socket.getOutputStream().write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      socket.getOutputStream()
+          .write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
       if (!answer.startsWith("HTTP/1.1 200 ")) throw new IOException("answered " + answer);
     }
@@ -104,11 +110,13 @@ public final class Abuse {
     var command = new ArrayList<>(List.of("slowhttptest", "-u", "http://127.0.0.1:" + server.port() + path, "-p", "5"));
     command.addAll(SLOW);
     command.addAll(Arrays.asList(how));
-    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start().waitFor();
+    new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(ProcessBuilder.Redirect.DISCARD).start()
+        .waitFor();
   }
 
   private static void resets(LoadProcess server) throws IOException {
-    byte[] half = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf".getBytes(StandardCharsets.US_ASCII);
+    byte[] half = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
+        .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < 20_000; i++) {
       try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
         socket.setSoLinger(true, 0);

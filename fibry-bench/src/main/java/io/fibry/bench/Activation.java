@@ -11,12 +11,16 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does it cost to wake an idle actor? One operation is one message to one of a thousand idle actors, sent and handled; each gets one. */
+/**
+ * What does it cost to wake an idle actor? One operation is one message to one of a thousand idle
+ * actors, sent and handled; each gets one.
+ */
 public class Activation extends Question {
   private static final int ACTORS = 1_000;
 
   /** The peer. */
-  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor"})
+  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools",
+    "virtual-queue", "platform-queue", "executor"})
   public String who;
 
   private Peer peer;

@@ -3,7 +3,10 @@ package io.fibry.bench;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
-/** The handler of an actor whose messages are counted: when all expected ones were handled, it says so. */
+/**
+ * The handler of an actor whose messages are counted: when all expected ones were handled, it says
+ * so.
+ */
 final class Arrivals implements Consumer<Object> {
   private final Semaphore all;
   private int left; // written by the sender before it sends, then by the actor alone

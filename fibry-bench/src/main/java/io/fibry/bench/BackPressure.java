@@ -10,7 +10,10 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does a message cost where only so many may wait, and who sends one more waits for room? One operation is one message, sent and handled. Pekko is not here: its bounded mailboxes drop. */
+/**
+ * What does a message cost where only so many may wait, and who sends one more waits for room? One
+ * operation is one message, sent and handled. Pekko is not here: its bounded mailboxes drop.
+ */
 public class BackPressure extends Question {
   private static final int MESSAGES = 50_000;
 

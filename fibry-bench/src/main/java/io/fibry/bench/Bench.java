@@ -21,8 +21,11 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Asks the questions of JMH, one after another, and leaves the answers to each as JSON: {@code Bench folder all|question [anything JMH understands]}. The sides of a question take turns, a fork each, as many rounds as there are forks
- * ({@code -f}): a machine has good and bad minutes. A benchmark that fails ends its question, which has no answers then, and the exit code is 1 when all are through.
+ * Asks the questions of JMH, one after another, and leaves the answers to each as JSON:
+ * {@code Bench folder all|question [anything JMH understands]}. The sides of a question take turns,
+ * a fork each, as many rounds as there are forks ({@code -f}): a machine has good and bad minutes.
+ * A benchmark that fails ends its question, which has no answers then, and the exit code is 1 when
+ * all are through.
  */
 public final class Bench {
   private static final String ALL = "all";
@@ -39,30 +42,37 @@ public final class Bench {
   public static void main(String[] args) throws Exception {
     var folder = Files.createDirectories(Path.of(args[0]));
     var options = new CommandLineOptions(List.of(args).subList(2, args.length).toArray(String[]::new));
-    var questions = questions(args[1].equals(ALL) ? options.getIncludes() : List.of("\\." + Pattern.quote(args[1]) + "\\."), options.getExcludes());
-    if (questions.isEmpty()) throw new IllegalArgumentException("no question '" + args[1] + "'; there are " + questions(List.of(), List.of()));
+    var questions =
+        questions(args[1].equals(ALL) ? options.getIncludes() : List.of("\\." + Pattern.quote(args[1]) + "\\."),
+            options.getExcludes());
+    if (questions.isEmpty())
+      throw new IllegalArgumentException("no question '" + args[1] + "'; there are " + questions(List.of(), List.of()));
     var failed = new ArrayList<String>();
     for (var question : questions) {
       if (!ask(question, folder, options)) failed.add(question);
     }
     if (!failed.isEmpty()) System.err.println("NOT ANSWERED: " + failed);
-    System.exit(failed.isEmpty() ? 0 : 1); // the threads of peers would keep it, where nothing was forked
+    // the threads of peers would keep it, where nothing was forked
+    System.exit(failed.isEmpty() ? 0 : 1);
   }
 
   /** The names of the classes that have a benchmark that matches. */
   static List<String> questions(List<String> includes, List<String> excludes) {
     var quiet = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
     var names = new TreeSet<String>();
-    for (BenchmarkListEntry benchmark : BenchmarkList.defaultList().find(quiet, includes, excludes)) names.add(benchmark.getUserClassQName().replaceAll(".*\\.", ""));
+    for (BenchmarkListEntry benchmark : BenchmarkList.defaultList().find(quiet, includes, excludes))
+      names.add(benchmark.getUserClassQName().replaceAll(".*\\.", ""));
     return List.copyOf(names);
   }
 
   private static boolean ask(String question, Path folder, CommandLineOptions options) throws IOException {
     var answers = folder.resolve(question + ".json");
     Files.deleteIfExists(answers); // or those of yesterday would stand for today's
-    var others = "^(?!.*\\." + question + "\\.)"; // JMH adds includes to those of the parent, so all but one are excluded
+    // JMH adds includes to those of the parent, so all but one are excluded
+    var others = "^(?!.*\\." + question + "\\.)";
     int forks = options.getForkCount().orElse(FORKS);
-    var ask = new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).forks(Math.min(1, forks)).build();
+    var ask =
+        new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).forks(Math.min(1, forks)).build();
     var all = new LinkedHashMap<String, RunResult>();
     try {
       for (int round = 1; round <= Math.max(1, forks); round++) {

@@ -12,8 +12,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What became better or worse between two results of JMH: {@code Compare old.json new.json}. Prints for each benchmark the new figure as a ratio of the old one, and how uncertain both are. Worse is what lost more than both errors together, and
- * more than a tenth; if anything is, the exit code is 1.
+ * What became better or worse between two results of JMH: {@code Compare old.json new.json}. Prints
+ * for each benchmark the new figure as a ratio of the old one, and how uncertain both are. Worse is
+ * what lost more than both errors together, and more than a tenth; if anything is, the exit code is
+ * 1.
  */
 public final class Compare {
   private static final double TENTH = 1.1;
@@ -24,7 +26,8 @@ public final class Compare {
   private record Score(double value, double error, String unit, boolean lowerIsBetter) {
     static Score of(Config result) {
       var metric = result.getConfig("primaryMetric");
-      return new Score(metric.getDouble("score"), Double.parseDouble(metric.getString("scoreError")), metric.getString("scoreUnit"), !result.getString("mode").equals("thrpt"));
+      return new Score(metric.getDouble("score"), Double.parseDouble(metric.getString("scoreError")),
+          metric.getString("scoreUnit"), !result.getString("mode").equals("thrpt"));
     }
 
     double uncertain() {
@@ -70,7 +73,9 @@ public final class Compare {
     double cost = now.costOver(old);
     boolean differs = now.differsFrom(old);
     boolean worse = differs && cost > TENTH;
-    out.printf(Locale.ROOT, "%-7s %6.3f  %12.2f ±%9.2f -> %12.2f ±%9.2f %s  %s%n", worse ? "WORSE" : differs && cost < 1 / TENTH ? "better" : "as ever", now.value / old.value, old.value, old.error, now.value, now.error, now.unit, name);
+    out.printf(Locale.ROOT, "%-7s %6.3f  %12.2f ±%9.2f -> %12.2f ±%9.2f %s  %s%n",
+        worse ? "WORSE" : differs && cost < 1 / TENTH ? "better" : "as ever", now.value / old.value, old.value,
+        old.error, now.value, now.error, now.unit, name);
     return worse;
   }
 
@@ -80,7 +85,8 @@ public final class Compare {
     for (var result : ConfigFactory.parseString("results:" + Files.readString(file)).getConfigList("results")) {
       var parameters = new TreeMap<String, Object>();
       if (result.hasPath("params")) parameters.putAll(result.getObject("params").unwrapped());
-      scores.put(result.getString("benchmark").replaceAll(".*\\.(\\w+\\.\\w+)$", "$1") + (parameters.isEmpty() ? "" : " " + parameters), Score.of(result));
+      scores.put(result.getString("benchmark").replaceAll(".*\\.(\\w+\\.\\w+)$", "$1")
+          + (parameters.isEmpty() ? "" : " " + parameters), Score.of(result));
     }
     return scores;
   }

@@ -13,14 +13,16 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What does it cost to make an actor, and to make one that has worked? One operation is one actor; a thousand live at a time. What others do of it on other threads is seen only where each handles a message. {@code IdleActors} says what they
- * weigh.
+ * What does it cost to make an actor, and to make one that has worked? One operation is one actor;
+ * a thousand live at a time. What others do of it on other threads is seen only where each handles
+ * a message. {@code IdleActors} says what they weigh.
  */
 public class Creation extends Question {
   private static final int ACTORS = 1_000;
 
   /** The peer. */
-  @Param({"sink", "fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "virtual-queue", "platform-queue", "executor"})
+  @Param({"sink", "fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin",
+    "virtual-queue", "platform-queue", "executor"})
   public String who;
 
   private Peer peer;

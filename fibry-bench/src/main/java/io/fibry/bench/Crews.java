@@ -11,7 +11,10 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Work that many do, beside the plainest programs that give the same guarantee: four at once or a stage each, so many may wait, and who sends one more waits. */
+/**
+ * Work that many do, beside the plainest programs that give the same guarantee: four at once or a
+ * stage each, so many may wait, and who sends one more waits.
+ */
 final class Crews {
   private static final int WORKERS = 4;
   private static final int ROOM = 1_024;
@@ -34,7 +37,8 @@ final class Crews {
 
   static double executorService(int times) throws Exception {
     var done = new CountDownLatch(times);
-    try (var executor = new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), Crews::waiting)) {
+    try (var executor =
+        new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), Crews::waiting)) {
       return Sides.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) executor.execute(done::countDown);
         done.await();

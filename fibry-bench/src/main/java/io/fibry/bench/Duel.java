@@ -2,7 +2,9 @@ package io.fibry.bench;
 
 import java.util.Arrays;
 
-/** Two ways to do the same thing, in turns in one process: the noise of the machine strikes both. */
+/**
+ * Two ways to do the same thing, in turns in one process: the noise of the machine strikes both.
+ */
 final class Duel {
   private static final int WARM_UP = 4;
   private static final int ROUNDS = 11;

@@ -12,13 +12,17 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does a message cost when one sender sends to many actors in turn? One operation is one message, sent and handled; sixteen actors get five thousand each. */
+/**
+ * What does a message cost when one sender sends to many actors in turn? One operation is one
+ * message, sent and handled; sixteen actors get five thousand each.
+ */
 public class FanOut extends Question {
   private static final int ACTORS = 16;
   private static final int EACH = 5_000;
 
   /** The peer. */
-  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor"})
+  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools",
+    "virtual-queue", "platform-queue", "executor"})
   public String who;
 
   private final Semaphore all = new Semaphore(0);

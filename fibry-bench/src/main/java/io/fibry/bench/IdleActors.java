@@ -19,8 +19,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.regex.Pattern;
 
 /**
- * How many bytes of heap does an idle actor take, when it is made and when it has handled a message? Makes many and looks at the heap before and after, each peer in a process of its own. {@code IdleActors fiber 1000000 worked} looks at one. A
- * platform thread's stack is not in the heap: of those there are two thousand, and what they really take is not seen.
+ * How many bytes of heap does an idle actor take, when it is made and when it has handled a
+ * message? Makes many and looks at the heap before and after, each peer in a process of its own.
+ * {@code IdleActors fiber 1000000 worked} looks at one. A platform thread's stack is not in the
+ * heap: of those there are two thousand, and what they really take is not seen.
  */
 public final class IdleActors {
   private static final String MADE = "made";
@@ -28,7 +30,8 @@ public final class IdleActors {
   private static final int MANY = 1_000_000;
   private static final int THREADS = 2_000;
   private static final List<String> OURS = List.of("sink", "fiber", "forkjoin", "resident", "thread");
-  private static final List<String> PEERS = List.of("pekko", "pojo-actor", "jox", "kotlin", "virtual-queue", "platform-queue", "executor");
+  private static final List<String> PEERS =
+      List.of("pekko", "pojo-actor", "jox", "kotlin", "virtual-queue", "platform-queue", "executor");
   private static final Set<String> ON_THREADS = Set.of("thread", "platform-queue", "executor");
   private static final Pattern BYTES = Pattern.compile("actors: +([\\d.]+)");
 
@@ -50,19 +53,26 @@ public final class IdleActors {
       var rows = new ArrayList<Row>();
       for (var who : OURS) rows.add(inProcess(who, "fibry, " + who, state));
       for (var who : PEERS) rows.add(inProcess(who, who, state));
-      var title = "heap of an idle actor that " + (state.equals(MADE) ? "was made" : "has handled a message") + String.format(Locale.ROOT, ", by %,d of them in a process (%,d of those that have a platform thread, whose stack is not in the heap)", MANY, THREADS);
-      System.out.println("written: " + Result.here("idle-" + state, title, rows).write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+      var title = "heap of an idle actor that " + (state.equals(MADE) ? "was made" : "has handled a message")
+          + String.format(Locale.ROOT,
+              ", by %,d of them in a process (%,d of those that have a platform thread, whose stack is not in the "
+                  + "heap)",
+              MANY, THREADS);
+      System.out.println("written: " + Result.here("idle-" + state, title, rows)
+          .write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
     }
   }
 
   private static Row inProcess(String who, String side, String state) throws IOException, InterruptedException {
     var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     int many = ON_THREADS.contains(who) ? THREADS : MANY;
-    var process = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), IdleActors.class.getName(), who, String.valueOf(many), state).redirectError(Redirect.INHERIT).start();
+    var process = new ProcessBuilder(java, "-cp", System.getProperty("java.class.path"), IdleActors.class.getName(),
+        who, String.valueOf(many), state).redirectError(Redirect.INHERIT).start();
     var said = new String(process.getInputStream().readAllBytes(), UTF_8);
     System.out.print(said);
     var bytes = BYTES.matcher(said);
-    if (process.waitFor() != 0 || !bytes.find()) throw new IllegalStateException(side + " came to grief, exit code " + process.exitValue() + "; run IdleActors " + who + " " + many + " " + state);
+    if (process.waitFor() != 0 || !bytes.find()) throw new IllegalStateException(side + " came to grief, exit code "
+        + process.exitValue() + "; run IdleActors " + who + " " + many + " " + state);
     return Row.of(side, "B", "", Double.parseDouble(bytes.group(1)));
   }
 
@@ -73,7 +83,8 @@ public final class IdleActors {
     long before = heap();
     fill(bare, peer, state.equals(WORKED));
     long after = heap();
-    System.out.printf(Locale.ROOT, "%-14s %-6s %,9d actors: %8.1f%n", who, state, bare.length, (double) (after - before) / many);
+    System.out.printf(Locale.ROOT, "%-14s %-6s %,9d actors: %8.1f%n", who, state, bare.length,
+        (double) (after - before) / many);
   }
 
   private static void fill(Object[] bare, Peer peer, boolean worked) throws InterruptedException {

@@ -6,7 +6,10 @@ import io.fibry.ActorWithReturn;
 import java.util.concurrent.locks.ReentrantLock;
 import org.openjdk.jmh.annotations.Benchmark;
 
-/** What does a request cost that the asker's own thread may handle? The references are locks, which promise less: no failure policy, no end, no ring found. */
+/**
+ * What does a request cost that the asker's own thread may handle? The references are locks, which
+ * promise less: no failure policy, no end, no ring found.
+ */
 public class InlineRequest extends Question {
   private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
   private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());

@@ -16,20 +16,27 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What do our servers bear, beside others that do the same? Starts each in a process of its own, in turn, {@code ab} or {@code wrk} before it, several rounds, and prints requests per second with the ratio to the reference of the same run. Needs both
- * tools ({@code apache2-utils}, {@code wrk}) on the path; without {@code go}, the rows in Go are left out.
+ * What do our servers bear, beside others that do the same? Starts each in a process of its own, in
+ * turn, {@code ab} or {@code wrk} before it, several rounds, and prints requests per second with
+ * the ratio to the reference of the same run. Needs both tools ({@code apache2-utils}, {@code wrk})
+ * on the path; without {@code go}, the rows in Go are left out.
  */
 public final class Load {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
   private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
-  private static final int IDLE = Integer.getInteger("idle", 9_000); // each takes a descriptor here and one there
+  // each takes a descriptor here and one there
+  private static final int IDLE = Integer.getInteger("idle", 9_000);
 
   /** One question: ours first, the others after it; how much of each of them ours must reach. */
   private record Question(String file, String name, List<String> load, String ours, Map<String, Double> others) {}
 
-  private static final List<Question> QUESTIONS = List.of(new Question("load-closing", "answers and closes", CLOSING, "acceptor", ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
-      new Question("load-keeping", "keeps the connection", KEEPING, "acceptor-keep", ordered("loop-keep", 0.95, "go-keep", 0.0)), new Question("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
+  private static final List<Question> QUESTIONS = List.of(
+      new Question("load-closing", "answers and closes", CLOSING, "acceptor",
+          ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
+      new Question("load-keeping", "keeps the connection", KEEPING, "acceptor-keep",
+          ordered("loop-keep", 0.95, "go-keep", 0.0)),
+      new Question("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
 
   private Load() {}
 
@@ -46,9 +53,11 @@ public final class Load {
    * @throws Exception if a server or a tool cannot be run
    */
   public static void main(String[] args) throws Exception {
-    System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n", Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
+    System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
+        Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
     boolean kept = true;
-    if (args.length == 0 || Arrays.asList(args).contains("speed")) for (var question : QUESTIONS) kept &= answer(question);
+    if (args.length == 0 || Arrays.asList(args).contains("speed"))
+      for (var question : QUESTIONS) kept &= answer(question);
     if (args.length == 0 || Arrays.asList(args).contains("again")) again();
     if (args.length == 0 || Arrays.asList(args).contains("idle")) kept &= idle();
     System.out.println(kept ? "all kept" : "BROKEN, see above");
@@ -58,12 +67,14 @@ public final class Load {
   private static boolean answer(Question question) throws Exception {
     var all = new LinkedHashMap<String, List<Double>>();
     all.put(question.ours, new ArrayList<>());
-    for (var other : question.others.keySet()) if (!other.startsWith("go") || LoadProcess.hasGo()) all.put(other, new ArrayList<>());
+    for (var other : question.others.keySet())
+      if (!other.startsWith("go") || LoadProcess.hasGo()) all.put(other, new ArrayList<>());
     System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
         try (var server = new LoadProcess(each.getKey())) {
-          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port()); // to warm it up
+          // to warm it up
+          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port());
           else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port());
           each.getValue().add(load(question.load, server.port()));
         }
@@ -75,13 +86,19 @@ public final class Load {
     for (var each : all.entrySet()) {
       double ratio = ours / median(each.getValue());
       Double must = question.others.get(each.getKey());
-      String verdict = must == null || must == 0 ? "" : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN");
+      String verdict = must == null || must == 0 ? ""
+          : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN");
       kept &= !verdict.endsWith("BROKEN");
-      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%n", each.getKey(), median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(),
-          each.getKey().equals(question.ours) ? "" : String.format(Locale.ROOT, "   ours is %.2f of it%s", ratio, verdict));
-      rows.add(new Row(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"), "requests/s", median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(), must == null || must == 0 ? "" : "ours >= " + must + " of it", 0));
+      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%n", each.getKey(), median(each.getValue()),
+          each.getValue().getFirst(), each.getValue().getLast(),
+          each.getKey().equals(question.ours) ? ""
+              : String.format(Locale.ROOT, "   ours is %.2f of it%s", ratio, verdict));
+      rows.add(new Row(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"),
+          "requests/s", median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(),
+          must == null || must == 0 ? "" : "ours >= " + must + " of it", 0));
     }
-    Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows).write(Path.of(System.getProperty("results", "target/results")));
+    Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows)
+        .write(Path.of(System.getProperty("results", "target/results")));
     return kept;
   }
 
@@ -96,7 +113,8 @@ public final class Load {
     var process = new ProcessBuilder(whole).redirectErrorStream(true).start();
     String printed = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) throw new IllegalStateException(String.join(" ", whole) + " failed: " + printed);
-    var failed = Pattern.compile("Failed requests: +(\\d+)|Non-2xx or 3xx responses: +(\\d+)|Socket errors: (.*)").matcher(printed);
+    var failed = Pattern.compile("Failed requests: +(\\d+)|Non-2xx or 3xx responses: +(\\d+)|Socket errors: (.*)")
+        .matcher(printed);
     if (failed.find() && !"0".equals(failed.group(1))) throw new IllegalStateException("requests failed: " + printed);
     var rate = Pattern.compile("Requests(?: per second|/sec): +([\\d.]+)").matcher(printed);
     if (!rate.find()) throw new IllegalStateException("no rate in: " + printed);
@@ -128,7 +146,10 @@ public final class Load {
       double after = latency(server.port());
       for (var socket : idle) socket.close();
       boolean kept = each <= 10_000 && after <= 2 * before;
-      System.out.printf(Locale.ROOT, "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at most double: %s%n", each, before, after, kept ? "kept" : "BROKEN");
+      System.out.printf(Locale.ROOT,
+          "  heap %,.0f bytes each, must be <= 10,000; hello p99 %.2f ms without them, %.2f ms with them, must at "
+              + "most double: %s%n",
+          each, before, after, kept ? "kept" : "BROKEN");
       return kept;
     }
   }
@@ -144,7 +165,8 @@ public final class Load {
         long began = System.nanoTime();
         socket.getOutputStream().write(request);
         int length = 0;
-        while (length == 0 || answer[length - 1] != '\n' || answer[length - 2] != 'o') length += socket.getInputStream().read(answer, length, answer.length - length);
+        while (length == 0 || answer[length - 1] != '\n' || answer[length - 2] != 'o')
+          length += socket.getInputStream().read(answer, length, answer.length - length);
         took[i] = System.nanoTime() - began;
       }
     }

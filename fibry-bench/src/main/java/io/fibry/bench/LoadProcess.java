@@ -32,11 +32,13 @@ final class LoadProcess implements AutoCloseable {
 
   /** One that may open no more than so many descriptors. */
   static LoadProcess withDescriptors(int most, String name) throws IOException {
-    return new LoadProcess(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash", command(name).get(0), "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name));
+    return new LoadProcess(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash", command(name).get(0),
+        "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name));
   }
 
   private static List<String> command(String name) throws IOException {
-    if (!name.startsWith("go")) return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name);
+    if (!name.startsWith("go")) return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+        "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name);
     var command = new ArrayList<>(List.of(goServer().toString()));
     if (name.equals("go-keep")) command.add("keep");
     return command;

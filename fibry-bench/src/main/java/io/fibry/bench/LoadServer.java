@@ -17,9 +17,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.Executors;
 
-/** The servers that {@link Load} puts load on, one per process: ours, and by hand what they are measured by. Prints its port, lives until its input ends; a line of input makes it print its heap, descriptors and threads. */
+/**
+ * The servers that {@link Load} puts load on, one per process: ours, and by hand what they are
+ * measured by. Prints its port, lives until its input ends; a line of input makes it print its
+ * heap, descriptors and threads.
+ */
 public final class LoadServer {
-  private static final byte[] ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
+  private static final byte[] ANSWER =
+      "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
 
   private LoadServer() {}
 
@@ -45,8 +50,10 @@ public final class LoadServer {
       case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, LoadServer::seeds, null).port();
       case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::keep, null).port();
       case "loop" -> loop(socket -> once(socket.getInputStream(), socket.getOutputStream()));
-      case "loop-buffered" -> loop(socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
-      case "loop-keep" -> loop(socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+      case "loop-buffered" -> loop(
+          socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
+      case "loop-keep" -> loop(
+          socket -> keep(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));
       case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
       case "jdk-http" -> jdkHttp();
       case "http-abused" -> abused();
@@ -117,8 +124,13 @@ public final class LoadServer {
 
   private static int abused() {
     String big = "0123456789".repeat(100_000);
-    var routes = HttpRoutes.none().text("/", exchange -> "Hello\n").text("/big", exchange -> big).text("/upload", exchange -> "took " + exchange.text().length());
-    return Stereotypes.fibers().embeddedHttpServer(0, routes, o -> o.withHeaderLimit(Duration.ofSeconds(3)).withBodyLimit(Duration.ofSeconds(4)).withWriteLimit(Duration.ofSeconds(4)).withIdleLimit(Duration.ofSeconds(3))).port();
+    var routes = HttpRoutes.none().text("/", exchange -> "Hello\n").text("/big", exchange -> big).text("/upload",
+        exchange -> "took " + exchange.text().length());
+    return Stereotypes.fibers()
+        .embeddedHttpServer(0, routes,
+            o -> o.withHeaderLimit(Duration.ofSeconds(3)).withBodyLimit(Duration.ofSeconds(4))
+                .withWriteLimit(Duration.ofSeconds(4)).withIdleLimit(Duration.ofSeconds(3)))
+        .port();
   }
 
   private static int jdkHttp() throws IOException {

@@ -10,12 +10,16 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does a message cost when several send to one actor at once? One operation is one message, sent and handled; the senders are virtual threads and share eighty thousand. */
+/**
+ * What does a message cost when several send to one actor at once? One operation is one message,
+ * sent and handled; the senders are virtual threads and share eighty thousand.
+ */
 public class ManyToOne extends Question {
   private static final int MESSAGES = 80_000;
 
   /** The peer. */
-  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor"})
+  @Param({"fiber", "thread", "resident", "forkjoin", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools",
+    "virtual-queue", "platform-queue", "executor"})
   public String who;
 
   /** How many send. */

@@ -10,12 +10,16 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does a message cost, from one sender to one actor? One operation is one message, sent and handled; the sender waits for the last of a hundred thousand. */
+/**
+ * What does a message cost, from one sender to one actor? One operation is one message, sent and
+ * handled; the sender waits for the last of a hundred thousand.
+ */
 public class OneToOne extends Question {
   private static final int MESSAGES = 100_000;
 
   /** The peer. */
-  @Param({"fiber", "thread", "resident", "forkjoin", "caller", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
+  @Param({"fiber", "thread", "resident", "forkjoin", "caller", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin",
+    "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
   public String who;
 
   private final Semaphore all = new Semaphore(0);

@@ -20,9 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What is left of a service when more is asked of it than it can do? Four resources, three steps of 5 to 15 ms a request, clients that come at random and give up after 500 ms: good for 133 requests a second. All services
- * get the same load at the same time. Three tables: load that rises and falls; the same with clients that try twice more; a dependency that takes four times as long for a while. The argument is how many seconds each
- * column takes, 2.5 unless told.
+ * What is left of a service when more is asked of it than it can do? Four resources, three steps of
+ * 5 to 15 ms a request, clients that come at random and give up after 500 ms: good for 133 requests
+ * a second. All services get the same load at the same time. Three tables: load that rises and
+ * falls; the same with clients that try twice more; a dependency that takes four times as long for
+ * a while. The argument is how many seconds each column takes, 2.5 unless told.
  */
 public final class Overload {
   private static final Duration LIMIT = Duration.ofNanos(Surge.PATIENCE);
@@ -42,7 +44,8 @@ public final class Overload {
    */
   public static void main(String[] args) throws Exception {
     var all = new Overload(args.length == 0 ? 2.5 : Double.parseDouble(args[0]));
-    System.out.printf("JDK %s, %d processors; answers in time, a second, at so many times the capacity of %.0f/s%n", Runtime.version(), Runtime.getRuntime().availableProcessors(), Surge.CAPACITY);
+    System.out.printf("JDK %s, %d processors; answers in time, a second, at so many times the capacity of %.0f/s%n",
+        Runtime.version(), Runtime.getRuntime().availableProcessors(), Surge.CAPACITY);
     all.table("load rises and falls", 0, new double[] {0.5, 0.8, 1, 1.2, 3, 0.8, 0.8}, 4, -1);
     all.table("clients try three times", 2, new double[] {0.8, 3, 0.8, 0.8}, 1, -1);
     all.table("steps take four times as long in the second column", 0, new double[] {0.8, 0.8, 0.8, 0.8}, 1, 1);
@@ -57,13 +60,20 @@ public final class Overload {
         new Side("mailbox 1000, REJECT", deaf(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
         new Side("the same, ask with limit", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
         new Side("mailbox 16, REJECT", asking(pool(Mailbox.bounded(16, Overflow.REJECT)))),
-        new Side("mailbox 1000 within 200 ms", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(200))))),
-        new Side("mailbox 1000 within 100 ms", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))))),
-        new Side("mailbox 1000 within 50 ms", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(50))))),
-        new Side("mailbox 1000 within 20 ms", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
+        new Side("mailbox 1000 within 200 ms",
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(200))))),
+        new Side("mailbox 1000 within 100 ms",
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))))),
+        new Side("mailbox 1000 within 50 ms",
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(50))))),
+        new Side("mailbox 1000 within 20 ms",
+            asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
   }
 
-  /** Each request begins when it gets a thread, and needs a resource for each step; it goes on when its client has gone. */
+  /**
+   * Each request begins when it gets a thread, and needs a resource for each step; it goes on when
+   * its client has gone.
+   */
   private Surge.Service threads(ExecutorService executor) {
     running.add(executor::shutdownNow);
     var resources = new Semaphore(Surge.RESOURCES, true);
@@ -99,10 +109,11 @@ public final class Overload {
 
   /** As many workers as resources: what is begun has all that it needs. */
   private ActorWithReturn<Call, Boolean> pool(Mailbox<Object> mailbox) {
-    ActorWithReturn<Call, Boolean> pool = Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
-      call.steps();
-      return true;
-    });
+    ActorWithReturn<Call, Boolean> pool =
+        Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
+          call.steps();
+          return true;
+        });
     running.add(pool::kill);
     return pool;
   }
@@ -133,12 +144,14 @@ public final class Overload {
         times[i + 1] = System.nanoTime();
       }
     }
-    System.out.printf("%n%-30s%s   in the worst: p50, p99, refused p99 in ms; steps in vain%n", what, String.join("", Arrays.stream(loads).mapToObj("%6.1f"::formatted).toList()));
+    System.out.printf("%n%-30s%s   in the worst: p50, p99, refused p99 in ms; steps in vain%n", what,
+        String.join("", Arrays.stream(loads).mapToObj("%6.1f"::formatted).toList()));
     for (var side : sides) {
       System.out.printf("%-30s", side.name);
       for (int i = 0; i < loads.length; i++) System.out.printf("%6.0f", side.tally(times[i], times[i + 1]).goodput());
       var worst = side.tally(times[peak], times[peak + 1]);
-      System.out.printf("%8.0f%6.0f%9.3f%8d of %d%n", worst.median(), worst.slowest(), worst.refusal(), side.inVain.sum(), side.steps.sum());
+      System.out.printf("%8.0f%6.0f%9.3f%8d of %d%n", worst.median(), worst.slowest(), worst.refusal(),
+          side.inVain.sum(), side.steps.sum());
     }
     for (var closed : running) closed.close();
     running.clear();

@@ -11,13 +11,17 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does it cost to switch from one actor to another? Two hand each other a ball; one operation is one hand-over. The reference, {@code park}, is two virtual threads that unpark each other. */
+/**
+ * What does it cost to switch from one actor to another? Two hand each other a ball; one operation
+ * is one hand-over. The reference, {@code park}, is two virtual threads that unpark each other.
+ */
 public class PingPong extends Question {
   private static final int HITS = 20_000;
   private static final String PARK = "park";
 
   /** The peer. */
-  @Param({"fiber", "thread", "resident", "forkjoin", PARK, "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor"})
+  @Param({"fiber", "thread", "resident", "forkjoin", PARK, "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin",
+    "jctools", "virtual-queue", "platform-queue", "executor"})
   public String who;
 
   private final Semaphore end = new Semaphore(0);

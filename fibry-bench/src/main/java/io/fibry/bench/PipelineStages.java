@@ -24,7 +24,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to send a message through three stages that overlap, in order, with room for 64 before each? One operation is one message, from the first stage to the last; the sender is a virtual thread.
+ * What does it cost to send a message through three stages that overlap, in order, with room for 64
+ * before each? One operation is one message, from the first stage to the last; the sender is a
+ * virtual thread.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -43,8 +45,10 @@ public class PipelineStages {
     }
   }
 
-  private final Actor<Item> pipeline = Pipeline.from(ActorSystem.anonymous(), Item::next).then(Item::next).into(item -> item.done.countDown());
-  private final Actor<Item> parallel = Pipeline.from(ActorSystem.anonymous(), Item::next).then(2, Item::next).into(item -> item.done.countDown());
+  private final Actor<Item> pipeline =
+      Pipeline.from(ActorSystem.anonymous(), Item::next).then(Item::next).into(item -> item.done.countDown());
+  private final Actor<Item> parallel =
+      Pipeline.from(ActorSystem.anonymous(), Item::next).then(2, Item::next).into(item -> item.done.countDown());
   private final Queues threads = new Queues(Thread.ofPlatform().daemon()::start);
   private final Queues fibers = new Queues(Thread::startVirtualThread);
   private final Executor one = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());

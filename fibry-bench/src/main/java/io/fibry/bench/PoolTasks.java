@@ -27,8 +27,9 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does it cost to have a small task done by one of four workers? All sides give the same guarantee: four at once, 1,024 may wait, and who sends one more waits. One operation is one task, from sending to done; the
- * sender is a virtual thread.
+ * What does it cost to have a small task done by one of four workers? All sides give the same
+ * guarantee: four at once, 1,024 may wait, and who sends one more waits. One operation is one task,
+ * from sending to done; the sender is a virtual thread.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -50,9 +51,11 @@ public class PoolTasks {
     done.countDown();
   };
   private final Actor<CountDownLatch> fibers = Pools.fixed(ActorSystem.anonymous(), WORKERS).newActor(task);
-  private final Actor<CountDownLatch> threads = Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD), WORKERS).newActor(task);
+  private final Actor<CountDownLatch> threads =
+      Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD), WORKERS).newActor(task);
   private final Actor<CountDownLatch> perMessage = Pools.perMessage(ActorSystem.anonymous()).newActor(task);
-  private final Actor<CountDownLatch> byKey = Pools.byKey(ActorSystem.anonymous(), WORKERS, (CountDownLatch done) -> done.getCount() & 15).newActor(task);
+  private final Actor<CountDownLatch> byKey =
+      Pools.byKey(ActorSystem.anonymous(), WORKERS, (CountDownLatch done) -> done.getCount() & 15).newActor(task);
   private final RejectedExecutionHandler waiting = (waits, executor) -> {
     try {
       executor.getQueue().put(waits);
@@ -60,7 +63,8 @@ public class PoolTasks {
       throw new IllegalStateException(interrupted);
     }
   };
-  private final ThreadPoolExecutor executor = new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), waiting);
+  private final ThreadPoolExecutor executor =
+      new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), waiting);
   private final ForkJoinPool forkJoin = new ForkJoinPool(WORKERS);
   private final Semaphore room = new Semaphore(ROOM + WORKERS);
   private final Semaphore side = new Semaphore(WORKERS);

@@ -11,7 +11,11 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does a message cost where the smallest is handled first? One operation is one message, sent and handled. All ten thousand, with random numbers, wait before the first is handled, so that all sides sort the same. */
+/**
+ * What does a message cost where the smallest is handled first? One operation is one message, sent
+ * and handled. All ten thousand, with random numbers, wait before the first is handled, so that all
+ * sides sort the same.
+ */
 public class Priority extends Question {
   private static final int MESSAGES = 10_000;
 

@@ -10,7 +10,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** How a question is asked: nanoseconds an operation, on average; three processes; the thread that measures, and so sends, is a virtual one. */
+/**
+ * How a question is asked: nanoseconds an operation, on average; three processes; the thread that
+ * measures, and so sends, is a virtual one.
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

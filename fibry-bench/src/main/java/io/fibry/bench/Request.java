@@ -14,16 +14,20 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What does a request cost, from asking to having the answer? The asker is a virtual thread, a platform thread, or a virtual thread of a process that has one carrier for all, where nothing but the switch from one to the other counts. (Pekko's
- * and Kotlin's own threads are no carriers: theirs stay as many.)
+ * What does a request cost, from asking to having the answer? The asker is a virtual thread, a
+ * platform thread, or a virtual thread of a process that has one carrier for all, where nothing but
+ * the switch from one to the other counts. (Pekko's and Kotlin's own threads are no carriers:
+ * theirs stay as many.)
  *
- * <p>{@code future} is ours without a limit, {@code sendMessageReturn(n).get()}. {@code floor} is the least that a switch costs: start a virtual thread and wait for its answer.
+ * <p>{@code future} is ours without a limit, {@code sendMessageReturn(n).get()}. {@code floor} is
+ * the least that a switch costs: start a virtual thread and wait for its answer.
  */
 public class Request extends Question {
   private static final int REQUESTS = 1_000;
 
   /** The peer. */
-  @Param({"fiber", "future", "thread", "resident", "forkjoin", "caller", "floor", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
+  @Param({"fiber", "future", "thread", "resident", "forkjoin", "caller", "floor", "pekko", "pekko-tuned", "pojo-actor",
+    "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
   public String who;
 
   private Peer.Answering peer;

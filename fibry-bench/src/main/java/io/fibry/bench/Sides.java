@@ -44,7 +44,8 @@ final class Sides {
     long start = System.nanoTime();
     for (int i = 0; i < times; i++) made[i] = Stereotypes.fibers().sink(null);
     double each = (double) (System.nanoTime() - start) / times;
-    var all = new CountDownLatch(times); // a sink that was not its own actor, or did not work, would show here
+    // a sink that was not its own actor, or did not work, would show here
+    var all = new CountDownLatch(times);
     for (var sink : made) sink.execAsync(nothing -> all.countDown());
     all.await();
     return each;
@@ -153,7 +154,8 @@ final class Sides {
       return onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) {
           int n = i;
-          AskPattern.ask(system, (ActorRef<Integer> replyTo) -> new Square(n, replyTo), limit, system.scheduler()).toCompletableFuture().get();
+          AskPattern.ask(system, (ActorRef<Integer> replyTo) -> new Square(n, replyTo), limit, system.scheduler())
+              .toCompletableFuture().get();
         }
       });
     } finally {
@@ -162,7 +164,8 @@ final class Sides {
   }
 
   static double inlineAsks(int times) throws Exception {
-    var counter = ActorSystem.anonymous().inlineRequests().initialState(() -> new int[1]).newActorWithReturn((int[] count, Integer by) -> count[0] += by);
+    var counter = ActorSystem.anonymous().inlineRequests().initialState(() -> new int[1])
+        .newActorWithReturn((int[] count, Integer by) -> count[0] += by);
     return onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) counter.ask(1);
     });

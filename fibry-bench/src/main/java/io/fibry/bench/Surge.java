@@ -15,7 +15,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
-/** An open-loop load: clients come at random times, however the services fare, and each asks all of them side by side. Whoever has waited for half a second gives up; he may try again. */
+/**
+ * An open-loop load: clients come at random times, however the services fare, and each asks all of
+ * them side by side. Whoever has waited for half a second gives up; he may try again.
+ */
 final class Surge implements AutoCloseable {
   static final int RESOURCES = 4;
   static final int STEPS = 3;
@@ -66,7 +69,8 @@ final class Surge implements AutoCloseable {
     /** Of what ended between these times. */
     Tally tally(long from, long to) {
       var ended = outcomes.stream().filter(o -> from <= o.ended && o.ended < to).toList();
-      return new Tally(ended.stream().filter(o -> o.end == End.GOOD).count() * 1e9 / (to - from), millis(ended, End.GOOD, 50), millis(ended, End.GOOD, 99), millis(ended, End.REFUSED, 99));
+      return new Tally(ended.stream().filter(o -> o.end == End.GOOD).count() * 1e9 / (to - from),
+          millis(ended, End.GOOD, 50), millis(ended, End.GOOD, 99), millis(ended, End.REFUSED, 99));
     }
 
     private static double millis(List<Outcome> ended, End end, int percent) {
@@ -116,8 +120,9 @@ final class Surge implements AutoCloseable {
 
   /** So many requests a second until then, at random times. */
   void load(double perSecond, long until) {
-    for (double at = System.nanoTime(); (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < until; ) {
-      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime()) LockSupport.parkNanos(left);
+    for (double at = System.nanoTime(); (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < until;) {
+      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime())
+        LockSupport.parkNanos(left);
       for (var side : sides) {
         clients.register();
         threads.execute(() -> client(side));
@@ -126,7 +131,8 @@ final class Surge implements AutoCloseable {
   }
 
   private void client(Side side) {
-    for (int tries = 0; side.ask(this) != End.GOOD && tries < retries; tries++) LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(50_000_000));
+    for (int tries = 0; side.ask(this) != End.GOOD && tries < retries; tries++)
+      LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(50_000_000));
     clients.arriveAndDeregister();
   }
 

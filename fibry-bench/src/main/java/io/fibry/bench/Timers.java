@@ -11,7 +11,11 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** What does it cost to send a message later, or to take that back? One operation is one timer of ten thousand. Those that fire do so after five milliseconds, which are in the figure, for all sides alike: half a microsecond each. */
+/**
+ * What does it cost to send a message later, or to take that back? One operation is one timer of
+ * ten thousand. Those that fire do so after five milliseconds, which are in the figure, for all
+ * sides alike: half a microsecond each.
+ */
 public class Timers extends Question {
   private static final int TIMERS = 10_000;
   private static final Duration SOON = Duration.ofMillis(5);

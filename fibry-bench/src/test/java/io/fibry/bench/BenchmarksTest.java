@@ -19,7 +19,10 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** No benchmark rots: each runs with each of its parameters for one tiny iteration, in this JVM. The figures mean nothing. */
+/**
+ * No benchmark rots: each runs with each of its parameters for one tiny iteration, in this JVM. The
+ * figures mean nothing.
+ */
 class BenchmarksTest {
   @TempDir
   private Path folder;
@@ -28,7 +31,9 @@ class BenchmarksTest {
   @Timeout(value = 5, unit = TimeUnit.MINUTES, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void everyBenchmarkRunsWithEachParameter() throws RunnerException {
     var log = Path.of("target", "benchmarks.log");
-    var tiny = new OptionsBuilder().forks(0).warmupIterations(0).measurementIterations(1).measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true).verbosity(VerboseMode.NORMAL).output(log.toString()).build();
+    var tiny = new OptionsBuilder().forks(0).warmupIterations(0).measurementIterations(1)
+        .measurementTime(TimeValue.milliseconds(5)).shouldFailOnError(true).verbosity(VerboseMode.NORMAL)
+        .output(log.toString()).build();
 
     var results = new Runner(tiny).run();
 
@@ -40,7 +45,10 @@ class BenchmarksTest {
   void everyQuestionIsFound() {
     var questions = Bench.questions(List.of(), List.of());
 
-    assertTrue(questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne", "OneToOne", "PingPong", "PipelineStages", "PoolTasks", "Priority", "Request", "Timers")), questions.toString());
+    assertTrue(
+        questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne",
+            "OneToOne", "PingPong", "PipelineStages", "PoolTasks", "Priority", "Request", "Timers")),
+        questions.toString());
   }
 
   @Test

@@ -5,8 +5,10 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A bucket of tokens, as one number: when it will be full. Each token taken puts that off by the time one takes to come; who finds it more than a whole period away waits until it is a period away. So no token is counted,
- * nothing runs while nobody asks, and who asks first is served first. Thread-safe.
+ * A bucket of tokens, as one number: when it will be full. Each token taken puts that off by the
+ * time one takes to come; who finds it more than a whole period away waits until it is a period
+ * away. So no token is counted, nothing runs while nobody asks, and who asks first is served first.
+ * Thread-safe.
  */
 final class Bucket {
   private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two is no overflow
@@ -15,7 +17,9 @@ final class Bucket {
   private final int tokens;
   private final long period; // in which so many come
   private long full; // when it will be full; guarded by this
-  private long rest; // and so many of a nanosecond's `tokens` parts: without them the rate would drift; guarded by this
+  // and so many of a nanosecond's `tokens` parts: without them the rate would drift; guarded by
+  // this
+  private long rest;
 
   Bucket(Scheduler clock, int tokens, Duration period) {
     this.clock = clock;
@@ -32,7 +36,8 @@ final class Bucket {
     var come = new CountDownLatch(1);
     var timer = clock.after(Duration.ofNanos(wait), come::countDown);
     try {
-      if (turn - clock.nanoTime() > 0) come.await(); // else a clock set by hand was moved before the timer was set
+      // else a clock set by hand was moved before the timer was set
+      if (turn - clock.nanoTime() > 0) come.await();
     } finally {
       timer.cancel();
     }

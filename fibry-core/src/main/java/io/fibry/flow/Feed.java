@@ -14,13 +14,17 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * What the producers of one iteration share with its reader. All fields are guarded by the lock, where not said otherwise; nobody waits while he holds it, but at its conditions.
+ * What the producers of one iteration share with its reader. All fields are guarded by the lock,
+ * where not said otherwise; nobody waits while he holds it, but at its conditions.
  *
- * <p>A producer that finds no room, or others who wait for it, waits too. The reader wakes the first when half of the room is free; who was woken and leaves wakes the next while there is room. So something waits
- * for room only while there are elements to read, or somebody woken is on his way.
+ * <p>A producer that finds no room, or others who wait for it, waits too. The reader wakes the
+ * first when half of the room is free; who was woken and leaves wakes the next while there is room.
+ * So something waits for room only while there are elements to read, or somebody woken is on his
+ * way.
  */
 final class Feed<T> {
-  private static final AtomicLong NUMBERS = new AtomicLong(); // of producers: two iterations of one generator go on at a time, and names are unique
+  // of producers: two iterations of one generator go on at a time, and names are unique
+  private static final AtomicLong NUMBERS = new AtomicLong();
 
   final int ahead;
   private final ReentrantLock lock = new ReentrantLock();
@@ -52,7 +56,8 @@ final class Feed<T> {
       actor.sendPoisonPill();
       return;
     }
-    actor.sendMessageReturn(new Out(producer)).whenComplete((done, thrown) -> ended(actor, thrown)); // once, whatever becomes of it: retried, killed, or never run
+    // once, whatever becomes of it: retried, killed, or never run
+    actor.sendMessageReturn(new Out(producer)).whenComplete((done, thrown) -> ended(actor, thrown));
     actor.sendPoisonPill();
   }
 
@@ -122,7 +127,9 @@ final class Feed<T> {
 
     private void awaitRoom() {
       if (Thread.currentThread() == starter)
-        throw new IllegalStateException("a producer would have to wait for its reader on the reader's own thread, after " + ahead + " elements; give the generator a strategy that has threads, such as Strategy.FIBER");
+        throw new IllegalStateException(
+            "a producer would have to wait for its reader on the reader's own thread, after " + ahead
+                + " elements; give the generator a strategy that has threads, such as Strategy.FIBER");
       boolean admitted = false;
       waiting++;
       try {
@@ -136,12 +143,14 @@ final class Feed<T> {
         throw interrupted();
       } finally {
         waiting--;
-        if (waiting > 0 && elements.size() + unread + (admitted ? 1 : 0) < ahead) room.signal(); // also where this one was woken in vain
+        // also where this one was woken in vain
+        if (waiting > 0 && elements.size() + unread + (admitted ? 1 : 0) < ahead) room.signal();
       }
     }
 
     private void refuseUnlessWanted() {
-      if (!open) throw new IllegalStateException("the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it");
+      if (!open) throw new IllegalStateException(
+          "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it");
       if (Thread.currentThread().isInterrupted()) throw interrupted();
       if (sealed) throw new CancellationException("nobody reads what this producer makes any more");
     }
@@ -160,7 +169,10 @@ final class Feed<T> {
     return elements.size() + unread >= ahead;
   }
 
-  /** The reader waits for elements, and takes as many as there are, and as his hand can hold. 0: the end. */
+  /**
+   * The reader waits for elements, and takes as many as there are, and as his hand can hold. 0: the
+   * end.
+   */
   int take(Object[] hand) {
     lock.lock();
     try {
@@ -175,7 +187,8 @@ final class Feed<T> {
   }
 
   private void awaitElement() {
-    if (reader != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader + " and by " + Thread.currentThread() + "; give each its own iterator()");
+    if (reader != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
+        + " and by " + Thread.currentThread() + "; give each its own iterator()");
     reader = Thread.currentThread();
     try {
       ready.await();
@@ -195,7 +208,8 @@ final class Feed<T> {
     var thrown = failure;
     failure = null;
     if (thrown == null) return over;
-    if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere()); // one object thrown for ever would grow for ever
+    // one object thrown for ever would grow for ever
+    if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere());
     throw Feed.<RuntimeException>sneak(thrown);
   }
 
@@ -225,7 +239,8 @@ final class Feed<T> {
       producers.remove(producer);
       left--;
       first = thrown != null && !sealed && !over && !closed && failure == null;
-      if (first) failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown; // a request's future wraps what the JDK would take for its own
+      // a request's future wraps what the JDK would take for its own
+      if (first) failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
       ready.signal();
     } finally {
       lock.unlock();
@@ -233,7 +248,10 @@ final class Feed<T> {
     if (first) end();
   }
 
-  /** Ends all producers. They are killed before the feed is sealed: then what they throw because of it is no failure of theirs. */
+  /**
+   * Ends all producers. They are killed before the feed is sealed: then what they throw because of
+   * it is no failure of theirs.
+   */
   void end() {
     for (var producer : living()) producer.kill();
     lock.lock();

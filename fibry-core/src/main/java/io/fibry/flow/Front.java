@@ -18,8 +18,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Two actors as one: who gathers messages, and who writes batches. What is sent goes to the first. When that one ends it hands over what it has, and waits for the end of the second; when the second ends before, the first
- * is asked to. The second is made first, since a scope ends the last made first.
+ * Two actors as one: who gathers messages, and who writes batches. What is sent goes to the first.
+ * When that one ends it hands over what it has, and waits for the end of the second; when the
+ * second ends before, the first is asked to. The second is made first, since a scope ends the last
+ * made first.
  */
 final class Front<M> implements Actor<M> {
   private static final int ROOM = 1024;
@@ -29,36 +31,47 @@ final class Front<M> implements Actor<M> {
   private final CompletableFuture<ExitReason> end; // of both
   private volatile Thread writing; // who is in the user's handler; written by it
 
-  /** For both actors, the outermost code around messages is ours: what the user has around his own sees neither batches nor timers. */
+  /**
+   * For both actors, the outermost code around messages is ours: what the user has around his own
+   * sees neither batches nor timers.
+   */
   private <B> Front(ActorBuilder<Object> how, Form<M, B> form, int size, Duration wait, Handler<B> handler) {
-    writer = how.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK)).around((batch, next) -> write(handler, batch)).newActor(batch -> {});
+    writer = how.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+        .around((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
       gatherer = gatherer(how, new Gathering<>(form, size, wait, how.scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
     }
-    end = gatherer.onExit().thenCombine(writer.onExit(), (first, second) -> second instanceof ExitReason.Failed ? second : first);
+    end = gatherer.onExit().thenCombine(writer.onExit(),
+        (first, second) -> second instanceof ExitReason.Failed ? second : first);
     gatherer.closeOnExit(this::endWriter);
     writer.closeOnExit(gatherer::askExit);
   }
 
   @SuppressWarnings("unchecked") // an M is an Object
-  static <M, B> Actor<M> open(ActorBuilder<? super M> how, Form<M, B> form, int size, Duration wait, Handler<B> handler) {
+  static <M, B> Actor<M> open(ActorBuilder<? super M> how, Form<M, B> form, int size, Duration wait,
+      Handler<B> handler) {
     Objects.requireNonNull(how, "how");
     Objects.requireNonNull(handler, "handler");
-    if (size < 1) throw new IllegalArgumentException("a batch of " + size + " messages would never be full; give at least 1");
-    if (!Objects.requireNonNull(wait, "wait").isPositive()) throw new IllegalArgumentException("a batch cannot wait " + wait + " for its messages; give more than zero");
-    if (how.mailbox().ordered()) throw new IllegalArgumentException("a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
+    if (size < 1)
+      throw new IllegalArgumentException("a batch of " + size + " messages would never be full; give at least 1");
+    if (!Objects.requireNonNull(wait, "wait").isPositive())
+      throw new IllegalArgumentException("a batch cannot wait " + wait + " for its messages; give more than zero");
+    if (how.mailbox().ordered()) throw new IllegalArgumentException(
+        "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
     refusePools(how);
-    return new Front<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size, wait, handler);
+    return new Front<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size, wait,
+        handler);
   }
 
   private static void refusePools(ActorBuilder<?> how) {
     try {
       how.shared(Sharing.scaling(1, 1));
     } catch (IllegalArgumentException pools) {
-      throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors", pools);
+      throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors",
+          pools);
     }
   }
 
@@ -68,7 +81,9 @@ final class Front<M> implements Actor<M> {
       if (message instanceof Gathering.Over over) over.heed();
       else next.run();
     });
-    Actor<Object> made = timed.initialState(() -> gathering).onStop(Gathering::handOverLast).newActor((Gathering<M, B> state, Object message, ActorContext<Object> context) -> state.take((M) message, context.self()));
+    Actor<Object> made =
+        timed.initialState(() -> gathering).onStop(Gathering::handOverLast).newActor((Gathering<M, B> state,
+            Object message, ActorContext<Object> context) -> state.take((M) message, context.self()));
     return (Actor<M>) (Actor<?>) made;
   }
 

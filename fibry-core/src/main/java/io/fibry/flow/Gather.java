@@ -20,20 +20,25 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
 /**
- * One question to many actors. Who asks waits for one request of his own, to an actor that sends theirs, on his thread, and promises what comes of them: so a limit, an interrupt and an exception mean what they mean to
- * every {@code ask}, and requests take along what they take along from his thread.
+ * One question to many actors. Who asks waits for one request of his own, to an actor that sends
+ * theirs, on his thread, and promises what comes of them: so a limit, an interrupt and an exception
+ * mean what they mean to every {@code ask}, and requests take along what they take along from his
+ * thread.
  */
 final class Gather<M, R> {
-  private static final int MOST = 10; // suppressed, or one object thrown for ever would grow for ever; and names in a text
+  // suppressed, or one object thrown for ever would grow for ever; and names in a text
+  private static final int MOST = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
   private final Duration limit;
   private final List<CompletableFuture<R>> requests = new ArrayList<>(); // sent so far; who asks
-  private final List<Throwable> failures = new ArrayList<>(); // in the order they came; guarded by itself
+  // in the order they came; guarded by itself
+  private final List<Throwable> failures = new ArrayList<>();
 
   Gather(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    for (var actor : Objects.requireNonNull(actors, "actors")) this.actors.add(Objects.requireNonNull(actor, "an actor"));
+    for (var actor : Objects.requireNonNull(actors, "actors"))
+      this.actors.add(Objects.requireNonNull(actor, "an actor"));
     this.message = Objects.requireNonNull(message, "message");
     this.limit = Objects.requireNonNull(limit, "limit");
   }
@@ -47,7 +52,8 @@ final class Gather<M, R> {
       if (failure != null) fail(outcome, failure);
       else {
         answers.set(number, answer);
-        if (missing.decrementAndGet() == 0) outcome.complete(IntStream.range(0, answers.length()).mapToObj(answers::get).toList());
+        if (missing.decrementAndGet() == 0)
+          outcome.complete(IntStream.range(0, answers.length()).mapToObj(answers::get).toList());
       }
     });
   }
@@ -75,7 +81,8 @@ final class Gather<M, R> {
 
   private <E extends Throwable> E withFailures(E thrown) {
     synchronized (failures) {
-      for (var failure : failures) if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
+      for (var failure : failures)
+        if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
     }
     return thrown;
   }
@@ -86,13 +93,16 @@ final class Gather<M, R> {
   }
 
   private <A> A ask(CompletableFuture<A> outcome, Told<R> told) {
-    var silent = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
+    var silent = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
+        .onFailure(FailurePolicy.goOn().withoutLog());
     var asker = silent.newActor((Question<A> question, ActorContext<Question<A>> context) -> {
       for (var actor : actors) {
         int number = requests.size();
         var request = actor.sendMessageReturn(message);
         requests.add(request);
-        request.whenComplete((answer, failure) -> told.of(number, answer, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure)); // wrapped is what the JDK would take for its own
+        // wrapped is what the JDK would take for its own
+        request.whenComplete((answer, failure) -> told.of(number, answer,
+            failure instanceof CompletionException wrapped ? wrapped.getCause() : failure));
       }
       context.replyWhen(question, outcome);
     });
@@ -114,6 +124,7 @@ final class Gather<M, R> {
   }
 
   private List<String> missing() {
-    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone()).mapToObj(i -> actors.get(i).name()).limit(MOST).toList();
+    return IntStream.range(0, actors.size()).filter(i -> i >= requests.size() || !requests.get(i).isDone())
+        .mapToObj(i -> actors.get(i).name()).limit(MOST).toList();
   }
 }

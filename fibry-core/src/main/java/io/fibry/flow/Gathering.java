@@ -6,14 +6,19 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * The batch that is being gathered. Belongs to the actor that gathers, which alone hands batches over: so they come in order, and each once.
+ * The batch that is being gathered. Belongs to the actor that gathers, which alone hands batches
+ * over: so they come in order, and each once.
  *
- * <p>One that does not get full is handed over when the message of a timer comes. A full mailbox drops that message; but then others wait, and the first of them finds that the time is over.
+ * <p>One that does not get full is handed over when the message of a timer comes. A full mailbox
+ * drops that message; but then others wait, and the first of them finds that the time is over.
  */
 final class Gathering<M, B> {
   private static final long LONGEST = Long.MAX_VALUE / 2;
 
-  /** The message of a timer. It says whose time is over: a batch that was handed over meanwhile is not the one at hand. */
+  /**
+   * The message of a timer. It says whose time is over: a batch that was handed over meanwhile is
+   * not the one at hand.
+   */
   record Over(Gathering<?, ?> by, Object batch) {
     void heed() {
       if (by.batch == batch) by.tryHandOver();
@@ -60,7 +65,10 @@ final class Gathering<M, B> {
     batch = first;
   }
 
-  /** Where the writer waits for us, this comes to nothing, or neither could go on; then it is tried again. The message at hand is in the batch, and has not failed. */
+  /**
+   * Where the writer waits for us, this comes to nothing, or neither could go on; then it is tried
+   * again. The message at hand is in the batch, and has not failed.
+   */
   private void tryHandOver() {
     try {
       handOver();
@@ -69,7 +77,9 @@ final class Gathering<M, B> {
     }
   }
 
-  /** Waits while the writer is busy and another batch waits. What he does not take is a dead letter. */
+  /**
+   * Waits while the writer is busy and another batch waits. What he does not take is a dead letter.
+   */
   private void handOver() {
     timer.cancel();
     writer.sendMessage(form.sealed().apply(batch));
@@ -83,7 +93,8 @@ final class Gathering<M, B> {
     try {
       handOver();
     } catch (RequestException ring) {
-      Thread.currentThread().interrupt(); // who is interrupted does not wait, and what he sends is a dead letter
+      // who is interrupted does not wait, and what he sends is a dead letter
+      Thread.currentThread().interrupt();
       handOver();
       Thread.interrupted();
     }

@@ -21,14 +21,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One map-reduce. A worker takes an item and sends it to itself; having mapped it, it folds the result, takes the next and sends that. Who has got its first item makes the next worker: so there is at most one more
- * than items.
+ * One map-reduce. A worker takes an item and sends it to itself; having mapped it, it folds the
+ * result, takes the next and sends that. Who has got its first item makes the next worker: so there
+ * is at most one more than items.
  *
- * <p>Taking and folding have a lock each, since they run code of the user. What the monitor of this object guards is done at once.
+ * <p>Taking and folding have a lock each, since they run code of the user. What the monitor of this
+ * object guards is done at once.
  */
 final class Harvest<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
-  private static final AtomicLong NUMBERS = new AtomicLong(); // of workers: one builder may make those of two at a time, and names are unique
+  // of workers: one builder may make those of two at a time, and names are unique
+  private static final AtomicLong NUMBERS = new AtomicLong();
 
   private final ActorBuilder<Object> how;
   private final int parallel;
@@ -38,16 +41,19 @@ final class Harvest<T, R> {
   private final CompletableFuture<R> result = new CompletableFuture<>();
   private final ReentrantLock taking = new ReentrantLock();
   private final ReentrantLock folding = new ReentrantLock();
-  private final AtomicReference<Iterator<T>> iterator = new AtomicReference<>(); // set under `taking`, by the first who asks for an item; emptied by who closes it
+  // set under `taking`, by the first who asks for an item; emptied by who closes it
+  private final AtomicReference<Iterator<T>> iterator = new AtomicReference<>();
   private boolean exhausted; // guarded by `taking`, as the next one
   private long taken;
   private long folded; // guarded by `folding`, as the next one
   private long all = -1; // how many items there are; -1: not known yet
-  private final Set<Worker> working = new HashSet<>(); // begun, and not ended; guarded by the monitor, as the next one
+  // begun, and not ended; guarded by the monitor, as the next one
+  private final Set<Worker> working = new HashSet<>();
   private int made;
   private volatile boolean over; // false -> true, under the monitor
 
-  @SuppressWarnings("unchecked") // whatever it was narrowed to: only its mailbox would mind, and one item at a time waits in it
+  // whatever it was narrowed to: only its mailbox would mind, and one item at a time waits in it
+  @SuppressWarnings("unchecked")
   Harvest(ActorBuilder<?> how, int parallel, Iterable<T> items, Handler.Returning<T, R> map, Runs<R> runs) {
     this.how = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded());
     this.parallel = parallel;
@@ -77,7 +83,8 @@ final class Harvest<T, R> {
 
   /** Its methods run in the turns of its actor, but the last one. */
   private final class Worker {
-    private final ActorWithReturn<T, Boolean> actor = how.part("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
+    private final ActorWithReturn<T, Boolean> actor =
+        how.part("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
     private long number; // of the item at hand; written before that is sent
 
     private void begin() {
@@ -112,7 +119,10 @@ final class Harvest<T, R> {
       return item != null;
     }
 
-    /** What stands behind {@code allOf} is run in place, where a callback of its own would cost a thread for each item. It does nothing that takes time. */
+    /**
+     * What stands behind {@code allOf} is run in place, where a callback of its own would cost a
+     * thread for each item. It does nothing that takes time.
+     */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
         if (failure != null) fail(this, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
@@ -123,7 +133,8 @@ final class Harvest<T, R> {
     private void ended(ExitReason reason) {
       leave(this);
       if (reason instanceof ExitReason.Failed failed) fail(this, failed.cause());
-      else if (!(reason instanceof ExitReason.Finished)) fail(this, new CancellationException("actor '" + actor.name() + "' of a map-reduce ended before its work did: " + reason));
+      else if (!(reason instanceof ExitReason.Finished)) fail(this, new CancellationException(
+          "actor '" + actor.name() + "' of a map-reduce ended before its work did: " + reason));
     }
   }
 
@@ -145,7 +156,8 @@ final class Harvest<T, R> {
       if (over) return null;
       var source = iterator.get();
       if (source == null) iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items"));
-      if (over) Strategy.FIBER.activate(this::closeItems); // who ended it may have found nothing to close; this thread he has interrupted
+      // who ended it may have found nothing to close; this thread he has interrupted
+      if (over) Strategy.FIBER.activate(this::closeItems);
       else if (!exhausted && !(exhausted = !source.hasNext())) {
         item = Objects.requireNonNull(source.next(), "an item");
         worker.number = taken++;
@@ -209,7 +221,10 @@ final class Harvest<T, R> {
     });
   }
 
-  /** Kills those at work but this one; false if it is over already. One that has not begun will see that, and end. */
+  /**
+   * Kills those at work but this one; false if it is over already. One that has not begun will see
+   * that, and end.
+   */
   private boolean end(Worker but) {
     List<Worker> others;
     synchronized (this) {
@@ -222,7 +237,10 @@ final class Harvest<T, R> {
     return true;
   }
 
-  /** A generator's iteration may be closed by any thread, and lets go of who waits in it; for others nobody is inside. */
+  /**
+   * A generator's iteration may be closed by any thread, and lets go of who waits in it; for others
+   * nobody is inside.
+   */
   private void closeItems() {
     var open = iterator.getAndSet(null);
     if (!(open instanceof AutoCloseable closeable)) return;

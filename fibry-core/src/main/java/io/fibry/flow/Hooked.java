@@ -10,12 +10,17 @@ import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one kind of hooks. What is in the lists throws nothing: an asynchronous hook is there as the code that starts its actor. */
-record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> first, List<Hooks.After<M, R>> then, List<Hooks.OnError<M>> failing) implements Hooks<M, R> {
+/**
+ * The one kind of hooks. What is in the lists throws nothing: an asynchronous hook is there as the
+ * code that starts its actor.
+ */
+record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> first, List<Hooks.After<M, R>> then,
+    List<Hooks.OnError<M>> failing) implements Hooks<M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
 
   static <M, R> Hooks<M, R> of(ActorBuilder<?> how, Handler.Returning<M, R> body) {
-    return new Hooked<>(new Apart(Objects.requireNonNull(how, "how").mailbox(Mailbox.unbounded()), new AtomicLong()), Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
+    return new Hooked<>(new Apart(Objects.requireNonNull(how, "how").mailbox(Mailbox.unbounded()), new AtomicLong()),
+        Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 
   @Override
@@ -45,13 +50,15 @@ record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> 
   @Override
   public Hooks<M, R> onError(OnError<M> hook) {
     Objects.requireNonNull(hook, "hook");
-    return withFailing((message, failure) -> new Hook("on the error at", message, () -> hook.failed(message, failure)).run());
+    return withFailing(
+        (message, failure) -> new Hook("on the error at", message, () -> hook.failed(message, failure)).run());
   }
 
   @Override
   public Hooks<M, R> onErrorAsync(OnError<M> hook) {
     Objects.requireNonNull(hook, "hook");
-    return withFailing((message, failure) -> apart.start(new Hook("on the error at", message, () -> hook.failed(message, failure))));
+    return withFailing(
+        (message, failure) -> apart.start(new Hook("on the error at", message, () -> hook.failed(message, failure))));
   }
 
   private Hooks<M, R> withFirst(Handler<M> hook) {
@@ -84,7 +91,10 @@ record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> 
     return reply;
   }
 
-  /** One call of a hook. What it throws in line is logged; in an actor of its own it is for that actor's failure policy. */
+  /**
+   * One call of a hook. What it throws in line is logged; in an actor of its own it is for that
+   * actor's failure policy.
+   */
   private record Hook(String when, Object message, Handler.Task code) implements Handler<Void> {
     void run() {
       contain(code);
@@ -94,7 +104,8 @@ record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> 
       try {
         task.run();
       } catch (Throwable failure) {
-        if (failure instanceof InterruptedException) Thread.currentThread().interrupt(); // it was meant for the whole, not for the hook
+        // it was meant for the whole, not for the hook
+        if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
         LOG.error("the {} failed; what it hangs on goes on", this, failure);
       }
     }

@@ -4,13 +4,18 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 
 /**
- * A function with code before it, after it and on its errors, each in line or in an actor of its own. Immutable; as thread-safe as its parts.
+ * A function with code before it, after it and on its errors, each in line or in an actor of its
+ * own. Immutable; as thread-safe as its parts.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="hooks"}
  *
- * <p>Hooks of a kind run, or are started, in the order given; those before, then the body, then those after it or those on its error. The caller gets the body's answer, or what the body threw, the very same. A hook that
- * fails is logged and harms nobody: neither the body nor its caller nor the other hooks; an interrupt that ended it is left for the body.
+ * <p>Hooks of a kind run, or are started, in the order given; those before, then the body, then
+ * those after it or those on its error. The caller gets the body's answer, or what the body threw,
+ * the very same. A hook that fails is logged and harms nobody: neither the body nor its caller nor
+ * the other hooks; an interrupt that ended it is left for the body.
  *
- * <p>Nobody waits for a hook in an actor of its own. When it fails, the failure policy of the builder decides; it ends with its scope; where that is closed it cannot be started, which is logged.
+ * <p>Nobody waits for a hook in an actor of its own. When it fails, the failure policy of the
+ * builder decides; it ends with its scope; where that is closed it cannot be started, which is
+ * logged.
  *
  * @param <M> what the function is given
  * @param <R> what it answers
@@ -22,7 +27,8 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    *
    * @param <M> what it is given
    * @param <R> what it answers
-   * @param how makes the actors that the asynchronous hooks run on, one for each call of each; named after it ("shop/hook-7")
+   * @param how makes the actors that the asynchronous hooks run on, one for each call of each;
+   * named after it ("shop/hook-7")
    * @param body the function
    * @return the function
    */

@@ -9,10 +9,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in turn with the messages: when the actor comes to it, it has handled those before, and as many more are asked for. Between
- * two marks lies more than half, so never two of them wait. One that is refused is tried again behind the next message, if there may be one.
+ * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in
+ * turn with the messages: when the actor comes to it, it has handled those before, and as many more
+ * are asked for. Between two marks lies more than half, so never two of them wait. One that is
+ * refused is tried again behind the next message, if there may be one.
  *
- * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell} makes them, one thread at a time, outside the monitor.
+ * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell}
+ * makes them, one thread at a time, outside the monitor.
  */
 final class Inflow<M> implements Flow.Subscriber<M> {
   private final Actor<? super M> actor;
@@ -42,7 +45,8 @@ final class Inflow<M> implements Flow.Subscriber<M> {
       subscription.cancel();
       return;
     }
-    actor.onExit().thenAccept(reason -> cutOff(new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
+    actor.onExit().thenAccept(reason -> cutOff(
+        new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
     tell(ahead);
   }
 
@@ -58,7 +62,8 @@ final class Inflow<M> implements Flow.Subscriber<M> {
     Objects.requireNonNull(message, "message");
     if (isOver()) return; // cancelled, which the publisher did not know yet
     try {
-      if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name() + "' refused a message of its stream; give its mailbox room for " + ahead + " messages and one"));
+      if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
+          + "' refused a message of its stream; give its mailbox room for " + ahead + " messages and one"));
       else if (needsMark()) mark();
     } catch (RuntimeException refused) { // by who would wait for himself, say
       cutOff(refused);
@@ -76,7 +81,8 @@ final class Inflow<M> implements Flow.Subscriber<M> {
 
   private void mark() {
     long before = marked;
-    marked = arrived; // at once: on the sender's thread the next messages may come from inside the mark
+    // at once: on the sender's thread the next messages may come from inside the mark
+    marked = arrived;
     try {
       actor.execute(new Mark(this, arrived));
     } catch (RejectedExecutionException refused) {
@@ -119,12 +125,14 @@ final class Inflow<M> implements Flow.Subscriber<M> {
       telling = true;
     }
     try {
-      while (tellOnce()) {}
+      while (tellOnce()) {
+      }
     } catch (Throwable failure) { // the publisher's
       synchronized (this) {
         telling = false;
       }
-      if (!cutOff(failure)) Flows.LOG.error("the stream of actor '{}' failed when it was told something", actor.name(), failure);
+      if (!cutOff(failure))
+        Flows.LOG.error("the stream of actor '{}' failed when it was told something", actor.name(), failure);
     }
   }
 

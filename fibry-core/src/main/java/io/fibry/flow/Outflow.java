@@ -9,9 +9,12 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A subscription to a sequence: an actor that reads an iterator and hands on as much as was asked for. It looks whether there is more as soon as it can, so that the end comes without being asked for.
+ * A subscription to a sequence: an actor that reads an iterator and hands on as much as was asked
+ * for. It looks whether there is more as soon as it can, so that the end comes without being asked
+ * for.
  *
- * <p>A cancel interrupts the actor while it is inside the iterator, and only there: never the subscriber's code. All fields but the iterator, which is the actor's, are guarded by the monitor.
+ * <p>A cancel interrupts the actor while it is inside the iterator, and only there: never the
+ * subscriber's code. All fields but the iterator, which is the actor's, are guarded by the monitor.
  */
 final class Outflow<T> implements Flow.Subscription {
   private static final int BATCH = 256; // elements in one turn
@@ -22,7 +25,8 @@ final class Outflow<T> implements Flow.Subscription {
   private Flow.Subscriber<? super T> subscriber; // null once it is over
   private long demand;
   private RuntimeException refusal; // of a request that breaks the rules
-  private boolean queued = true; // a turn is on its way, or at work; at first, the subscriber is still being told of this
+  // a turn is on its way, or at work; at first, the subscriber is still being told of this
+  private boolean queued = true;
   private boolean reading; // inside the iterator
 
   private Outflow(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
@@ -44,7 +48,8 @@ final class Outflow<T> implements Flow.Subscription {
   @Override
   public void request(long n) {
     synchronized (this) {
-      if (n <= 0) refusal = new IllegalArgumentException("a subscriber asked for " + n + " elements; rule 3.9 of Reactive Streams wants at least 1");
+      if (n <= 0) refusal = new IllegalArgumentException(
+          "a subscriber asked for " + n + " elements; rule 3.9 of Reactive Streams wants at least 1");
       else demand = n > Long.MAX_VALUE - demand ? Long.MAX_VALUE : demand + n;
       if (subscriber == null || queued) return;
       queued = true;

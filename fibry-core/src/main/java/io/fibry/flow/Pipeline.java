@@ -5,12 +5,16 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 
 /**
- * Stages that work at the same time on different messages, each slowing the one before it down. Immutable and thread-safe until {@link #into} opens it; one pipeline can be opened many times.
+ * Stages that work at the same time on different messages, each slowing the one before it down.
+ * Immutable and thread-safe until {@link #into} opens it; one pipeline can be opened many times.
  * {@snippet class="io.fibry.PipelineSnippetsTest" region="pipeline"}
  *
- * <p>Each stage is an actor, or a pool, made as the builder says and named after its number ("orders/2"). A stage that finds no room in the next one waits: so a slow stage holds back all before it, and at last those who send.
- * What a stage throws is its actor's failure: the message is a dead letter, with the stage's name and the cause, and the builder's policy decides; the others go on. Once a stage was stopped by its policy, the whole
- * pipeline ends. Code given to {@code around} is around each stage's own messages: let it take any object.
+ * <p>Each stage is an actor, or a pool, made as the builder says and named after its number
+ * ("orders/2"). A stage that finds no room in the next one waits: so a slow stage holds back all
+ * before it, and at last those who send. What a stage throws is its actor's failure: the message is
+ * a dead letter, with the stage's name and the cause, and the builder's policy decides; the others
+ * go on. Once a stage was stopped by its policy, the whole pipeline ends. Code given to
+ * {@code around} is around each stage's own messages: let it take any object.
  *
  * @param <I> what goes in
  * @param <O> what the last stage so far answers
@@ -22,7 +26,8 @@ public interface Pipeline<I, O> {
    *
    * @param <I> what goes in
    * @param <O> what comes out
-   * @param how how each stage is made; its mailbox is the one before the first, bounded, 64, BLOCK, unless told
+   * @param how how each stage is made; its mailbox is the one before the first, bounded, 64, BLOCK,
+   * unless told
    * @param stage never answers null
    * @return a pipeline
    */
@@ -40,7 +45,8 @@ public interface Pipeline<I, O> {
   <P> Pipeline<I, P> then(Handler.Returning<O, P> stage);
 
   /**
-   * One more stage, which handles so many messages at once and passes them on in the order they came. One that fails is left out.
+   * One more stage, which handles so many messages at once and passes them on in the order they
+   * came. One that fails is left out.
    *
    * @param <P> what it answers
    * @param parallel at least 1
@@ -60,7 +66,8 @@ public interface Pipeline<I, O> {
   <P> Pipeline<I, P> thenUnordered(int parallel, Handler.Returning<O, P> stage);
 
   /**
-   * The same, with room for so many messages before each stage added from now on, the last code too; 64 unless told.
+   * The same, with room for so many messages before each stage added from now on, the last code
+   * too; 64 unless told.
    *
    * @param messages at least 1
    * @return a changed copy
@@ -70,8 +77,10 @@ public interface Pipeline<I, O> {
   /**
    * Opens it: messages to the actor that is answered go through all stages, and then to this code.
    *
-   * <p>Ending the actor ends all: a poison pill, or {@code close}, drains one stage after the other, and {@code waitForExit} waits for the last; {@code askExit} leaves what waits before the first stage, and drains the rest;
-   * {@code kill} interrupts the first, and those that have not drained within the grace.
+   * <p>Ending the actor ends all: a poison pill, or {@code close}, drains one stage after the
+   * other, and {@code waitForExit} waits for the last; {@code askExit} leaves what waits before the
+   * first stage, and drains the rest; {@code kill} interrupts the first, and those that have not
+   * drained within the grace.
    *
    * @param last what is done with each result, one at a time
    * @return the way in

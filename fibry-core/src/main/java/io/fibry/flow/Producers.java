@@ -13,12 +13,15 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /** A generator: how its producers are made. */
-record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.Output<T>>> producers) implements Generator<T> {
+record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.Output<T>>> producers)
+    implements Generator<T> {
 
   static <T> Generator<T> of(ActorBuilder<?> how, int ahead, List<Handler<Generator.Output<T>>> producers) {
     Objects.requireNonNull(how, "how");
-    if (ahead < 1) throw new IllegalArgumentException("producers that may be " + ahead + " elements ahead could never hand one over; give at least 1");
-    if (producers.isEmpty()) throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
+    if (ahead < 1) throw new IllegalArgumentException(
+        "producers that may be " + ahead + " elements ahead could never hand one over; give at least 1");
+    if (producers.isEmpty())
+      throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
     return new Producers<>(open(how), ahead, List.copyOf(producers));
   }
 
@@ -32,7 +35,8 @@ record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.
   public Iteration<T> iterator() {
     var feed = new Feed<T>(ahead, producers.size());
     var reading = new Reading<>(feed);
-    var maker = how.strategy() == Strategy.CALLER ? how.strategy(Strategy.FIBER) : how; // on his own thread none could wait for the reader
+    // on his own thread none could wait for the reader
+    var maker = how.strategy() == Strategy.CALLER ? how.strategy(Strategy.FIBER) : how;
     try {
       for (var producer : producers) feed.start(maker, producer);
     } catch (Throwable notMade) {

@@ -5,12 +5,15 @@ import java.lang.ref.Reference;
 import java.util.NoSuchElementException;
 
 /**
- * The reader's side of an iteration. It knows the {@link Feed}, and so the producers; none of them knows it: forgotten, it is garbage, and the cleaner ends them.
+ * The reader's side of an iteration. It knows the {@link Feed}, and so the producers; none of them
+ * knows it: forgotten, it is garbage, and the cleaner ends them.
  *
- * <p>It takes several elements at once, a quarter of what the producers may be ahead, so that the lock costs little; they count as not read until the last of them is.
+ * <p>It takes several elements at once, a quarter of what the producers may be ahead, so that the
+ * lock costs little; they count as not read until the last of them is.
  */
 final class Reading<T> implements Generator.Iteration<T> {
-  private static final Cleaner CLEANER = Cleaner.create(); // a daemon thread, started at the first generator that is read
+  // a daemon thread, started at the first generator that is read
+  private static final Cleaner CLEANER = Cleaner.create();
   private static final int MOST = 64;
 
   private final Feed<T> feed;

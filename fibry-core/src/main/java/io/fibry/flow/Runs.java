@@ -5,13 +5,15 @@ import java.util.TreeMap;
 import java.util.function.BinaryOperator;
 
 /**
- * Results that come in any order and are folded in theirs: neighbours as soon as both are there. While n are still to come between those that are there, at most n + 1 are kept. Not thread-safe.
+ * Results that come in any order and are folded in theirs: neighbours as soon as both are there.
+ * While n are still to come between those that are there, at most n + 1 are kept. Not thread-safe.
  */
 final class Runs<R> {
   /** What lies between two numbers, folded. */
   private record Run<R>(long end, R value) {}
 
-  private final TreeMap<Long, Run<R>> runs = new TreeMap<>(); // by the number of the first; no two of them touch
+  // by the number of the first; no two of them touch
+  private final TreeMap<Long, Run<R>> runs = new TreeMap<>();
   private final BinaryOperator<R> reduce;
 
   Runs(R zero, BinaryOperator<R> reduce) {

@@ -17,12 +17,18 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 
-/** The stages of a pipeline. Opened from the last to the first, so that a scope that closes begins with the first. */
-@SuppressWarnings("unchecked") // the types of the stages are held by Pipeline; behind it a message is an Object
+/**
+ * The stages of a pipeline. Opened from the last to the first, so that a scope that closes begins
+ * with the first.
+ */
+// the types of the stages are held by Pipeline; behind it a message is an Object
+@SuppressWarnings("unchecked")
 final class Stages<I, O> implements Pipeline<I, O> {
   private static final int ROOM = 64;
 
-  /** One stage: how many at once, whether in order, what it does, and how many may wait before it. */
+  /**
+   * One stage: how many at once, whether in order, what it does, and how many may wait before it.
+   */
   private record Stage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
 
   private final ActorBuilder<Object> how;
@@ -55,15 +61,18 @@ final class Stages<I, O> implements Pipeline<I, O> {
   }
 
   private <P> Pipeline<I, P> and(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
-    if (parallel < 1) throw new IllegalArgumentException("a stage that handles " + parallel + " messages at once handles none; give at least 1");
+    if (parallel < 1) throw new IllegalArgumentException(
+        "a stage that handles " + parallel + " messages at once handles none; give at least 1");
     var more = new ArrayList<>(stages);
-    more.add(new Stage(parallel, ordered, (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room));
+    more.add(new Stage(parallel, ordered,
+        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room));
     return new Stages<>(how, List.copyOf(more), room);
   }
 
   @Override
   public Pipeline<I, O> withRoom(int messages) {
-    if (messages < 1) throw new IllegalArgumentException("with room for " + messages + " messages none could go from stage to stage; give at least 1");
+    if (messages < 1) throw new IllegalArgumentException(
+        "with room for " + messages + " messages none could go from stage to stage; give at least 1");
     return new Stages<>(how, stages, messages);
   }
 
@@ -83,9 +92,11 @@ final class Stages<I, O> implements Pipeline<I, O> {
     var first = opened.removeLast();
     first.closeOnExit(() -> {
       opened.getLast().sendPoisonPill();
-      opened.forEach(Actor::waitForExit); // here alone: where each waited for the next, an executor would need a thread for each
+      // here alone: where each waited for the next, an executor would need a thread for each
+      opened.forEach(Actor::waitForExit);
     });
-    opened.forEach(later -> later.onExit().thenRun(first::askExit)); // one that was stopped by its policy ends all
+    // one that was stopped by its policy ends all
+    opened.forEach(later -> later.onExit().thenRun(first::askExit));
     first.onExit().thenAccept(reason -> {
       if (reason instanceof ExitReason.Killed) opened.forEach(Actor::kill);
     });
@@ -94,14 +105,17 @@ final class Stages<I, O> implements Pipeline<I, O> {
 
   private ActorBuilder<Object> made(int number, int room) {
     var builder = how.part("" + number);
-    return number == 1 ? builder.orMailbox(Mailbox.bounded(room, Overflow.BLOCK)) : builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK));
+    return number == 1 ? builder.orMailbox(Mailbox.bounded(room, Overflow.BLOCK))
+        : builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK));
   }
 
   private void open(int number, Stage stage, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var builder = made(number, stage.room);
-    if (stage.parallel == 1) opened.add(before(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
-    else if (!stage.ordered) opened.add(before(next, builder.shared(Sharing.scaling(stage.parallel, stage.parallel)).newActor(message -> pass(message, stage.code.handle(message), number, next))));
+    if (stage.parallel == 1)
+      opened.add(before(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
+    else if (!stage.ordered) opened.add(before(next, builder.shared(Sharing.scaling(stage.parallel, stage.parallel))
+        .newActor(message -> pass(message, stage.code.handle(message), number, next))));
     else openOrdered(number, stage, builder, opened);
   }
 
@@ -117,20 +131,26 @@ final class Stages<I, O> implements Pipeline<I, O> {
   }
 
   /**
-   * Three actors: the first has each message begun by a pool, the last waits for the results in that order. Both are sent the message itself, so that a dead letter holds it. The last fails for the pool: it is the one that the
-   * policy is asked about, so a message that is tried again keeps its turn.
+   * Three actors: the first has each message begun by a pool, the last waits for the results in
+   * that order. Both are sent the message itself, so that a dead letter holds it. The last fails
+   * for the pool: it is the one that the policy is asked about, so a message that is tried again
+   * keeps its turn.
    */
   private void openOrdered(int number, Stage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var begun = new ConcurrentLinkedQueue<Begun>();
-    var pool = builder.part("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()).shared(Sharing.scaling(stage.parallel, stage.parallel)).newActorWithReturn(stage.code);
+    var pool = builder.part("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
+        .onFailure(FailurePolicy.goOn().withoutLog()).shared(Sharing.scaling(stage.parallel, stage.parallel))
+        .newActorWithReturn(stage.code);
     opened.add(pool);
-    var out = builder.part("out").mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK)).newActor((Object message) -> pass(message, result(own(begun, message, pool)), number, next));
+    var out = builder.part("out").mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
+        .newActor((Object message) -> pass(message, result(own(begun, message, pool)), number, next));
     opened.add(before(next, out.closeOnExit(pool::sendPoisonPill)));
     opened.add(before(out, builder.newActor((Object message) -> begin(message, begun, pool, out))));
   }
 
-  private static void begin(Object message, Queue<Begun> begun, ActorWithReturn<Object, Object> pool, Actor<Object> out) {
+  private static void begin(Object message, Queue<Begun> begun, ActorWithReturn<Object, Object> pool,
+      Actor<Object> out) {
     var own = new Begun(message, pool.sendMessageReturn(message));
     begun.add(own);
     boolean sent = false;
@@ -158,7 +178,8 @@ final class Stages<I, O> implements Pipeline<I, O> {
 
   /** Waits for room. Where the next one has ended, the result is a dead letter there. */
   private static void pass(Object message, Object result, int number, Actor<Object> next) {
-    if (result == null) throw new NullPointerException("stage " + number + " of the pipeline answered null to " + message.getClass().getName() + "; let it answer an Optional");
+    if (result == null) throw new NullPointerException("stage " + number + " of the pipeline answered null to "
+        + message.getClass().getName() + "; let it answer an Optional");
     next.sendMessage(result);
   }
 

@@ -7,9 +7,15 @@ import io.fibry.time.Scheduler;
 import java.util.List;
 import java.util.Objects;
 
-/** One actor's machine: the state it is in. It is the actor's own state, so only its turn touches it. */
+/**
+ * One actor's machine: the state it is in. It is the actor's own state, so only its turn touches
+ * it.
+ */
 final class Machine {
-  /** The machine's own message at its start: so that the initial state is entered without waiting for another. */
+  /**
+   * The machine's own message at its start: so that the initial state is entered without waiting
+   * for another.
+   */
   record Begin(Object state) {
     @Override
     public String toString() {
@@ -17,7 +23,10 @@ final class Machine {
     }
   }
 
-  /** The machine's own message when the time in a state is over. One for each stay, told apart by identity: a late one finds another in its place. */
+  /**
+   * The machine's own message when the time in a state is over. One for each stay, told apart by
+   * identity: a late one finds another in its place.
+   */
   private record Over(Object state) {
     @Override
     public String toString() {
@@ -57,9 +66,14 @@ final class Machine {
     } else move(on.next().next(state, message, context), context);
   }
 
-  /** Until the old state is left, whatever throws leaves the machine in it. Then it is in the new one, before anything else can throw. */
+  /**
+   * Until the old state is left, whatever throws leaves the machine in it. Then it is in the new
+   * one, before anything else can throw.
+   */
   private void move(Object next, ActorContext<Object> context) throws Exception {
-    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + shown(state) + " was null; to stay, answer the state that was given") == state) return;
+    if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + shown(state)
+        + " was null; to stay, answer the state that was given") == state)
+      return;
     var there = table.rules(next.getClass());
     if (rules.leaving != null) rules.leaving.handle(state);
     state = next;
@@ -76,7 +90,8 @@ final class Machine {
     stopTimer();
     if (rules.after != null) {
       over = new Over(state);
-      timer = self.sendMessageEvery(over, rules.after.time()); // not once: a full mailbox may drop it
+      // not once: a full mailbox may drop it
+      timer = self.sendMessageEvery(over, rules.after.time());
     }
     if (rules.entering != null) rules.entering.handle(state);
   }
@@ -86,10 +101,14 @@ final class Machine {
     timer = null;
   }
 
-  /** At a restart, or at the end. After a restart another machine begins; it need not wait for a message of somebody else. */
+  /**
+   * At a restart, or at the end. After a restart another machine begins; it need not wait for a
+   * message of somebody else.
+   */
   void stop() {
     stopTimer();
-    boolean open = self != null && self.sendMessages(List.of()); // it takes messages: this is no end
+    // it takes messages: this is no end
+    boolean open = self != null && self.sendMessages(List.of());
     if (!open || !table.begins()) return;
     try {
       self.sendMessage(new Begin(table.initial()));
@@ -99,11 +118,16 @@ final class Machine {
   }
 
   private String refusal(Object message) {
-    return "actor '" + self.name() + "' is in state " + shown(state) + " and does not take " + shown(message) + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName() + ".class, "
+    return "actor '" + self.name() + "' is in state " + shown(state) + " and does not take " + shown(message)
+        + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName()
+        + ".class, "
         + message.getClass().getSimpleName() + ".class, ..), or postpone it";
   }
 
-  /** As it stands in a text: cut where it is long, and harmless where its own {@code toString} is not. */
+  /**
+   * As it stands in a text: cut where it is long, and harmless where its own {@code toString} is
+   * not.
+   */
   private static String shown(Object one) {
     try {
       String text = String.valueOf(one);

@@ -9,7 +9,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
 
-/** All that was said of the states of one class, by the most specific rule for each message. Found once for each class, then looked up. */
+/**
+ * All that was said of the states of one class, by the most specific rule for each message. Found
+ * once for each class, then looked up.
+ */
 final class Rules {
   /** What a message does in a state. */
   record On(Class<?> state, Class<?> message, Transition<Object, Object, Object, Object> next) {
@@ -54,9 +57,11 @@ final class Rules {
   final Handler<Object> entering;
   final Handler<Object> leaving;
   private final List<On> ons; // those that hold for these states
-  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>(); // by class of the message
+  // by class of the message
+  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>();
 
-  Rules(Class<?> state, Collection<On> ons, Collection<After> afters, Collection<Code> entering, Collection<Code> leaving) {
+  Rules(Class<?> state, Collection<On> ons, Collection<After> afters, Collection<Code> entering,
+      Collection<Code> leaving) {
     this.ons = ons.stream().filter(on -> on.state().isAssignableFrom(state)).toList();
     this.after = told(state, afters, "has two times, ");
     this.entering = code(told(state, entering, "is entered with code for "));
@@ -69,14 +74,16 @@ final class Rules {
 
   private static <T extends Told> T told(Class<?> state, Collection<T> all, String twice) {
     var fitting = all.stream().filter(one -> one.state().isAssignableFrom(state)).toList();
-    return mostSpecific(fitting, (one, other) -> one.state().isAssignableFrom(other.state()), "a state of class " + state.getSimpleName() + " " + twice);
+    return mostSpecific(fitting, (one, other) -> one.state().isAssignableFrom(other.state()),
+        "a state of class " + state.getSimpleName() + " " + twice);
   }
 
   /** The one below all others; null: there are none. */
   private static <T> T mostSpecific(List<T> all, BiPredicate<T, T> above, String where) {
     for (var one : all) if (all.stream().allMatch(other -> above.test(other, one))) return one;
     if (all.isEmpty()) return null;
-    throw new IllegalStateException(where + all.stream().map(Object::toString).collect(Collectors.joining(" and ")) + ", and none is the most specific; say what holds for that class itself");
+    throw new IllegalStateException(where + all.stream().map(Object::toString).collect(Collectors.joining(" and "))
+        + ", and none is the most specific; say what holds for that class itself");
   }
 
   /** Null: nothing was said of this message. */
@@ -103,6 +110,7 @@ final class Rules {
 
   /** The messages that were named, in words. */
   String taken() {
-    return ons.isEmpty() ? "nothing" : ons.stream().map(on -> on.message.getSimpleName()).distinct().collect(Collectors.joining(", "));
+    return ons.isEmpty() ? "nothing"
+        : ons.stream().map(on -> on.message.getSimpleName()).distinct().collect(Collectors.joining(", "));
   }
 }

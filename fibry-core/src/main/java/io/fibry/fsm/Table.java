@@ -16,8 +16,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The one machine: what was said, in the order it was said. Shared by all its actors; what it says of a class of states is found at first need and kept. */
-@SuppressWarnings("unchecked") // the types are held by Fsm; behind it states and messages are Objects
+/**
+ * The one machine: what was said, in the order it was said. Shared by all its actors; what it says
+ * of a class of states is found at first need and kept.
+ */
+// the types are held by Fsm; behind it states and messages are Objects
+@SuppressWarnings("unchecked")
 final class Table<S, M> implements Fsm<S, M> {
   private final Class<S> states;
   private final Class<M> messages;
@@ -26,10 +30,12 @@ final class Table<S, M> implements Fsm<S, M> {
   private final List<After> afters;
   private final List<Code> entering;
   private final List<Code> leaving;
-  private final ConcurrentHashMap<Class<?>, Rules> rules = new ConcurrentHashMap<>(); // by class of the state
+  // by class of the state
+  private final ConcurrentHashMap<Class<?>, Rules> rules = new ConcurrentHashMap<>();
   private volatile boolean checked; // false -> true, by whoever checked it; twice does no harm
 
-  private Table(Class<S> states, Class<M> messages, S initial, List<On> ons, List<After> afters, List<Code> entering, List<Code> leaving) {
+  private Table(Class<S> states, Class<M> messages, S initial, List<On> ons, List<After> afters, List<Code> entering,
+      List<Code> leaving) {
     this.states = states;
     this.messages = messages;
     this.initial = initial;
@@ -41,14 +47,16 @@ final class Table<S, M> implements Fsm<S, M> {
 
   static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
     Objects.requireNonNull(messages, "messages");
-    below(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(), "initial state");
+    below(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(),
+        "initial state");
     return new Table<>(states, messages, initial, List.of(), List.of(), List.of(), List.of());
   }
 
   // ---- saying
 
   @Override
-  public <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Handler.StatefulReturning<A, B, S> next) {
+  public <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message,
+      Handler.StatefulReturning<A, B, S> next) {
     Objects.requireNonNull(next, "next");
     return on(state, message, (Transition<A, B, S, M>) (given, got, context) -> next.handle(given, got));
   }
@@ -73,20 +81,24 @@ final class Table<S, M> implements Fsm<S, M> {
   @Override
   public <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next) {
     below(states, state, "state");
-    if (!Objects.requireNonNull(time, "time").isPositive()) throw new IllegalArgumentException(this + " cannot leave " + state.getSimpleName() + " after " + time + ": it would never be in it; give more than zero");
-    var after = new After(state, time, (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(next, "next"));
+    if (!Objects.requireNonNull(time, "time").isPositive()) throw new IllegalArgumentException(this + " cannot leave "
+        + state.getSimpleName() + " after " + time + ": it would never be in it; give more than zero");
+    var after = new After(state, time,
+        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(next, "next"));
     refuse(afters, one -> one.state() == state, state.getSimpleName() + " has a time already");
     return new Table<>(states, messages, initial, ons, more(afters, after), entering, leaving);
   }
 
   @Override
   public <A extends S> Fsm<S, M> entering(Class<A> state, Handler<A> code) {
-    return new Table<>(states, messages, initial, ons, afters, more(entering, code(entering, state, code, "entering")), leaving);
+    return new Table<>(states, messages, initial, ons, afters, more(entering, code(entering, state, code, "entering")),
+        leaving);
   }
 
   @Override
   public <A extends S> Fsm<S, M> leaving(Class<A> state, Handler<A> code) {
-    return new Table<>(states, messages, initial, ons, afters, entering, more(leaving, code(leaving, state, code, "leaving")));
+    return new Table<>(states, messages, initial, ons, afters, entering,
+        more(leaving, code(leaving, state, code, "leaving")));
   }
 
   private Code code(List<Code> before, Class<?> state, Handler<?> code, String verb) {
@@ -96,12 +108,14 @@ final class Table<S, M> implements Fsm<S, M> {
   }
 
   private static Class<?> below(Class<?> all, Class<?> one, String what) {
-    if (!all.isAssignableFrom(Objects.requireNonNull(one, what))) throw new IllegalArgumentException("the " + what + " is of " + one.getName() + ", which is no " + all.getName());
+    if (!all.isAssignableFrom(Objects.requireNonNull(one, what)))
+      throw new IllegalArgumentException("the " + what + " is of " + one.getName() + ", which is no " + all.getName());
     return one;
   }
 
   private <T> void refuse(List<T> before, Predicate<T> same, String why) {
-    if (before.stream().anyMatch(same)) throw new IllegalArgumentException(this + " cannot be told twice what to do: " + why + "; leave one of them out");
+    if (before.stream().anyMatch(same))
+      throw new IllegalArgumentException(this + " cannot be told twice what to do: " + why + "; leave one of them out");
   }
 
   private static <T> List<T> more(List<T> before, T one) {
@@ -110,7 +124,10 @@ final class Table<S, M> implements Fsm<S, M> {
 
   // ---- checking, once
 
-  /** What may be met in a sealed set, as far as it is closed: the classes of its objects, and where it is open, the open type. */
+  /**
+   * What may be met in a sealed set, as far as it is closed: the classes of its objects, and where
+   * it is open, the open type.
+   */
   private static Set<Class<?>> leaves(Class<?> type) {
     var found = new LinkedHashSet<Class<?>>();
     if (type.isSealed()) for (var below : type.getPermittedSubclasses()) found.addAll(leaves(below));
@@ -120,11 +137,13 @@ final class Table<S, M> implements Fsm<S, M> {
 
   private void check() {
     if (checked) return;
-    if (afters.isEmpty() && ons.stream().allMatch(On::postpones)) throw new IllegalStateException(this + " would never leave its initial state: give it transitions by on(..) or after(..)");
+    if (afters.isEmpty() && ons.stream().allMatch(On::postpones)) throw new IllegalStateException(
+        this + " would never leave its initial state: give it transitions by on(..) or after(..)");
     for (var message : leaves(messages)) checkTaken(message);
     for (var state : leaves(states)) {
       var here = rules(state);
-      if (here.postpones() && !here.leadsOut()) throw new IllegalStateException(this + " postpones " + here.taken() + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait for ever");
+      if (here.postpones() && !here.leadsOut()) throw new IllegalStateException(this + " postpones " + here.taken()
+          + " in " + state.getSimpleName() + ", which nothing leads out of: it would wait for ever");
       for (var message : leaves(messages)) here.on(message);
     }
     checked = true;
@@ -132,7 +151,9 @@ final class Table<S, M> implements Fsm<S, M> {
 
   private void checkTaken(Class<?> message) {
     if (ons.stream().noneMatch(on -> !on.postpones() && meets(on.message(), message)))
-      throw new IllegalStateException(this + " takes " + message.getSimpleName() + " in no state; say by on(..) what it does, in one state or in all: on(" + states.getSimpleName() + ".class, " + message.getSimpleName() + ".class, ..)");
+      throw new IllegalStateException(this + " takes " + message.getSimpleName()
+          + " in no state; say by on(..) what it does, in one state or in all: on(" + states.getSimpleName()
+          + ".class, " + message.getSimpleName() + ".class, ..)");
   }
 
   private static boolean meets(Class<?> one, Class<?> other) {
@@ -147,7 +168,9 @@ final class Table<S, M> implements Fsm<S, M> {
     check();
     var mailbox = builder.mailbox();
     if (mailbox.ordered() && (begins() || !afters.isEmpty()))
-      throw new IllegalArgumentException(this + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it another mailbox");
+      throw new IllegalArgumentException(this
+          + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
+          + "another mailbox");
     if (ons.stream().anyMatch(On::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
     var actor = builder.initialState(() -> new Machine(this)).onStop(Machine::stop).newActor(Machine::handle);
     if (begins()) actor.sendMessage(new Machine.Begin(initial));
@@ -169,7 +192,9 @@ final class Table<S, M> implements Fsm<S, M> {
   /** What holds for the states of this class. */
   Rules rules(Class<?> state) {
     var known = rules.get(state);
-    if (known == null) rules.put(state, known = new Rules(below(states, state, "next state"), ons, afters, entering, leaving)); // a race makes the same twice
+    // a race makes the same twice
+    if (known == null)
+      rules.put(state, known = new Rules(below(states, state, "next state"), ons, afters, entering, leaving));
     return known;
   }
 

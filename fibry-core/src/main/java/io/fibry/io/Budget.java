@@ -1,6 +1,9 @@
 package io.fibry.io;
 
-/** How many retries there may be: one for ten downloads, and ten to begin with, which is also the most that is saved. Thread-safe. */
+/**
+ * How many retries there may be: one for ten downloads, and ten to begin with, which is also the
+ * most that is saved. Thread-safe.
+ */
 final class Budget {
   private static final int EACH = 10; // downloads that pay for a retry
   private static final int MOST = 10 * EACH;

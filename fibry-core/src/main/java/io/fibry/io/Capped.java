@@ -9,10 +9,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/** A body that is kept up to its limit. What is not wanted, or longer, is broken off, and so is its connection. Called by one thread at a time. */
+/**
+ * A body that is kept up to its limit. What is not wanted, or longer, is broken off, and so is its
+ * connection. Called by one thread at a time.
+ */
 final class Capped implements HttpResponse.BodySubscriber<byte[]> {
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
-  private final ByteArrayOutputStream kept = new ByteArrayOutputStream(); // copied: a buffer may be much longer than what is in it
+  // copied: a buffer may be much longer than what is in it
+  private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
   private final int most; // 0: it is not wanted
   private Flow.Subscription subscription;
 
@@ -74,6 +78,7 @@ final class Capped implements HttpResponse.BodySubscriber<byte[]> {
   }
 
   private IOException tooLong() {
-    return new IOException("it is longer than " + most + " bytes; open the downloader withMaxBytes(..) if it should be");
+    return new IOException(
+        "it is longer than " + most + " bytes; open the downloader withMaxBytes(..) if it should be");
   }
 }

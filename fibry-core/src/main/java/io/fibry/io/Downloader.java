@@ -20,14 +20,19 @@ import java.util.function.UnaryOperator;
  * Answers URIs with what is there: a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
- * <p>What went wrong is thrown, or fails the future, as an {@link IOException}: {@link Refused} where the answer has another status than 200 to 299. A download ends when nobody waits for it any more: after the limit of the
- * {@code ask}, at an interrupt, or when the future is cancelled.
+ * <p>What went wrong is thrown, or fails the future, as an {@link IOException}: {@link Refused}
+ * where the answer has another status than 200 to 299. A download ends when nobody waits for it any
+ * more: after the limit of the {@code ask}, at an interrupt, or when the future is cancelled.
  *
- * <p>A server that cannot be reached, or answers 429, 502, 503 or 504, is asked again, after a back-off that doubles and is by the half less at random, and not before the time that {@code Retry-After} says. Retries are at most a
- * tenth of all downloads, and ten more: where everything fails, they do not make it worse. Who waits for his next try keeps his place among those at work, so that a server that asks for patience gets less at once; downloads
- * that should not wait for each other are for two downloaders.
+ * <p>A server that cannot be reached, or answers 429, 502, 503 or 504, is asked again, after a
+ * back-off that doubles and is by the half less at random, and not before the time that
+ * {@code Retry-After} says. Retries are at most a tenth of all downloads, and ten more: where
+ * everything fails, they do not make it worse. Who waits for his next try keeps his place among
+ * those at work, so that a server that asks for patience gets less at once; downloads that should
+ * not wait for each other are for two downloaders.
  *
- * <p>Redirections are followed, five at most and never from https to http. It asks whomever the URI names: URIs of strangers can name what only this machine can reach.
+ * <p>Redirections are followed, five at most and never from https to http. It asks whomever the URI
+ * names: URIs of strangers can name what only this machine can reach.
  */
 public interface Downloader extends Exitable {
 
@@ -90,7 +95,8 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The bytes as text, in the charset that the server says; UTF-8 if it says none, or one that this machine does not know.
+     * The bytes as text, in the charset that the server says; UTF-8 if it says none, or one that
+     * this machine does not know.
      *
      * @return the text
      */
@@ -113,7 +119,8 @@ public interface Downloader extends Exitable {
 
     @Override
     public boolean equals(Object other) {
-      return other instanceof Download download && uri.equals(download.uri) && type.equals(download.type) && Arrays.equals(data, download.data);
+      return other instanceof Download download && uri.equals(download.uri) && type.equals(download.type)
+          && Arrays.equals(data, download.data);
     }
 
     @Override
@@ -225,7 +232,8 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withLimit(Duration limit) {
-      if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException("a limit of " + limit + " leaves no time for a download; give more than zero");
+      if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(
+          "a limit of " + limit + " leaves no time for a download; give more than zero");
       return with(copy -> copy.limit = limit);
     }
 
@@ -237,8 +245,10 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withBackOff(Duration first, Duration most) {
-      if (!Objects.requireNonNull(first, "first").isPositive()) throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
-      if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException("a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
+      if (!Objects.requireNonNull(first, "first").isPositive())
+        throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
+      if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
+          "a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
       return with(copy -> {
         copy.first = first;
         copy.most = most;
@@ -252,7 +262,8 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withUserAgent(String userAgent) {
-      HttpRequest.newBuilder().header("User-Agent", Objects.requireNonNull(userAgent, "userAgent")); // throws what it cannot send
+      // throws what it cannot send
+      HttpRequest.newBuilder().header("User-Agent", Objects.requireNonNull(userAgent, "userAgent"));
       return with(copy -> copy.userAgent = userAgent);
     }
   }

@@ -17,7 +17,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/** The one downloader: a pool whose messages are downloads. It tells a download when its asker goes, since a handler has no way to hear of that. */
+/**
+ * The one downloader: a pool whose messages are downloads. It tells a download when its asker goes,
+ * since a handler has no way to hear of that.
+ */
 final class Downloads implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
@@ -28,17 +31,20 @@ final class Downloads implements Downloader {
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
   Downloads(ActorBuilder<?> how, Options options, RandomGenerator random) {
     this.options = options;
-    var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING).executor(fibers()).build();
+    var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
+        .executor(fibers()).build();
     var budget = new Budget();
     var clock = how.scheduler();
     try {
-      pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel).newActor((Fetch fetch, ActorContext<Fetch> context) -> {
-        try {
-          context.reply(fetch, fetch.run(client, clock, budget, random));
-        } catch (IOException | CancellationException failure) { // of the download's: the actor has not failed
-          context.replyFailure(fetch, failure);
-        }
-      });
+      pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
+          .newActor((Fetch fetch, ActorContext<Fetch> context) -> {
+            try {
+              context.reply(fetch, fetch.run(client, clock, budget, random));
+            } catch (IOException | CancellationException failure) {
+              // of the download's: the actor has not failed
+              context.replyFailure(fetch, failure);
+            }
+          });
     } catch (Throwable unmade) {
       client.shutdownNow();
       throw unmade;
@@ -49,7 +55,8 @@ final class Downloads implements Downloader {
   static Downloads open(ActorBuilder<?> how, UnaryOperator<Options> options) {
     Objects.requireNonNull(how, "how");
     var chosen = Objects.requireNonNull(options, "options").apply(new Options());
-    return new Downloads(how, Objects.requireNonNull(chosen, "the options that were answered"), () -> ThreadLocalRandom.current().nextLong());
+    return new Downloads(how, Objects.requireNonNull(chosen, "the options that were answered"),
+        () -> ThreadLocalRandom.current().nextLong());
   }
 
   private static Executor fibers() {

@@ -35,14 +35,18 @@ final class Fetch implements Request<Fetch, Download> {
   private final URI uri;
   private final Options options;
   private final HttpRequest request;
-  private final CompletableFuture<Object> over = new CompletableFuture<>(); // only ever fails: by its limit, or when nobody waits any more
+  // only ever fails: by its limit, or when nobody waits any more
+  private final CompletableFuture<Object> over = new CompletableFuture<>();
 
   Fetch(URI uri, Options options) {
     var scheme = Objects.requireNonNull(uri, "uri").getScheme();
-    if (!"http".equalsIgnoreCase(scheme) && !"https".equalsIgnoreCase(scheme) || uri.getHost() == null) throw new IllegalArgumentException(uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host");
+    if (!"http".equalsIgnoreCase(scheme) && !"https".equalsIgnoreCase(scheme) || uri.getHost() == null)
+      throw new IllegalArgumentException(
+          uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host");
     this.uri = uri;
     this.options = options;
-    this.request = HttpRequest.newBuilder(uri).header("User-Agent", options.userAgent).version("https".equalsIgnoreCase(scheme) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1).build();
+    this.request = HttpRequest.newBuilder(uri).header("User-Agent", options.userAgent)
+        .version("https".equalsIgnoreCase(scheme) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1).build();
   }
 
   /** Nobody waits any more. */
@@ -52,9 +56,11 @@ final class Fetch implements Request<Fetch, Download> {
 
   // ---- on the actor's thread
 
-  Download run(HttpClient client, Scheduler clock, Budget budget, RandomGenerator random) throws IOException, InterruptedException {
+  Download run(HttpClient client, Scheduler clock, Budget budget, RandomGenerator random)
+      throws IOException, InterruptedException {
     long begun = clock.nanoTime();
-    var limit = clock.after(options.limit, () -> over.completeExceptionally(new HttpTimeoutException(uri + " was not downloaded within " + options.limit)));
+    var limit = clock.after(options.limit, () -> over
+        .completeExceptionally(new HttpTimeoutException(uri + " was not downloaded within " + options.limit)));
     budget.pay();
     try {
       for (int tries = 1; true; tries++) {
@@ -62,7 +68,8 @@ final class Fetch implements Request<Fetch, Download> {
         if (answer.download != null) return answer.download;
         var rest = max(backOff(tries, random), answer.patience);
         var left = options.limit.minusNanos(clock.nanoTime() - begun);
-        if (!answer.mayChange || tries == options.tries || rest.compareTo(left) >= 0 || !budget.spend()) throw answer.failure;
+        if (!answer.mayChange || tries == options.tries || rest.compareTo(left) >= 0 || !budget.spend())
+          throw answer.failure;
         rest(clock, rest);
       }
     } finally {
@@ -84,13 +91,17 @@ final class Fetch implements Request<Fetch, Download> {
         exchange.cancel(true); // which breaks it off if it is not over
       }
     } catch (ConnectException | HttpConnectTimeoutException unreached) {
-      var failure = new ConnectException(uri + " could not be reached: " + unreached); // whose own text is often none
+      // whose own text is often none
+      var failure = new ConnectException(uri + " could not be reached: " + unreached);
       failure.initCause(unreached);
       return new Answer(null, failure, true, Duration.ZERO);
     }
     int status = response.statusCode();
-    if (Capped.fine(status)) return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()), null, false, Duration.ZERO);
-    return new Answer(null, new Refused(response.uri(), status), TRANSIENT.contains(status), response.headers().firstValue("Retry-After").map(Fetch::patience).orElse(Duration.ZERO));
+    if (Capped.fine(status))
+      return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
+          null, false, Duration.ZERO);
+    return new Answer(null, new Refused(response.uri(), status), TRANSIENT.contains(status),
+        response.headers().firstValue("Retry-After").map(Fetch::patience).orElse(Duration.ZERO));
   }
 
   private void rest(Scheduler clock, Duration rest) throws IOException, InterruptedException {
@@ -125,12 +136,16 @@ final class Fetch implements Request<Fetch, Download> {
     return Duration.ofNanos((long) (min(min(full, options.most), LONGEST).toNanos() * (1 - random.nextDouble() / 2)));
   }
 
-  /** How long a server wants to be left alone: so many seconds, or until a date; none if it cannot be read. */
+  /**
+   * How long a server wants to be left alone: so many seconds, or until a date; none if it cannot
+   * be read.
+   */
   static Duration patience(String retryAfter) {
     try {
       var text = retryAfter.strip();
       if (text.matches("[0-9]+")) return text.length() > 9 ? LONGEST : Duration.ofSeconds(Long.parseLong(text));
-      return max(Duration.ZERO, Duration.between(Instant.now(), ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME)));
+      return max(Duration.ZERO,
+          Duration.between(Instant.now(), ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME)));
     } catch (DateTimeException | ArithmeticException unreadable) {
       return Duration.ZERO;
     }

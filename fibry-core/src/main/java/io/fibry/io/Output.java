@@ -7,7 +7,10 @@ import java.io.OutputStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** What a program writes, read to its end on a thread of its own so that it never waits for us, and kept up to a limit. */
+/**
+ * What a program writes, read to its end on a thread of its own so that it never waits for us, and
+ * kept up to a limit.
+ */
 final class Output {
   private final int most;
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream(); // guarded by this

@@ -17,14 +17,17 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A program of this machine, to be run within limits: no shell, no environment but what it is given, so much output, so long. Immutable and thread-safe.
+ * A program of this machine, to be run within limits: no shell, no environment but what it is
+ * given, so much output, so long. Immutable and thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
- * <p>It is a function for handlers: in a pool, at most so many run at once. Two threads of the system are held while one runs: a fiber that reads a pipe would hold a carrier. A child that outlives its program, and keeps its
- * output open, keeps them until it ends.
+ * <p>It is a function for handlers: in a pool, at most so many run at once. Two threads of the
+ * system are held while one runs: a fiber that reads a pipe would hold a carrier. A child that
+ * outlives its program, and keeps its output open, keeps them until it ends.
  */
 public final class Program implements Cloneable {
-  private static final long GRACE = 2; // seconds, to end when it is told, and for its output to end after it
+  // seconds, to end when it is told, and for its output to end after it
+  private static final long GRACE = 2;
 
   // written by `with..` alone, before anybody else has the copy
   private final Path executable;
@@ -40,13 +43,16 @@ public final class Program implements Cloneable {
   /**
    * The program there.
    *
-   * @param executable its absolute path, since what a search finds depends on who searches; no batch file of Windows, whose arguments are read by a shell
+   * @param executable its absolute path, since what a search finds depends on who searches; no
+   * batch file of Windows, whose arguments are read by a shell
    * @return the program
    */
   public static Program at(Path executable) {
-    if (!Objects.requireNonNull(executable, "executable").isAbsolute()) throw new IllegalArgumentException("the program '" + executable + "' could be anywhere; give its absolute path");
+    if (!Objects.requireNonNull(executable, "executable").isAbsolute())
+      throw new IllegalArgumentException("the program '" + executable + "' could be anywhere; give its absolute path");
     var name = executable.toString().toLowerCase(Locale.ROOT);
-    if (name.endsWith(".bat") || name.endsWith(".cmd")) throw new IllegalArgumentException("the program '" + executable + "' is run by a shell, which reads its arguments as it likes; give a program that is none");
+    if (name.endsWith(".bat") || name.endsWith(".cmd")) throw new IllegalArgumentException("the program '" + executable
+        + "' is run by a shell, which reads its arguments as it likes; give a program that is none");
     return new Program(executable);
   }
 
@@ -68,7 +74,8 @@ public final class Program implements Cloneable {
    * @return a changed copy
    */
   public Program withEnvironment(String name, String value) {
-    if (Objects.requireNonNull(name, "name").isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0) throw new IllegalArgumentException("'" + name + "' is no name of a variable; give one without '='");
+    if (Objects.requireNonNull(name, "name").isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0)
+      throw new IllegalArgumentException("'" + name + "' is no name of a variable; give one without '='");
     var more = new TreeMap<>(environment);
     more.put(name, Objects.requireNonNull(value, "value"));
     return with(copy -> copy.environment = Map.copyOf(more));
@@ -86,18 +93,21 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * How long it may run. Then it is told to end, with the children it has; what is left of them after two seconds is killed.
+   * How long it may run. Then it is told to end, with the children it has; what is left of them
+   * after two seconds is killed.
    *
    * @param limit more than zero; 30 seconds unless changed
    * @return a changed copy
    */
   public Program withLimit(Duration limit) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException("a limit of " + limit + " leaves no time to run; give more than zero");
+    if (!Objects.requireNonNull(limit, "limit").isPositive())
+      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to run; give more than zero");
     return with(copy -> copy.limit = limit);
   }
 
   /**
-   * How much is kept of what it writes to its output, and of what it writes to its errors; the rest is read and forgotten.
+   * How much is kept of what it writes to its output, and of what it writes to its errors; the rest
+   * is read and forgotten.
    *
    * @param bytes zero or more; 1,000,000 each unless changed
    * @return a changed copy
@@ -108,7 +118,8 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Runs it, with nothing to read, and waits for its end. An interrupt kills it, with the children it has.
+   * Runs it, with nothing to read, and waits for its end. An interrupt kills it, with the children
+   * it has.
    *
    * @param arguments as it gets them: nothing in them is special
    * @return what came of it, however it ended
@@ -135,7 +146,8 @@ public final class Program implements Cloneable {
     var builder = new ProcessBuilder(command).directory(directory.map(Path::toFile).orElse(null));
     builder.environment().clear();
     builder.environment().putAll(environment);
-    if (Thread.currentThread().isInterrupted()) throw new CancellationException(this + " was not run: its thread was interrupted");
+    if (Thread.currentThread().isInterrupted())
+      throw new CancellationException(this + " was not run: its thread was interrupted");
     var process = builder.start();
     try {
       var out = Output.of(process.getInputStream(), maxOutput);
@@ -145,7 +157,8 @@ public final class Program implements Cloneable {
       if (late) end(process);
       long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(GRACE);
       boolean whole = out.await(patience) & err.await(patience);
-      return new Result(process.exitValue(), out.bytes(), err.bytes(), !whole || out.truncated() || err.truncated(), late);
+      return new Result(process.exitValue(), out.bytes(), err.bytes(), !whole || out.truncated() || err.truncated(),
+          late);
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(this + " was killed: the thread that waited for it was interrupted");
@@ -165,7 +178,10 @@ public final class Program implements Cloneable {
     process.waitFor();
   }
 
-  /** It and its children, and theirs; taken before it ends, since those of one that has ended are nobody's. */
+  /**
+   * It and its children, and theirs; taken before it ends, since those of one that has ended are
+   * nobody's.
+   */
   private static List<ProcessHandle> family(Process process) {
     return Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
   }
@@ -185,7 +201,8 @@ public final class Program implements Cloneable {
    * @param exit its exit code; where it was killed, the system's for that
    * @param out what it wrote to its output
    * @param err what it wrote to its errors
-   * @param truncated whether it wrote more than that, or a child of it could still have, two seconds after its end
+   * @param truncated whether it wrote more than that, or a child of it could still have, two
+   * seconds after its end
    * @param timedOut whether it was ended by its limit
    */
   public record Result(int exit, byte[] out, byte[] err, boolean truncated, boolean timedOut) {

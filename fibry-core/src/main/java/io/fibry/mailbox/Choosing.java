@@ -6,7 +6,10 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
-/** The handler that chooses from a selective {@link GuardedQueue}, waiting for what is yet to come. Guarded by the queue; the user's code runs outside its monitor. */
+/**
+ * The handler that chooses from a selective {@link GuardedQueue}, waiting for what is yet to come.
+ * Guarded by the queue; the user's code runs outside its monitor.
+ */
 final class Choosing<E> {
   private final GuardedQueue<E> queue;
   private Thread receiver; // the handler that waits inside `receive`; null: none
@@ -25,7 +28,8 @@ final class Choosing<E> {
           E item = item(place);
           if (item != null && fits.test(item) && queue.remove(place)) return item;
         }
-        Parked.until(() -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut, queue);
+        Parked.until(() -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
+            queue);
         look = takeArrived();
         if (look.isEmpty()) return null;
       }
@@ -36,7 +40,8 @@ final class Choosing<E> {
 
   private List<Place<E>> begin() {
     synchronized (queue) {
-      if (receiver != null) throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
+      if (receiver != null)
+        throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
       receiver = Thread.currentThread();
       arrived = new ArrayList<>();
       return queue.order.places(Integer.MAX_VALUE);

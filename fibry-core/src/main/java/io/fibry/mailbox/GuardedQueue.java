@@ -10,16 +10,24 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
 /**
- * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made by the engine alone. Thread-safe.
+ * The queue of every mailbox that is not plain: bounded, in order of priority, or chosen from. Made
+ * by the engine alone. Thread-safe.
  *
- * <p>All but the way in is guarded by one monitor, in which nothing parks and no code of the user runs but the comparator. Like the plain queue it is also the right to run: who is answered {@link Answer#RUN} holds it,
- * and gives it back by {@link #release}. Invariant: something waits only while somebody holds the right, or is about to take it; somebody stands in the line only while there is no room for the first there.
+ * <p>All but the way in is guarded by one monitor, in which nothing parks and no code of the user
+ * runs but the comparator. Like the plain queue it is also the right to run: who is answered
+ * {@link Answer#RUN} holds it, and gives it back by {@link #release}. Invariant: something waits
+ * only while somebody holds the right, or is about to take it; somebody stands in the line only
+ * while there is no room for the first there.
  *
- * <p>Where messages are taken as they come, and only refused or made to wait, senders do not take the monitor: they enter the {@link Inbox}, unless it is full, a line stands before it, or the door is shut. Each looks
- * at {@code shut} and {@code running} after it has entered. Who lets go of the right to run looks into the inbox afterwards, so one of the two sees the other, and one compare-and-set gives the right to one of them; who
- * enters beside the end takes himself out.
+ * <p>Where messages are taken as they come, and only refused or made to wait, senders do not take
+ * the monitor: they enter the {@link Inbox}, unless it is full, a line stands before it, or the
+ * door is shut. Each looks at {@code shut} and {@code running} after it has entered. Who lets go of
+ * the right to run looks into the inbox afterwards, so one of the two sees the other, and one
+ * compare-and-set gives the right to one of them; who enters beside the end takes himself out.
  *
- * <p>A StackOverflowError in a change would leave the queue half changed: who calls one on a user's stack makes sure that there is room; but for {@link #enter}, which as a rule calls nothing once it has changed something.
+ * <p>A StackOverflowError in a change would leave the queue half changed: who calls one on a user's
+ * stack makes sure that there is room; but for {@link #enter}, which as a rule calls nothing once
+ * it has changed something.
  *
  * @param <E> what waits
  */
@@ -40,7 +48,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   static {
-    var linked = new GuardedQueue<>(Mailbox.unbounded()); // now, and not while a place is on its way in at the edge of somebody's stack
+    // now, and not while a place is on its way in at the edge of somebody's stack
+    var linked = new GuardedQueue<>(Mailbox.unbounded());
     linked.offer(Place.of(null), true);
     linked.enter(Place.of(null), true);
     linked.await(Place.of(null), () -> true);
@@ -72,13 +81,15 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    *
    * @param kind how messages wait
    * @param clock what it measures waits by; in nanoseconds
-   * @param letters makes an element of a {@link Place#letter letter}, by who takes it; null: there are none
+   * @param letters makes an element of a {@link Place#letter letter}, by who takes it; null: there
+   * are none
    */
   public GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> letters) {
     this.kind = kind;
     this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
     this.choosing = kind.selective ? new Choosing<>(this) : null;
-    boolean asTheyCome = kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
+    boolean asTheyCome =
+        kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
     this.inbox = asTheyCome && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
     this.letters = inbox == null ? null : letters;
     this.room = inbox == null ? new Room(kind) : null;
@@ -87,6 +98,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /**
    * {@return whether a mailbox needs such a queue; false for the plain one}
+   *
    * @param mailbox how messages wait
    */
   public static boolean needed(Mailbox<?> mailbox) {
@@ -109,11 +121,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Lets a message in, or a block of them, where that is simple: somebody runs, the door is open, and there is room or will be in a moment. For who has not made sure that there is room on his stack.
+   * Lets a message in, or a block of them, where that is simple: somebody runs, the door is open,
+   * and there is room or will be in a moment. For who has not made sure that there is room on his
+   * stack.
    *
    * @param place not yet offered
    * @param mayWait false: not for a moment
-   * @return mostly {@link Answer#TAKEN}; but also what {@link #offer} answers, should the one who runs let go just now. Null: it is not in, and must be offered
+   * @return mostly {@link Answer#TAKEN}; but also what {@link #offer} answers, should the one who
+   * runs let go just now. Null: it is not in, and must be offered
    */
   public Answer enter(Place<E> place, boolean mayWait) {
     return running.get() ? tryEnter(place, mayWait && kind.overflow == Overflow.BLOCK) : null;
@@ -132,8 +147,11 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     long now = pace == null ? 0 : pace.now();
     synchronized (this) {
       if (shut) return Answer.SHUT;
-      boolean fits = line.isEmpty() && letIn(place) && (pace == null || pace.isInTime((Ranked<E>) place, (Ranked<E>) order.chain.head, ahead(), now));
-      if (!fits && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait)) return Answer.FULL;
+      boolean fits = line.isEmpty() && letIn(place)
+          && (pace == null || pace.isInTime((Ranked<E>) place, (Ranked<E>) order.chain.head, ahead(), now));
+      if (!fits
+          && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait))
+        return Answer.FULL;
       expect(place);
       if (!fits && kind.overflow == Overflow.BLOCK) {
         line.add(place);
@@ -145,22 +163,31 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     }
   }
 
-  /** Without the monitor. What is read after it entered was written before it did, or its writer sees it; and no call that follows goes deeper than entering did. Null: it did not enter. */
+  /**
+   * Without the monitor. What is read after it entered was written before it did, or its writer
+   * sees it; and no call that follows goes deeper than entering did. Null: it did not enter.
+   */
   private Answer tryEnter(Place<E> place, boolean mayWait) {
     if (inbox == null || shut || !line.isEmpty()) return null;
     int size = place.size();
     place.number = Place.COMING;
     place.goTo(Place.QUEUE);
-    if (inbox.enter(place, size) || mayWait && inbox.awaitRoom(size) && line.isEmpty() && inbox.enter(place, size)) return shut ? late(place, size) : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
+    if (inbox.enter(place, size) || mayWait && inbox.awaitRoom(size) && line.isEmpty() && inbox.enter(place, size))
+      return shut ? late(place, size)
+          : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
     place.goTo(Place.OUTSIDE);
     return null;
   }
 
-  /** It entered while the door was being shut. Who empties the queue has begun with it, or it was too late. */
+  /**
+   * It entered while the door was being shut. Who empties the queue has begun with it, or it was
+   * too late.
+   */
   private synchronized Answer late(Place<E> block, int size) {
     takeIn();
     if (block.where != Place.QUEUE) return Answer.TAKEN;
-    for (Place<E> place = block, next; size > 0; place = next, size--) { // behind it may stand what was admitted
+    // behind it may stand what was admitted
+    for (Place<E> place = block, next; size > 0; place = next, size--) {
       next = place.after;
       order.remove(place);
       gone(place);
@@ -174,7 +201,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Admits what must never wait or be dropped: over the bound, not counted, also when the door is shut.
+   * Admits what must never wait or be dropped: over the bound, not counted, also when the door is
+   * shut.
    *
    * @param place not yet offered
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
@@ -187,7 +215,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Takes the right to run for an element that does not wait: if nobody has it and the door is open.
+   * Takes the right to run for an element that does not wait: if nobody has it and the door is
+   * open.
    *
    * @return true: the right is the caller's
    */
@@ -196,7 +225,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Puts elements back before all others, over the bound and not counted. For who holds the right to run.
+   * Puts elements back before all others, over the bound and not counted. For who holds the right
+   * to run.
    *
    * @param places in their order
    */
@@ -209,14 +239,16 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /**
-   * Waits until there is room for what stands in the line. When it is over, or the thread is interrupted, it leaves the line.
+   * Waits until there is room for what stands in the line. When it is over, or the thread is
+   * interrupted, it leaves the line.
    *
    * @param place answered {@link Answer#LINE}
    * @param over whether the wait is over; looked at whenever the thread is woken
    * @return true: it was taken; false: it never will be
    */
   public boolean await(Place<E> place, BooleanSupplier over) {
-    Parked.until(() -> place.where != Place.LINE || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place), this);
+    Parked.until(() -> place.where != Place.LINE
+        || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(place), this);
     return place.where != Place.OUTSIDE;
   }
 
@@ -238,7 +270,10 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return place == null ? null : take(place);
   }
 
-  /** {@return whether a message came by now, or did within a moment; for who has the right to run, and found nothing} */
+  /**
+   * {@return whether a message came by now, or did within a moment; for who has the right to run,
+   * and found nothing}
+   */
   public boolean awaitNew() {
     return inbox != null && inbox.awaitNew();
   }
@@ -251,7 +286,8 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   public synchronized boolean release() {
     if (first() != null) return false;
     running.set(false);
-    return inbox == null || !inbox.hasNew() || run() == Answer.TAKEN; // who entered in between saw somebody run, or runs
+    // who entered in between saw somebody run, or runs
+    return inbox == null || !inbox.hasNew() || run() == Answer.TAKEN;
   }
 
   /**
@@ -262,11 +298,13 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public synchronized boolean remove(Place<E> place) {
     takeIn();
-    return place.where == Place.QUEUE && (inbox == null || place.counted || place.number == 0) && take(place) != null; // else it is about to enter
+    // else it is about to enter
+    return place.where == Place.QUEUE && (inbox == null || place.counted || place.number == 0) && take(place) != null;
   }
 
   /**
-   * Takes the first element that fits, waiting for one to come. For who holds the right to run, and only where the mailbox is selective.
+   * Takes the first element that fits, waiting for one to come. For who holds the right to run, and
+   * only where the mailbox is selective.
    *
    * @param fits which; runs outside the monitor
    * @param over whether the wait is over; looked at whenever the thread is woken
@@ -278,6 +316,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /**
    * {@return the first of what waits now, in the order in which it would be taken}
+   *
    * @param most how many
    */
   public synchronized List<E> waiting(int most) {
@@ -285,7 +324,10 @@ public sealed class GuardedQueue<E> permits SharedQueue {
     return order.places(most).stream().map(place -> place.item(letters)).toList();
   }
 
-  /** Shuts the door: what waits stays, the line is sent away, and a handler that waits inside {@link #receive} is woken. */
+  /**
+   * Shuts the door: what waits stays, the line is sent away, and a handler that waits inside
+   * {@link #receive} is woken.
+   */
   public void shutDoor() {
     List<Place<E>> refused;
     Thread handler;
@@ -390,7 +432,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   List<E> dropOldest(Place<E> next) {
     var dropped = new ArrayList<E>();
-    for (var place = order.chain.head; place != null && !room.isEnoughFor(next); ) {
+    for (var place = order.chain.head; place != null && !room.isEnoughFor(next);) {
       var after = place.after;
       if (place.mayBeDropped()) dropped.add(take(place));
       place = after;

@@ -4,16 +4,20 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The way into a queue that keeps its places in the order in which they come: senders enter without its monitor, whoever holds the monitor takes them over.
+ * The way into a queue that keeps its places in the order in which they come: senders enter without
+ * its monitor, whoever holds the monitor takes them over.
  *
- * <p>One compare-and-set of {@link #newest} does it all: each place knows its number, so the newest knows how many ever came, and less those that have left, that is how many are there. It links to the one that came
- * before it, up to the one that was taken over last. A place is used once and the newest one stays, so what is found unchanged was unchanged all the time.
+ * <p>One compare-and-set of {@link #newest} does it all: each place knows its number, so the newest
+ * knows how many ever came, and less those that have left, that is how many are there. It links to
+ * the one that came before it, up to the one that was taken over last. A place is used once and the
+ * newest one stays, so what is found unchanged was unchanged all the time.
  */
 final class Inbox<E> {
   private static final int LOOKS = 64;
   private static final int STILL = 8; // looks at a taker who does not go on
   private static final int PAUSES = 8; // before each look at him
-  private static final int SOME = 32; // places; or a sender who finds one fills it, and is where he was
+  // places; or a sender who finds one fills it, and is where he was
+  private static final int SOME = 32;
   private static final VarHandle NEWEST;
   private static final VarHandle LEFT;
 
@@ -29,7 +33,9 @@ final class Inbox<E> {
 
   private final int capacity;
   private volatile Place<E> newest; // null: none came yet
-  private volatile long most; // so many may have come, as far as senders know: too low at times, never too high; written by senders
+  // so many may have come, as far as senders know: too low at times, never too high; written by
+  // senders
+  private volatile long most;
   private Place<E> known; // the newest that was taken over; guarded by the queue
   private volatile long left; // how many of those that came are gone; written under the monitor
   private final Moment forRoom = new Moment(); // of senders
@@ -66,7 +72,10 @@ final class Inbox<E> {
     return true;
   }
 
-  /** Full: looks on for a moment, as long as the taker goes on, until there is room for some. False: there is none. */
+  /**
+   * Full: looks on for a moment, as long as the taker goes on, until there is room for some. False:
+   * there is none.
+   */
   boolean awaitRoom(int size) {
     return forRoom.isWorthwhile() && forRoom.helped(looksForRoom(size));
   }
@@ -76,7 +85,8 @@ final class Inbox<E> {
     long some = room + Math.min(SOME, capacity / 2);
     long seen = left;
     for (int looks = 0, still = 0; looks < LOOKS && still < STILL && seen < some; looks++, still++) {
-      for (int i = 0; i < PAUSES; i++) Thread.onSpinWait(); // each look takes from the taker what he writes at every message
+      // each look takes from the taker what he writes at every message
+      for (int i = 0; i < PAUSES; i++) Thread.onSpinWait();
       long now = left;
       if (now != seen) still = 0;
       seen = now;
@@ -99,7 +109,10 @@ final class Inbox<E> {
     return newest != known;
   }
 
-  /** Takes over what came, to the end of the chain; answers how many. It calls nothing, so that no StackOverflowError of whoever only looks at a queue leaves it half done. */
+  /**
+   * Takes over what came, to the end of the chain; answers how many. It calls nothing, so that no
+   * StackOverflowError of whoever only looks at a queue leaves it half done.
+   */
   int moveTo(Chain<E> chain) {
     int moved = 0;
     var last = newest;

@@ -7,9 +7,12 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The messages of a {@link SharedQueue} by their keys. Of each key, at most one message stands in line or is being handled; those behind it wait in its lane. Guarded by the queue.
+ * The messages of a {@link SharedQueue} by their keys. Of each key, at most one message stands in
+ * line or is being handled; those behind it wait in its lane. Guarded by the queue.
  *
- * <p>The user's code, {@code hashCode} and {@code equals} of the keys, is called where a message is {@link #expect expected}, on its sender's thread and before anything has changed, and where a lane is forgotten.
+ * <p>The user's code, {@code hashCode} and {@code equals} of the keys, is called where a message is
+ * {@link #expect expected}, on its sender's thread and before anything has changed, and where a
+ * lane is forgotten.
  */
 final class Lanes<E> {
   /** The messages of one key. */
@@ -36,7 +39,10 @@ final class Lanes<E> {
     share.key = null;
   }
 
-  /** It comes into the queue. Answers whether it goes to the end of the line; else it waits in its lane. */
+  /**
+   * It comes into the queue. Answers whether it goes to the end of the line; else it waits in its
+   * lane.
+   */
   boolean enter(Share<E> share) {
     all.add(share);
     var lane = share.lane;
@@ -58,7 +64,10 @@ final class Lanes<E> {
     return true;
   }
 
-  /** It is done, or will never be begun. Answers who goes to the end of the line in its place; null: nobody. */
+  /**
+   * It is done, or will never be begun. Answers who goes to the end of the line in its place; null:
+   * nobody.
+   */
   Share<E> advance(Share<E> share) {
     var lane = share.lane;
     if (lane == null) return null;
@@ -74,10 +83,14 @@ final class Lanes<E> {
 
   /** Who is at the first of each key that somebody stands behind, or was given it. */
   List<Seat<E>> fronts() {
-    return lanes.values().stream().filter(lane -> !lane.behind.isEmpty()).map(lane -> lane.first.seat).filter(Objects::nonNull).toList();
+    return lanes.values().stream().filter(lane -> !lane.behind.isEmpty()).map(lane -> lane.first.seat)
+        .filter(Objects::nonNull).toList();
   }
 
-  /** It needs its lane no more. One that cannot be found again is left where it is: nothing stands in it. */
+  /**
+   * It needs its lane no more. One that cannot be found again is left where it is: nothing stands
+   * in it.
+   */
   void forget(Share<E> share) {
     var lane = share.lane;
     share.lane = null;

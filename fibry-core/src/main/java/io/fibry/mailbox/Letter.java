@@ -2,7 +2,10 @@ package io.fibry.mailbox;
 
 import java.util.function.BiFunction;
 
-/** A place that is the envelope of its message, too: one object goes from the sender's processor to the taker's, who makes an envelope of his own. */
+/**
+ * A place that is the envelope of its message, too: one object goes from the sender's processor to
+ * the taker's, who makes an envelope of his own.
+ */
 final class Letter<E> extends Place<E> {
   private Object message; // null once it is gone; guarded by the queue
   private Object along; // likewise

@@ -5,7 +5,10 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Blocked senders, first come first served. Guarded by its queue, but for the look whether somebody stands there. */
+/**
+ * Blocked senders, first come first served. Guarded by its queue, but for the look whether somebody
+ * stands there.
+ */
 final class Line<E> {
   private final ArrayDeque<Place<E>> places = new ArrayDeque<>(1); // most queues never have a line
   private volatile boolean empty = true; // written under the monitor; read by senders too
@@ -44,7 +47,10 @@ final class Line<E> {
     for (var place : places) LockSupport.unpark(place.sender);
   }
 
-  /** The fence: unpark only looks, where it finds a permit that an earlier one left. The sender takes that, and must then see where its place stands now. */
+  /**
+   * The fence: unpark only looks, where it finds a permit that an earlier one left. The sender
+   * takes that, and must then see where its place stands now.
+   */
   static void wake(Place<?> place) {
     VarHandle.fullFence();
     LockSupport.unpark(place.sender);

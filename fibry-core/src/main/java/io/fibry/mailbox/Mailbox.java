@@ -5,11 +5,15 @@ import java.util.Comparator;
 import java.util.Objects;
 
 /**
- * How messages wait for an actor: how many, in which order, and what happens to one too many. Immutable.
+ * How messages wait for an actor: how many, in which order, and what happens to one too many.
+ * Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
- * <p>The plain one, {@link #unbounded()}, costs one atomic operation a message. All others have one short lock, which buys what the plain one cannot do: dropping the oldest, freeing the place of a
- * cancelled request at once, waking a handler that waits inside {@code receive}. Where one too many is refused or waits, and nothing else is asked of the mailbox, senders take it only when it is full.
+ * <p>The plain one, {@link #unbounded()}, costs one atomic operation a message. All others have one
+ * short lock, which buys what the plain one cannot do: dropping the oldest, freeing the place of a
+ * cancelled request at once, waking a handler that waits inside {@code receive}. Where one too many
+ * is refused or waits, and nothing else is asked of the mailbox, senders take it only when it is
+ * full.
  *
  * @param <M> what can wait in it
  */
@@ -49,12 +53,15 @@ public final class Mailbox<M> {
    * @return a mailbox
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
-    if (capacity < 1) throw new IllegalArgumentException("a mailbox of capacity " + capacity + " could take no message; give at least 1");
+    if (capacity < 1) throw new IllegalArgumentException(
+        "a mailbox of capacity " + capacity + " could take no message; give at least 1");
     return new Mailbox<>(capacity, Objects.requireNonNull(overflow, "overflow"), 0, null, false);
   }
 
   /**
-   * How many may wait so that who gets in is answered in time: as many as are handled in half of the time that the deadline leaves for waiting. {@link #within} needs no rate, and follows it when it changes.
+   * How many may wait so that who gets in is answered in time: as many as are handled in half of
+   * the time that the deadline leaves for waiting. {@link #within} needs no rate, and follows it
+   * when it changes.
    *
    * @param deadline after which the answer is of no use
    * @param service how long one message takes to be handled
@@ -62,16 +69,20 @@ public final class Mailbox<M> {
    * @return a capacity, at least 1
    */
   public static int roomFor(Duration deadline, Duration service, double perSecond) {
-    if (service.isNegative()) throw new IllegalArgumentException("a message cannot take " + service + "; give zero or more");
-    if (deadline.compareTo(service) <= 0) throw new IllegalArgumentException("a message that takes " + service + " is never answered within " + deadline + "; give a longer deadline");
-    if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException("a mailbox of which " + perSecond + " messages are handled in a second has no size; give more than zero");
+    if (service.isNegative())
+      throw new IllegalArgumentException("a message cannot take " + service + "; give zero or more");
+    if (deadline.compareTo(service) <= 0) throw new IllegalArgumentException(
+        "a message that takes " + service + " is never answered within " + deadline + "; give a longer deadline");
+    if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException(
+        "a mailbox of which " + perSecond + " messages are handled in a second has no size; give more than zero");
     var left = deadline.minus(service);
     return (int) Math.clamp((left.toSeconds() + left.getNano() / 1e9) * perSecond / 2, 1, Integer.MAX_VALUE - 1);
   }
 
   /**
-   * The smallest first; equal ones in the order they came; no limit. A pill comes after all that waited when it was sent, and a task given to {@code execute} before all messages. The order is asked on
-   * the sender's thread, so what it throws, the sender gets, and nothing was sent.
+   * The smallest first; equal ones in the order they came; no limit. A pill comes after all that
+   * waited when it was sent, and a task given to {@code execute} before all messages. The order is
+   * asked on the sender's thread, so what it throws, the sender gets, and nothing was sent.
    *
    * @param <M> what can wait in it
    * @param order of messages; it must be quick and must not change its mind
@@ -79,35 +90,50 @@ public final class Mailbox<M> {
    */
   @SuppressWarnings("unchecked") // only messages that passed as M reach the comparator
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
-    return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0, (Comparator<Object>) Objects.requireNonNull(order, "order"), false);
+    return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,
+        (Comparator<Object>) Objects.requireNonNull(order, "order"), false);
   }
 
   /**
-   * The same, and the handler may choose from it: {@code context.receive(..)}, {@code context.stash()}.
+   * The same, and the handler may choose from it: {@code context.receive(..)},
+   * {@code context.stash()}.
    *
    * @return a mailbox
    */
   public Mailbox<M> selective() {
-    if (target > 0) throw new IllegalArgumentException("the handler of a selective mailbox chooses what it takes, so nobody knows how long a message would wait; leave out within(" + Duration.ofNanos(target) + ")");
+    if (target > 0) throw new IllegalArgumentException(
+        "the handler of a selective mailbox chooses what it takes, so nobody knows how long a message would wait; "
+            + "leave out within("
+            + Duration.ofNanos(target) + ")");
     return new Mailbox<>(capacity, overflow, 0, order, true);
   }
 
   /**
-   * The same, and it is full too while a message would have to wait longer than this, by the pace at which those before it are taken. So the wait stays short however fast or slow they are handled; who is refused hears it at once. While
-   * nothing waits, nothing is refused. For mailboxes that refuse or drop the newest; the capacity still bounds a burst, which is there before anything has waited.
+   * The same, and it is full too while a message would have to wait longer than this, by the pace
+   * at which those before it are taken. So the wait stays short however fast or slow they are
+   * handled; who is refused hears it at once. While nothing waits, nothing is refused. For
+   * mailboxes that refuse or drop the newest; the capacity still bounds a burst, which is there
+   * before anything has waited.
    *
    * {@snippet class="io.fibry.OverloadSnippetsTest" region="within"}
    *
-   * <p>Give it no less than a message takes to be handled, and no more than half of the time in which an answer is of use. In a pool by key, those who wait for another of their own key do not count.
+   * <p>Give it no less than a message takes to be handled, and no more than half of the time in
+   * which an answer is of use. In a pool by key, those who wait for another of their own key do not
+   * count.
    *
    * @param target how long a message may have to wait
    * @return a mailbox
    */
   public Mailbox<M> within(Duration target) {
-    if (!target.isPositive()) throw new IllegalArgumentException("in a mailbox where a message may wait for " + target + " none could wait; give more than zero");
-    if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
-    if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException("within(" + target + ") refuses who would wait too long, and a mailbox that is " + this + " refuses nobody; give it REJECT or DROP_NEWEST");
-    return new Mailbox<>(capacity, overflow, target.compareTo(AGE) < 0 ? target.toNanos() : AGE.toNanos(), order, false);
+    if (!target.isPositive()) throw new IllegalArgumentException(
+        "in a mailbox where a message may wait for " + target + " none could wait; give more than zero");
+    if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target
+        + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
+    if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException(
+        "within(" + target + ") refuses who would wait too long, and a mailbox that is " + this
+            + " refuses nobody; give it REJECT or DROP_NEWEST");
+    return new Mailbox<>(capacity, overflow, target.compareTo(AGE) < 0 ? target.toNanos() : AGE.toNanos(), order,
+        false);
   }
 
   /**
@@ -148,6 +174,8 @@ public final class Mailbox<M> {
 
   @Override
   public String toString() {
-    return (order != null ? "priority" : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")") + (target == 0 ? "" : " within " + target()) + (selective ? ", selective" : "");
+    return (order != null ? "priority"
+        : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")")
+        + (target == 0 ? "" : " within " + target()) + (selective ? ", selective" : "");
   }
 }

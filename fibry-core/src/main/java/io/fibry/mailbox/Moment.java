@@ -1,14 +1,17 @@
 package io.fibry.mailbox;
 
 /**
- * Whether it pays to look on for a moment before one goes to sleep. It does where the other side is at work on another processor; where both share one, each look is in vain. So it is done as long as it helped of late, and
- * else tried again every now and then. It decides nothing but time, so races may lose a count.
+ * Whether it pays to look on for a moment before one goes to sleep. It does where the other side is
+ * at work on another processor; where both share one, each look is in vain. So it is done as long
+ * as it helped of late, and else tried again every now and then. It decides nothing but time, so
+ * races may lose a count.
  */
 final class Moment {
   private static final int PATIENCE = 4; // in a row
   private static final int PAUSE = 32; // left out then
 
-  private int vain; // in a row; from PATIENCE on, and how many were left out. Written by whoever waits
+  // in a row; from PATIENCE on, and how many were left out. Written by whoever waits
+  private int vain;
 
   boolean isWorthwhile() {
     if (vain >= PATIENCE + PAUSE) vain = PATIENCE - 1;

@@ -5,7 +5,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 
-/** In which order what waits is taken: what has no rank as it came, then by rank. Guarded by its queue. */
+/**
+ * In which order what waits is taken: what has no rank as it came, then by rank. Guarded by its
+ * queue.
+ */
 final class Order<E> {
   final Chain<E> chain = new Chain<>(); // all that has no rank
   private final TreeSet<Ranked<E>> ranked; // null: nothing has
@@ -36,7 +39,8 @@ final class Order<E> {
 
   void remove(Place<E> place) {
     if (chain.has(place)) chain.remove(place);
-    else if (ranked.first() == place) ranked.pollFirst(); // asks no comparator: the drain must not fail
+    // asks no comparator: the drain must not fail
+    else if (ranked.first() == place) ranked.pollFirst();
     else ranked.remove((Ranked<E>) place);
   }
 

@@ -3,10 +3,13 @@ package io.fibry.mailbox;
 import java.util.function.LongSupplier;
 
 /**
- * How fast a queue moves, and so how long who comes now would wait. Guarded by the queue, but for the clock, which is the user's and is read outside its monitor.
+ * How fast a queue moves, and so how long who comes now would wait. Guarded by the queue, but for
+ * the clock, which is the user's and is read outside its monitor.
  *
- * <p>Since the element that is next came, so many have left, of whatever kind, in so much time: at this pace those who wait now would leave too. Nothing is averaged over the past, so the pace of a resource that slows down
- * is seen while the next one waits; and where nothing waits, nothing is refused, so no worker idles for it.
+ * <p>Since the element that is next came, so many have left, of whatever kind, in so much time: at
+ * this pace those who wait now would leave too. Nothing is averaged over the past, so the pace of a
+ * resource that slows down is seen while the next one waits; and where nothing waits, nothing is
+ * refused, so no worker idles for it.
  */
 final class Pace {
   private final LongSupplier clock;
@@ -35,15 +38,23 @@ final class Pace {
     left++;
   }
 
-  /** Whether one would not wait too long behind so many; else it learns how long it would have waited. Next is the first of them. */
+  /**
+   * Whether one would not wait too long behind so many; else it learns how long it would have
+   * waited. Next is the first of them.
+   */
   boolean isInTime(Ranked<?> place, Ranked<?> next, int waiting, long now) {
     long wait = foreseen(next, waiting, now);
     if (wait > target) place.epoch = wait;
     return wait <= target;
   }
 
-  /** How long who comes behind so many would wait. 0: nobody waits, or the next one was admitted: then no clock was asked, which might have thrown. Senders may come in another order than they read it. */
+  /**
+   * How long who comes behind so many would wait. 0: nobody waits, or the next one was admitted:
+   * then no clock was asked, which might have thrown. Senders may come in another order than they
+   * read it.
+   */
   private long foreseen(Ranked<?> next, int waiting, long now) {
-    return next == null || !next.timed ? 0 : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
+    return next == null || !next.timed ? 0
+        : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
   }
 }

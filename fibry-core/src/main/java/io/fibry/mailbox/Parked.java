@@ -6,10 +6,13 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A thread of a ForkJoinPool that waits. As one that waits for a CompletableFuture does it says so to the pool, which lets another thread work meanwhile: what it waits for may stand behind it in the pool. It
- * says so again every now and then, since on Java 21 the pool may forget to wake a thread for a task.
+ * A thread of a ForkJoinPool that waits. As one that waits for a CompletableFuture does it says so
+ * to the pool, which lets another thread work meanwhile: what it waits for may stand behind it in
+ * the pool. It says so again every now and then, since on Java 21 the pool may forget to wake a
+ * thread for a task.
  *
- * <p>No wake-up is lost: the pool may use up the permit while it makes a thread, so the condition is looked at once more right before each park.
+ * <p>No wake-up is lost: the pool may use up the permit while it makes a thread, so the condition
+ * is looked at once more right before each park.
  *
  * @param ready whether the wait is over
  * @param why shown in thread dumps
@@ -20,7 +23,8 @@ record Parked(BooleanSupplier ready, Object why) implements ForkJoinPool.Managed
   /**
    * Waits, on any thread.
    *
-   * @param ready whether it is over; looked at by this thread only, which must be unparked when it may have changed
+   * @param ready whether it is over; looked at by this thread only, which must be unparked when it
+   * may have changed
    * @param why shown in thread dumps
    */
   static void until(BooleanSupplier ready, Object why) {
@@ -32,7 +36,8 @@ record Parked(BooleanSupplier ready, Object why) implements ForkJoinPool.Managed
     try {
       ForkJoinPool.managedBlock(parked);
     } catch (Throwable without) {
-      // it may have no more threads, can make none, or is shut down: then without, and what the condition threw it throws again
+      // it may have no more threads, can make none, or is shut down: then without, and what the
+      // condition threw it throws again
     }
   }
 

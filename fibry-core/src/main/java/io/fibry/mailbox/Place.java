@@ -8,12 +8,15 @@ import java.util.function.BiFunction;
 /**
  * Where one element of a {@link GuardedQueue} stands; used once. Made by the engine alone.
  *
- * <p>It is small, as it goes from the sender's processor to the taker's: what only some queues ask of it, {@link Ranked} has.
+ * <p>It is small, as it goes from the sender's processor to the taker's: what only some queues ask
+ * of it, {@link Ranked} has.
  *
  * @param <E> what waits
  */
 public sealed class Place<E> permits Letter, Ranked {
-  // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; under the monitor, and by its sender before it enters an inbox. What found no room there is OUTSIDE again, and so is what was taken out since it came too late
+  // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; under the monitor, and by its sender
+  // before it enters an inbox. What found no room there is OUTSIDE again, and so is what was taken
+  // out since it came too late
   static final byte OUTSIDE = 0;
   static final byte LINE = 1;
   static final byte QUEUE = 2;
@@ -24,7 +27,8 @@ public sealed class Place<E> permits Letter, Ranked {
   static {
     try {
       WHERE = MethodHandles.lookup().findVarHandle(Place.class, "where", byte.class);
-      new Place<>(null, true).goTo(OUTSIDE); // linked now, and not under a monitor at the edge of somebody's stack
+      // linked now, and not under a monitor at the edge of somebody's stack
+      new Place<>(null, true).goTo(OUTSIDE);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -33,9 +37,12 @@ public sealed class Place<E> permits Letter, Ranked {
   final boolean pill;
   boolean counted; // against the capacity; guarded by the queue
   volatile byte where;
-  long number; // in an inbox: how many came up to it; COMING, then written before it enters; 0 for what never came through one: it was admitted, or put back. Else as Ranked says
+  // in an inbox: how many came up to it; COMING, then written before it enters; 0 for what never
+  // came through one: it was admitted, or put back. Else as Ranked says
+  long number;
   E item; // null once it is gone; guarded by the queue
-  Place<E> before; // in the inbox: what came before it, written before it enters; then guarded by the queue
+  // in the inbox: what came before it, written before it enters; then guarded by the queue
+  Place<E> before;
   Place<E> after; // the next of its block, set before it is offered; then guarded by the queue
   Thread sender; // who stands in the line with it; set before `where` says LINE
 
@@ -158,7 +165,10 @@ public sealed class Place<E> permits Letter, Ranked {
     return false;
   }
 
-  /** {@return how long it would have waited, in nanoseconds, where it was refused for that; else 0; for the one who offered it} */
+  /**
+   * {@return how long it would have waited, in nanoseconds, where it was refused for that; else 0;
+   * for the one who offered it}
+   */
   public long foreseen() {
     return 0;
   }

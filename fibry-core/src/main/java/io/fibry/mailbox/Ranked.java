@@ -3,20 +3,29 @@ package io.fibry.mailbox;
 import java.util.Comparator;
 import java.util.List;
 
-/** A place in a queue that does more than keep the order in which messages come. All fields are guarded by the queue, where not said otherwise. */
+/**
+ * A place in a queue that does more than keep the order in which messages come. All fields are
+ * guarded by the queue, where not said otherwise.
+ */
 sealed class Ranked<E> extends Place<E> permits Share {
   Object rank; // what the comparator sees; null for a task, and once it is gone
-  long epoch; // how many pills came before. Where the pace matters: when it came, or how long it would have waited
+  // how many pills came before. Where the pace matters: when it came, or how long it would have
+  // waited
+  long epoch;
   boolean timed; // it is known when it came
   private List<E> dropped = List.of(); // what made room for it; set by the one who offers
-  // `number`: in which order those of equal rank came. Where the pace matters: how many had left by then
+  // `number`: in which order those of equal rank came. Where the pace matters: how many had left by
+  // then
 
   Ranked(E item, Object rank, boolean pill) {
     super(item, pill);
     this.rank = rank;
   }
 
-  /** In which order they are taken; a pill comes after all that came before it. Asked many times for each message, so not put together of comparators. */
+  /**
+   * In which order they are taken; a pill comes after all that came before it. Asked many times for
+   * each message, so not put together of comparators.
+   */
   final int compareTo(Ranked<E> other, Comparator<Object> order) {
     if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
     if (pill != other.pill) return pill ? 1 : -1;

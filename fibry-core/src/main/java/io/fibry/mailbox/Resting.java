@@ -6,7 +6,8 @@ import java.util.List;
 
 /** The seats whose workers rest, who rests longest first. Guarded by the queue. */
 final class Resting<E> {
-  private final LinkedHashSet<Seat<E>> seats = new LinkedHashSet<>(); // there may be thousands, and any of them may wake
+  // there may be thousands, and any of them may wake
+  private final LinkedHashSet<Seat<E>> seats = new LinkedHashSet<>();
 
   boolean isEmpty() {
     return seats.isEmpty();

@@ -6,14 +6,19 @@ package io.fibry.mailbox;
  * @param <E> what waits
  */
 public final class Seat<E> {
-  Share<E> held; // what it is at, or was given and has not come to; null: nothing. Guarded by the queue
+  // what it is at, or was given and has not come to; null: nothing. Guarded by the queue
+  Share<E> held;
   E item; // the same; guarded by the queue, but for who was just served
-  private int weight; // of that, in permits; 0: nothing. Written under the queue's monitor, read by who found its worker waiting in a handler
+  // of that, in permits; 0: nothing. Written under the queue's monitor, read by who found its
+  // worker waiting in a handler
+  private int weight;
   boolean rests; // guarded by the queue
   long since; // when it began to rest; guarded by the queue
   boolean stamped; // that is known; guarded by the queue
   boolean retired; // it takes no more; guarded by the queue
-  boolean ready; // there was more to begin, or the end was reached, when this one was served; written under the monitor, read by who was served
+  // there was more to begin, or the end was reached, when this one was served; written under the
+  // monitor, read by who was served
+  boolean ready;
   private volatile Object worker; // null: nobody sits here yet; written once, by who was told to
 
   Seat() {}

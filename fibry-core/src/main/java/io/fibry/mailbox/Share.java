@@ -3,7 +3,9 @@ package io.fibry.mailbox;
 /** A place in a {@link SharedQueue}. */
 final class Share<E> extends Ranked<E> {
   final int weight;
-  Object key; // null: none, or its lane is known: the key may be the message itself, and outlive it in a future. Guarded by the queue once it is offered
+  // null: none, or its lane is known: the key may be the message itself, and outlive it in a
+  // future. Guarded by the queue once it is offered
+  Object key;
   Lanes.Lane<E> lane; // null: none, or not yet; guarded by the queue
   Seat<E> seat; // who is at it, or was given it; null: nobody; guarded by the queue
 
@@ -16,9 +18,11 @@ final class Share<E> extends Ranked<E> {
   /** Asks the user's code what it weighs, and what its key is. */
   static <E> Share<E> of(E item, Object message, Sharing<?> sharing, Object whose) {
     int weight = sharing.weight == null ? 1 : sharing.weight.applyAsInt(message);
-    if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs " + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
+    if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs "
+        + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
     Object key = sharing.key == null ? null : sharing.key.apply(message);
-    if (key == null && sharing.key != null) throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
+    if (key == null && sharing.key != null)
+      throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
     return new Share<>(item, message, weight, key);
   }
 }

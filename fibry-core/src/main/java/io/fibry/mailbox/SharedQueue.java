@@ -5,14 +5,18 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone. Thread-safe.
+ * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone.
+ * Thread-safe.
  *
- * <p>Here nobody holds one right to run: each worker has a {@link Seat}, and what may be begun, and by whom, is decided under the one monitor, at the moment a message comes, is done, or leaves. Invariant: outside the
- * monitor, whoever made something ready to be begun (he was answered {@link GuardedQueue.Answer#RUN}, or found {@link Seat#ready} or {@link #ready}) is about to call {@link #serve}. So nothing waits while somebody
- * rests who could begin it.
+ * <p>Here nobody holds one right to run: each worker has a {@link Seat}, and what may be begun, and
+ * by whom, is decided under the one monitor, at the moment a message comes, is done, or leaves.
+ * Invariant: outside the monitor, whoever made something ready to be begun (he was answered
+ * {@link GuardedQueue.Answer#RUN}, or found {@link Seat#ready} or {@link #ready}) is about to call
+ * {@link #serve}. So nothing waits while somebody rests who could begin it.
  *
- * <p>Of each key, at most one message stands in line; those behind it wait in its lane, and the next of them goes to the end of the line when it is done. So who stands first can always be begun, and a key with many
- * messages holds nobody up.
+ * <p>Of each key, at most one message stands in line; those behind it wait in its lane, and the
+ * next of them goes to the end of the line when it is done. So who stands first can always be
+ * begun, and a key with many messages holds nobody up.
  *
  * @param <E> what waits
  */
@@ -77,7 +81,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * Gives the next message to who can begin it.
    *
    * @param hires whether also to a worker that is yet to be made
-   * @return the seat where it lies now; its worker must be told, or made. Null: there is nothing to begin, or nobody for it
+   * @return the seat where it lies now; its worker must be told, or made. Null: there is nothing to
+   * begin, or nobody for it
    */
   public synchronized Seat<E> serve(boolean hires) {
     if (!canBegin() || resting.isEmpty() && !hires) return null;
@@ -86,7 +91,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return seat;
   }
 
-  /** {@return whether there is something to begin and somebody for it, or the pill's turn has come} */
+  /**
+   * {@return whether there is something to begin and somebody for it, or the pill's turn has come}
+   */
   public synchronized boolean ready() {
     return canBegin() || pillIsNext();
   }
@@ -145,11 +152,13 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * A worker is through with something; this is next. Afterwards he must look at {@link Seat#ready}.
+   * A worker is through with something; this is next. Afterwards he must look at
+   * {@link Seat#ready}.
    *
    * @param seat his
    * @param through what he is through with; it need not be of this queue
-   * @return null: nothing, and he rests; or he was given something meanwhile, which is on its way to him
+   * @return null: nothing, and he rests; or he was given something meanwhile, which is on its way
+   * to him
    */
   public synchronized E next(Seat<E> seat, Object through) {
     if (seat.item == through) done(seat);
@@ -162,7 +171,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * A worker is through with something, and takes nothing more for now. Afterwards he must look at {@link #ready}.
+   * A worker is through with something, and takes nothing more for now. Afterwards he must look at
+   * {@link #ready}.
    *
    * @param seat his
    * @param through as in {@link #next}
@@ -173,7 +183,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * A worker is gone. What is still on its way to him stays his: who comes with it finds him gone, and sees to it that it is {@link #finish finished}.
+   * A worker is gone. What is still on its way to him stays his: who comes with it finds him gone,
+   * and sees to it that it is {@link #finish finished}.
    *
    * @param seat his
    */

@@ -5,7 +5,8 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How several workers share one mailbox: how many there are, and what they may handle at the same time. For code that builds on builders; users take {@code Pools}. Immutable and thread-safe.
+ * How several workers share one mailbox: how many there are, and what they may handle at the same
+ * time. For code that builds on builders; users take {@code Pools}. Immutable and thread-safe.
  *
  * @param <M> the messages
  */
@@ -17,7 +18,8 @@ public final class Sharing<M> {
   final Function<Object, ?> key; // null: no message waits for another
   final boolean once;
 
-  private Sharing(int least, int most, int permits, ToIntFunction<Object> weight, Function<Object, ?> key, boolean once) {
+  private Sharing(int least, int most, int permits, ToIntFunction<Object> weight, Function<Object, ?> key,
+      boolean once) {
     this.least = least;
     this.most = most;
     this.permits = permits;
@@ -27,7 +29,8 @@ public final class Sharing<M> {
   }
 
   /**
-   * So many workers, one more whenever a message waits and nobody is free, one less after each calm.
+   * So many workers, one more whenever a message waits and nobody is free, one less after each
+   * calm.
    *
    * @param least at least 0
    * @param most at least 1, and not less than the least
@@ -35,7 +38,8 @@ public final class Sharing<M> {
    */
   public static Sharing<Object> scaling(int least, int most) {
     if (least < 0) throw new IllegalArgumentException("a pool cannot keep " + least + " workers; give 0 or more");
-    if (most < Math.max(1, least)) throw new IllegalArgumentException("a pool of at least " + least + " workers cannot have " + most + " at most; give " + Math.max(1, least) + " or more");
+    if (most < Math.max(1, least)) throw new IllegalArgumentException("a pool of at least " + least
+        + " workers cannot have " + most + " at most; give " + Math.max(1, least) + " or more");
     return new Sharing<>(least, most, most, null, null, false);
   }
 
@@ -53,13 +57,16 @@ public final class Sharing<M> {
    *
    * @param <M> the messages
    * @param permits at least 1
-   * @param weight how many permits a message needs: at least 1, at most all; asked on the sender's thread
+   * @param weight how many permits a message needs: at least 1, at most all; asked on the sender's
+   * thread
    * @return a way to share
    */
   @SuppressWarnings("unchecked") // only messages that passed as M are weighed
   public static <M> Sharing<M> weighted(int permits, ToIntFunction<? super M> weight) {
-    if (permits < 1) throw new IllegalArgumentException("a pool of " + permits + " permits could handle no message; give at least 1");
-    return new Sharing<>(0, permits, permits, (ToIntFunction<Object>) Objects.requireNonNull(weight, "weight"), null, false);
+    if (permits < 1)
+      throw new IllegalArgumentException("a pool of " + permits + " permits could handle no message; give at least 1");
+    return new Sharing<>(0, permits, permits, (ToIntFunction<Object>) Objects.requireNonNull(weight, "weight"), null,
+        false);
   }
 
   /**
@@ -67,13 +74,16 @@ public final class Sharing<M> {
    *
    * @param <M> the messages
    * @param workers at least 1
-   * @param key what messages have in common that must not be handled side by side; asked on the sender's thread, compared by {@code equals}
+   * @param key what messages have in common that must not be handled side by side; asked on the
+   * sender's thread, compared by {@code equals}
    * @return a way to share
    */
   @SuppressWarnings("unchecked") // as in weighted
   public static <M> Sharing<M> byKey(int workers, Function<? super M, ?> key) {
-    if (workers < 1) throw new IllegalArgumentException("a pool of " + workers + " workers could handle no message; give at least 1");
-    return new Sharing<>(workers, workers, workers, null, (Function<Object, ?>) Objects.requireNonNull(key, "key"), false);
+    if (workers < 1)
+      throw new IllegalArgumentException("a pool of " + workers + " workers could handle no message; give at least 1");
+    return new Sharing<>(workers, workers, workers, null, (Function<Object, ?>) Objects.requireNonNull(key, "key"),
+        false);
   }
 
   /** {@return how many workers there are before there is work} */

@@ -11,7 +11,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** The answer to one request: status and headers are gathered, and written together with the beginning of the body, in one go where that is all. Belongs to the thread of its exchange. */
+/**
+ * The answer to one request: status and headers are gathered, and written together with the
+ * beginning of the body, in one go where that is all. Belongs to the thread of its exchange.
+ */
 final class Answer {
   private static final byte[] CONTINUE = latin("HTTP/1.1 100 Continue\r\n\r\n");
   private static final byte[] LENGTH = latin("Content-Length: ");
@@ -20,7 +23,8 @@ final class Answer {
   private static final byte[] CLOSE = latin("Connection: close\r\n");
   private static final byte[] KEEP = latin("Connection: keep-alive\r\n");
   private static final byte[] NOTHING = {};
-  private static final DateTimeFormatter DATE = DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
+  private static final DateTimeFormatter DATE =
+      DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
 
   /** The line that tells the time, made anew each second. */
   private record Clock(long second, byte[] line) {}
@@ -34,7 +38,8 @@ final class Answer {
   Permit permit; // is given back while a write may wait; null: none
   private final boolean http11;
   private final boolean head; // the answer to HEAD: no body is sent
-  private RequestBody body; // must be out of the way of the next request; null: the request was not understood
+  // must be out of the way of the next request; null: the request was not understood
+  private RequestBody body;
   private boolean keeps; // the connection
   private boolean owesContinue;
   private int code = 200;
@@ -45,7 +50,8 @@ final class Answer {
   private boolean sent; // something of it is on its way
   private boolean complete; // all of it is
   private AnswerStream out; // null: not started by the handler
-  private IOException broken; // the client cannot be reached any more; null: he can, as far as we know
+  // the client cannot be reached any more; null: he can, as far as we know
+  private IOException broken;
 
   Answer(OutputStream wire, boolean http11, boolean head, boolean keeps, boolean owesContinue) {
     this.wire = wire;
@@ -63,34 +69,42 @@ final class Answer {
   // ---- gathered
 
   void status(int code) {
-    if (code < 200 || code > 599) throw new IllegalArgumentException("a status of " + code + " is no answer; give 200 to 599");
+    if (code < 200 || code > 599)
+      throw new IllegalArgumentException("a status of " + code + " is no answer; give 200 to 599");
     refuseLate("the status");
     this.code = code;
   }
 
   void header(String name, String value) {
     refuseLate("header " + name);
-    if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException("'" + shown(name) + "' cannot be the name of a header; give letters, digits and dashes");
-    if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff)) throw new IllegalArgumentException("header " + name + " cannot have the value '" + shown(value) + "': it would end the line; encode it");
+    if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
+        "'" + shown(name) + "' cannot be the name of a header; give letters, digits and dashes");
+    if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
+      throw new IllegalArgumentException(
+          "header " + name + " cannot have the value '" + shown(value) + "': it would end the line; encode it");
     switch (name.toLowerCase(Locale.ROOT)) {
       case "content-length" -> {
-        if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9')) throw new IllegalArgumentException("a Content-Length of '" + value + "'; give a number of bytes");
+        if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
+          throw new IllegalArgumentException("a Content-Length of '" + value + "'; give a number of bytes");
         length = Long.parseLong(value);
         return;
       }
       case "connection" -> {
-        if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException("Connection: " + value + " is the server's business; only close can be asked for");
+        if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException(
+            "Connection: " + value + " is the server's business; only close can be asked for");
         keeps = false;
         return;
       }
-      case "transfer-encoding", "trailer", "upgrade" -> throw new IllegalArgumentException("header " + name + " is the server's business; leave it out");
+      case "transfer-encoding", "trailer",
+          "upgrade" -> throw new IllegalArgumentException("header " + name + " is the server's business; leave it out");
       case "date" -> dated = true;
       case "content-type" -> typed = true;
       default -> {}
     }
     if (headers.isEmpty()) headers = new ArrayList<>();
     if (!name.equalsIgnoreCase("Set-Cookie")) // of which there can be several
-      for (int i = headers.size() - 2; i >= 0; i -= 2) if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
+      for (int i = headers.size() - 2; i >= 0; i -= 2)
+        if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
     headers.add(name);
     headers.add(value);
   }
@@ -101,7 +115,8 @@ final class Answer {
   }
 
   private void refuseLate(String what) {
-    if (out != null || sent) throw new IllegalStateException(what + " comes too late: the answer has begun; set it before");
+    if (out != null || sent)
+      throw new IllegalStateException(what + " comes too late: the answer has begun; set it before");
   }
 
   // ---- sent
@@ -141,7 +156,8 @@ final class Answer {
   }
 
   void refuseSecond() {
-    if (out != null || sent) throw new IllegalStateException("the answer has begun; server-sent events are an answer of their own");
+    if (out != null || sent)
+      throw new IllegalStateException("the answer has begun; server-sent events are an answer of their own");
   }
 
   /** Begins an answer that ends with the connection, and that others write. */
@@ -170,7 +186,10 @@ final class Answer {
     if (!complete) out().close();
   }
 
-  /** How the stream has to tell the end, when it begins to send. All it will ever send, or -1: nobody knows. */
+  /**
+   * How the stream has to tell the end, when it begins to send. All it will ever send, or -1:
+   * nobody knows.
+   */
   End end(long all) {
     if (head || !Status.hasBody(code)) return End.NONE;
     if (length >= 0 || all >= 0) return End.LENGTH;
@@ -271,7 +290,8 @@ final class Answer {
   private static byte[] dateLine() {
     long second = System.currentTimeMillis() / 1_000;
     var now = clock;
-    if (now.second != second) clock = now = new Clock(second, latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n"));
+    if (now.second != second)
+      clock = now = new Clock(second, latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n"));
     return now.line;
   }
 

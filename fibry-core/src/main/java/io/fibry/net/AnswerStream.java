@@ -6,12 +6,15 @@ import java.io.OutputStream;
 import java.util.Objects;
 
 /**
- * The body of an answer as the handler writes it. What fits into the buffer is sent at the end, with its length; what is more, or is flushed before, goes out in chunks. A length that the handler told is kept: to write more is
- * refused, and after less the connection is closed, so that the client sees it. Belongs to the thread of its exchange.
+ * The body of an answer as the handler writes it. What fits into the buffer is sent at the end,
+ * with its length; what is more, or is flushed before, goes out in chunks. A length that the
+ * handler told is kept: to write more is refused, and after less the connection is closed, so that
+ * the client sees it. Belongs to the thread of its exchange.
  */
 final class AnswerStream extends OutputStream {
   private static final int SIZE = 8_192;
-  private static final int BEFORE = 6; // room for the size of a chunk: four digits and the end of the line
+  // room for the size of a chunk: four digits and the end of the line
+  private static final int BEFORE = 6;
   private static final byte[] LAST_CHUNK = Answer.latin("0\r\n\r\n");
 
   private final Answer answer;
@@ -50,7 +53,9 @@ final class AnswerStream extends OutputStream {
 
   private void refuse(int more) throws IOException {
     if (closed) throw new IOException("the answer is complete; nothing can be added");
-    if (answer.length() >= 0 && more > answer.length() - written) throw new IOException("the answer has a Content-Length of " + answer.length() + " bytes, and " + (written + more) + " are written; tell the right number");
+    if (answer.length() >= 0 && more > answer.length() - written)
+      throw new IOException("the answer has a Content-Length of " + answer.length() + " bytes, and " + (written + more)
+          + " are written; tell the right number");
   }
 
   @Override
@@ -58,7 +63,10 @@ final class AnswerStream extends OutputStream {
     if (!closed && (filled > 0 || end == null)) send(false);
   }
 
-  /** What is in the buffer, with the head before it if it is the first, and the end behind it if it is the last. */
+  /**
+   * What is in the buffer, with the head before it if it is the first, and the end behind it if it
+   * is the last.
+   */
   private void send(boolean last) throws IOException {
     Bytes head = null;
     if (end == null) {
@@ -98,7 +106,8 @@ final class AnswerStream extends OutputStream {
     if (closed) return;
     closed = true;
     if (end == null || end == End.CHUNKS || filled > 0) send(true);
-    if (answer.length() >= 0 && written < answer.length() && end == End.LENGTH) answer.closes(); // the client misses the rest
+    // the client misses the rest
+    if (answer.length() >= 0 && written < answer.length() && end == End.LENGTH) answer.closes();
     else answer.complete();
   }
 

@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** A client of server-sent events, as an actor to write to. The answer has no length and ends with the connection; a comment now and then finds out whether the client is still there. */
+/**
+ * A client of server-sent events, as an actor to write to. The answer has no length and ends with
+ * the connection; a comment now and then finds out whether the client is still there.
+ */
 final class Events {
   private static final int MOST_UNSENT = 1 << 20;
   private static final Duration BETWEEN_PINGS = Duration.ofSeconds(15);
@@ -26,7 +29,9 @@ final class Events {
 
     @Override
     public byte[] bytes(String event) {
-      return (event == PING ? ":\n\n" : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n").getBytes(StandardCharsets.UTF_8);
+      return (event == PING ? ":\n\n"
+          : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n")
+          .getBytes(StandardCharsets.UTF_8);
     }
   };
 
@@ -34,7 +39,8 @@ final class Events {
 
   Events(Listener.Conversation conversation, Answer answer) throws IOException {
     answer.refuseSecond();
-    outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM); // ends with the link, whatever comes
+    // ends with the link, whatever comes
+    outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM);
     answer.stream("text/event-stream");
     if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
     else outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);

@@ -6,20 +6,24 @@ import java.io.OutputStream;
 import java.util.Optional;
 
 /**
- * An HTTP request and its answer. Belongs to the actor that handles it: not thread-safe, but for {@link #eventActor}'s, and over when its handler returns.
+ * An HTTP request and its answer. Belongs to the actor that handles it: not thread-safe, but for
+ * {@link #eventActor}'s, and over when its handler returns.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="exchange"}
  */
 public interface Exchange {
 
   /**
-   * What is to be done: GET, HEAD, POST, PUT, DELETE, PATCH or OPTIONS. Others never come to a handler.
+   * What is to be done: GET, HEAD, POST, PUT, DELETE, PATCH or OPTIONS. Others never come to a
+   * handler.
    *
    * @return the method
    */
   String method();
 
   /**
-   * The path, decoded once and canonical: it begins with a slash and has no {@code .} or {@code ..} segment, no empty segment, no backslash and no control character. What could not be made so was answered 400.
+   * The path, decoded once and canonical: it begins with a slash and has no {@code .} or {@code ..}
+   * segment, no empty segment, no backslash and no control character. What could not be made so was
+   * answered 400.
    *
    * @return the path
    */
@@ -34,7 +38,8 @@ public interface Exchange {
   Optional<String> query(String name);
 
   /**
-   * A header of the request. Several with one name are one, with commas between (cookies: semicolons).
+   * A header of the request. Several with one name are one, with commas between (cookies:
+   * semicolons).
    *
    * @param name in any case
    * @return its value
@@ -42,8 +47,9 @@ public interface Exchange {
   Optional<String> header(String name);
 
   /**
-   * The body. Reading it throws an {@link java.io.IOException} when it is longer than the server allows, ends too early or is malformed; thrown on by the handler, it is answered 413 or 400. A client slower than the server allows is
-   * cut off. To close the stream is not needed.
+   * The body. Reading it throws an {@link java.io.IOException} when it is longer than the server
+   * allows, ends too early or is malformed; thrown on by the handler, it is answered 413 or 400. A
+   * client slower than the server allows is cut off. To close the stream is not needed.
    *
    * @return always the same stream
    */
@@ -66,8 +72,9 @@ public interface Exchange {
   Exchange status(int code);
 
   /**
-   * Sets a header of the answer, in place of one of this name; only of {@code Set-Cookie} there can be several. How the body is sent is the server's business: a {@code Content-Length} is kept to, and of {@code Connection} only
-   * {@code close} is accepted.
+   * Sets a header of the answer, in place of one of this name; only of {@code Set-Cookie} there can
+   * be several. How the body is sent is the server's business: a {@code Content-Length} is kept to,
+   * and of {@code Connection} only {@code close} is accepted.
    *
    * @param name of letters, digits and dashes
    * @param value on one line, in Latin-1
@@ -77,7 +84,8 @@ public interface Exchange {
   Exchange header(String name, String value);
 
   /**
-   * Starts the answer; for routes that write it themselves. It is buffered: what is flushed, or more than 8 kB, is sent at once, and the rest when the handler returns.
+   * Starts the answer; for routes that write it themselves. It is buffered: what is flushed, or
+   * more than 8 kB, is sent at once, and the rest when the handler returns.
    *
    * @return always the same stream
    * @throws IllegalStateException on a route that answers with the text its handler returns
@@ -85,8 +93,9 @@ public interface Exchange {
   OutputStream out();
 
   /**
-   * Starts an answer of server-sent events. The client as an actor: a message is an event for it, and goes out at once. It ends when the client is gone or too slow to take what is sent, when the server ends, and when the handler
-   * returns: so a handler waits for its end.
+   * Starts an answer of server-sent events. The client as an actor: a message is an event for it,
+   * and goes out at once. It ends when the client is gone or too slow to take what is sent, when
+   * the server ends, and when the handler returns: so a handler waits for its end.
    *
    * @return always the same actor; thread-safe
    * @throws IllegalStateException on a route that answers with the text its handler returns

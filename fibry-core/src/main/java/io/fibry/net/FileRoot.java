@@ -14,14 +14,25 @@ import java.time.temporal.ChronoUnit;
 import java.util.Locale;
 import java.util.Map;
 
-/** Files that are served. What a request can reach is decided by where a file really is, after all links: below the real root, or not at all. Whoever can write below the root is trusted not to swap links meanwhile. */
+/**
+ * Files that are served. What a request can reach is decided by where a file really is, after all
+ * links: below the real root, or not at all. Whoever can write below the root is trusted not to
+ * swap links meanwhile.
+ */
 record FileRoot(Path root) {
   private static final Map<String, String> TYPES = Map.ofEntries(
-      Map.entry("html", "text/html; charset=utf-8"), Map.entry("htm", "text/html; charset=utf-8"), Map.entry("css", "text/css; charset=utf-8"), Map.entry("js", "text/javascript; charset=utf-8"),
-      Map.entry("mjs", "text/javascript; charset=utf-8"), Map.entry("json", "application/json"), Map.entry("map", "application/json"), Map.entry("txt", "text/plain; charset=utf-8"), Map.entry("md", "text/markdown; charset=utf-8"),
-      Map.entry("csv", "text/csv; charset=utf-8"), Map.entry("xml", "application/xml"), Map.entry("pdf", "application/pdf"), Map.entry("svg", "image/svg+xml"), Map.entry("png", "image/png"), Map.entry("jpg", "image/jpeg"),
-      Map.entry("jpeg", "image/jpeg"), Map.entry("gif", "image/gif"), Map.entry("webp", "image/webp"), Map.entry("ico", "image/x-icon"), Map.entry("woff2", "font/woff2"), Map.entry("wasm", "application/wasm"),
-      Map.entry("mp3", "audio/mpeg"), Map.entry("mp4", "video/mp4"), Map.entry("webm", "video/webm"), Map.entry("zip", "application/zip"));
+      Map.entry("html", "text/html; charset=utf-8"), Map.entry("htm", "text/html; charset=utf-8"),
+      Map.entry("css", "text/css; charset=utf-8"), Map.entry("js", "text/javascript; charset=utf-8"),
+      Map.entry("mjs", "text/javascript; charset=utf-8"), Map.entry("json", "application/json"),
+      Map.entry("map", "application/json"), Map.entry("txt", "text/plain; charset=utf-8"),
+      Map.entry("md", "text/markdown; charset=utf-8"),
+      Map.entry("csv", "text/csv; charset=utf-8"), Map.entry("xml", "application/xml"),
+      Map.entry("pdf", "application/pdf"), Map.entry("svg", "image/svg+xml"), Map.entry("png", "image/png"),
+      Map.entry("jpg", "image/jpeg"),
+      Map.entry("jpeg", "image/jpeg"), Map.entry("gif", "image/gif"), Map.entry("webp", "image/webp"),
+      Map.entry("ico", "image/x-icon"), Map.entry("woff2", "font/woff2"), Map.entry("wasm", "application/wasm"),
+      Map.entry("mp3", "audio/mpeg"), Map.entry("mp4", "video/mp4"), Map.entry("webm", "video/webm"),
+      Map.entry("zip", "application/zip"));
 
   static FileRoot of(Path root) {
     try {
@@ -30,7 +41,8 @@ record FileRoot(Path root) {
     } catch (IOException absent) {
       // said below
     }
-    throw new IllegalArgumentException(root.toAbsolutePath() + " is no folder, so no files can be served from it; give one that is there");
+    throw new IllegalArgumentException(
+        root.toAbsolutePath() + " is no folder, so no files can be served from it; give one that is there");
   }
 
   /** Of the path below the route: empty, or beginning with a slash. */
@@ -54,7 +66,9 @@ record FileRoot(Path root) {
   }
 
   private Path find(String below) throws IOException {
-    if (below.contains("/.") || below.contains("\\") || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below)))) throw new Refused(404, "hidden");
+    if (below.contains("/.") || below.contains("\\")
+        || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below))))
+      throw new Refused(404, "hidden");
     return real(resolve(below));
   }
 
@@ -100,14 +114,18 @@ record FileRoot(Path root) {
       // so he knows nothing
     }
     var name = file.getFileName().toString();
-    var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT), "application/octet-stream");
+    var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT),
+        "application/octet-stream");
     exchange.header("Content-Type", type).header("Content-Length", Long.toString(seen.size()));
     if (exchange.method().equals("HEAD")) return;
-    try (var in = Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
+    try (var in =
+        Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       var out = exchange.answer().out();
       var some = new byte[8_192];
-      long left = seen.size(); // should it grow meanwhile, no more is sent; should it shrink, the connection is closed
-      for (int n; left > 0 && (n = in.read(some, 0, (int) Math.min(some.length, left))) > 0; left -= n) out.write(some, 0, n);
+      // should it grow meanwhile, no more is sent; should it shrink, the connection is closed
+      long left = seen.size();
+      for (int n; left > 0 && (n = in.read(some, 0, (int) Math.min(some.length, left))) > 0; left -= n)
+        out.write(some, 0, n);
     }
   }
 }

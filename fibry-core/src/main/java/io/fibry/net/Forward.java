@@ -8,7 +8,10 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A conversation that passes on what comes, in both directions. Two threads: the actor's own takes what the client sends to the target, a fiber brings back what the target answers. Thread-safe. */
+/**
+ * A conversation that passes on what comes, in both directions. Two threads: the actor's own takes
+ * what the client sends to the target, a fiber brings back what the target answers. Thread-safe.
+ */
 final class Forward implements Acceptor.Talk {
   private static final Duration CONNECT = Duration.ofSeconds(10);
 
@@ -18,7 +21,8 @@ final class Forward implements Acceptor.Talk {
   private final LongAdder back = new LongAdder(); // bytes
 
   Forward(InetSocketAddress target) {
-    if (Objects.requireNonNull(target, "target").getPort() == 0) throw new IllegalArgumentException("nothing can be passed on to port 0 of " + target.getHostString() + "; give the port where the target listens");
+    if (Objects.requireNonNull(target, "target").getPort() == 0) throw new IllegalArgumentException(
+        "nothing can be passed on to port 0 of " + target.getHostString() + "; give the port where the target listens");
     this.target = target;
   }
 
@@ -35,12 +39,14 @@ final class Forward implements Acceptor.Talk {
   }
 
   private void connect(Socket socket, Link link) throws IOException {
-    var now = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target; // its name may mean another address each time
+    // its name may mean another address each time
+    var now = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
     try {
       if (now.isUnresolved()) throw new ConnectException("no such host");
       socket.connect(now, (int) CONNECT.toMillis());
     } catch (IOException refused) {
-      var told = new ConnectException(link + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
+      var told = new ConnectException(
+          link + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
       told.initCause(refused);
       throw link.lost(told);
     }
@@ -53,7 +59,8 @@ final class Forward implements Acceptor.Talk {
         pump(other, client, back);
       } catch (Throwable broken) {
         failure[0] = broken;
-        client.tear("the target of " + client + " broke off: " + broken.getMessage()); // and the other with it; an end would make a torn answer look whole
+        // and the other with it; an end would make a torn answer look whole
+        client.tear("the target of " + client + " broke off: " + broken.getMessage());
       }
     });
     try {

@@ -46,14 +46,15 @@ final class Frames implements Iterable<byte[]> {
     if (ended) return null;
     int length = first << 24 | within(in.read(), 4) << 16 | within(in.read(), 4) << 8 | within(in.read(), 4);
     if (length < 0 || length > longest)
-      throw link.lost(new ProtocolException(link + " announced a frame of " + Integer.toUnsignedString(length) + " bytes, and " + longest + " are the most; withMaxFrame allows more"));
+      throw link.lost(new ProtocolException(link + " announced a frame of " + Integer.toUnsignedString(length)
+          + " bytes, and " + longest + " are the most; withMaxFrame allows more"));
     return body(length);
   }
 
   /** The memory grows with what comes: a length alone costs nothing. */
   private byte[] body(int length) throws IOException {
     var frame = new byte[Math.min(length, AT_FIRST)];
-    for (int have = 0; have < length; ) {
+    for (int have = 0; have < length;) {
       if (have == frame.length) frame = Arrays.copyOf(frame, (int) Math.min(length, 2L * have));
       have += within(in.read(frame, have, frame.length - have), length);
     }
@@ -61,7 +62,8 @@ final class Frames implements Iterable<byte[]> {
   }
 
   private int within(int read, int length) throws IOException {
-    if (read < 0) throw link.lost(new EOFException(link + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
+    if (read < 0) throw link.lost(new EOFException(
+        link + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
     return read;
   }
 }

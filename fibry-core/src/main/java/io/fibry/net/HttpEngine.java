@@ -9,7 +9,10 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one HTTP server: HTTP on a listener. Who it is, who is connected and how it ends are the listener's. */
+/**
+ * The one HTTP server: HTTP on a listener. Who it is, who is connected and how it ends are the
+ * listener's.
+ */
 final class HttpEngine extends Listener implements HttpServer {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
@@ -27,14 +30,17 @@ final class HttpEngine extends Listener implements HttpServer {
     Objects.requireNonNull(how, "how");
     Objects.requireNonNull(routes, "routes");
     var changed = Objects.requireNonNull(options, "options").apply(HttpOptions.DEFAULT);
-    var engine = new HttpEngine(how, port, routes, Objects.requireNonNull(changed, "options answered null; let it answer the options it was given, changed or not"));
+    var engine = new HttpEngine(how, port, routes, Objects.requireNonNull(changed,
+        "options answered null; let it answer the options it was given, changed or not"));
     engine.start();
     return engine;
   }
 
   private static Limits limits(HttpOptions options) {
-    var shortest = Limits.min(Limits.min(options.idleLimit, options.writeLimit), Limits.min(options.headerLimit, options.bodyLimit));
-    return new Limits(options.address, options.maxExchanges + HttpOptions.RESTING, options.idleLimit, Limits.NONE, options.writeLimit, options.drainLimit, shortest);
+    var shortest = Limits.min(Limits.min(options.idleLimit, options.writeLimit),
+        Limits.min(options.headerLimit, options.bodyLimit));
+    return new Limits(options.address, options.maxExchanges + HttpOptions.RESTING, options.idleLimit, Limits.NONE,
+        options.writeLimit, options.drainLimit, shortest);
   }
 
   // ---- an exchange
@@ -48,7 +54,8 @@ final class HttpEngine extends Listener implements HttpServer {
   String log(Throwable failure, Exchange exchange, String answered) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
     var path = exchange.path();
-    LOG.error("{}: failure {} of {} {} was answered {}", this, number, exchange.method(), path.length() > 200 ? path.substring(0, 200) + ".." : path, answered, failure);
+    LOG.error("{}: failure {} of {} {} was answered {}", this, number, exchange.method(),
+        path.length() > 200 ? path.substring(0, 200) + ".." : path, answered, failure);
     return number;
   }
 

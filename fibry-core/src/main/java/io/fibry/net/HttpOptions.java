@@ -12,7 +12,10 @@ import java.util.function.Consumer;
 public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
-  /** Connections beyond those with an exchange: they rest between two requests, or are told that the server is busy. */
+  /**
+   * Connections beyond those with an exchange: they rest between two requests, or are told that the
+   * server is busy.
+   */
   static final int RESTING = 10_000;
 
   // written by `with..` alone, before anybody else has the copy
@@ -40,7 +43,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long the head of a request may take, from its first byte to the empty line. Whoever is slower is cut off.
+   * How long the head of a request may take, from its first byte to the empty line. Whoever is
+   * slower is cut off.
    *
    * @param limit 10 seconds unless changed; more than zero
    * @return a changed copy
@@ -51,7 +55,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a body may take, from when the handler begins to read it. Whoever is slower is cut off.
+   * How long a body may take, from when the handler begins to read it. Whoever is slower is cut
+   * off.
    *
    * @param limit 30 seconds unless changed; more than zero
    * @return a changed copy
@@ -84,7 +89,8 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long the exchanges under way may take to finish once the server ends; then they are cut off.
+   * How long the exchanges under way may take to finish once the server ends; then they are cut
+   * off.
    *
    * @param limit 10 seconds unless changed; zero cuts at once
    * @return a changed copy
@@ -95,24 +101,28 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * The longest body. A longer one is answered 413: before anything of it is read, where its length is told.
+   * The longest body. A longer one is answered 413: before anything of it is read, where its length
+   * is told.
    *
    * @param bytes 1 MB unless changed; zero or more
    * @return a changed copy
    */
   public HttpOptions withMaxBody(long bytes) {
-    if (bytes < 0) throw new IllegalArgumentException("a longest body of " + bytes + " bytes of an HTTP server; give zero or more");
+    if (bytes < 0)
+      throw new IllegalArgumentException("a longest body of " + bytes + " bytes of an HTTP server; give zero or more");
     return with(copy -> copy.maxBody = bytes);
   }
 
   /**
-   * How long all headers of a request may be together; more, or more than 100 of them, is answered 431.
+   * How long all headers of a request may be together; more, or more than 100 of them, is answered
+   * 431.
    *
    * @param bytes 32 kB unless changed; at least 256
    * @return a changed copy
    */
   public HttpOptions withMaxHeaders(int bytes) {
-    if (bytes < 256) throw new IllegalArgumentException("headers of at most " + bytes + " bytes shut out what ordinary clients send to an HTTP server; give at least 256");
+    if (bytes < 256) throw new IllegalArgumentException("headers of at most " + bytes
+        + " bytes shut out what ordinary clients send to an HTTP server; give at least 256");
     return with(copy -> copy.maxHeaders = bytes);
   }
 
@@ -123,7 +133,8 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withMaxUri(int bytes) {
-    if (bytes < 16) throw new IllegalArgumentException("a longest path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
+    if (bytes < 16) throw new IllegalArgumentException(
+        "a longest path of " + bytes + " bytes leaves an HTTP server little to answer; give at least 16");
     return with(copy -> copy.maxUri = bytes);
   }
 
@@ -139,14 +150,16 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may be at work at once; one that waits for its client, to send, to take, or to leave its events, is not at work. A request more is answered 503 at once; beside them 10,000 connections may rest, and
-   * each may hold a body of the size allowed.
+   * How many handlers may be at work at once; one that waits for its client, to send, to take, or
+   * to leave its events, is not at work. A request more is answered 503 at once; beside them 10,000
+   * connections may rest, and each may hold a body of the size allowed.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy
    */
   public HttpOptions withMaxExchanges(int exchanges) {
-    if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException("at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
+    if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException(
+        "at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
     return with(copy -> copy.maxExchanges = exchanges);
   }
 }

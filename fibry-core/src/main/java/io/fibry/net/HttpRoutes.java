@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a server does with which path. The longest one that the path begins with wins, by whole segments: {@code /a} is for {@code /a} and {@code /a/b}, not for {@code /ab}. Where there is none, 404. Immutable and thread-safe.
+ * What a server does with which path. The longest one that the path begins with wins, by whole
+ * segments: {@code /a} is for {@code /a} and {@code /a/b}, not for {@code /ab}. Where there is
+ * none, 404. Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
@@ -25,7 +27,8 @@ public final class HttpRoutes {
       exchange.textOnly();
       var text = handler.handle(exchange);
       exchange.handled();
-      exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path() + " answered null; let it answer a text, the empty one if there is nothing to say"));
+      exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
+          + " answered null; let it answer a text, the empty one if there is nothing to say"));
     }
   }
 
@@ -66,7 +69,8 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers with the text that the code returns, as {@code text/plain} unless the code sets another type.
+   * Answers with the text that the code returns, as {@code text/plain} unless the code sets another
+   * type.
    *
    * @param path begins with a slash, ends without one
    * @param handler runs in the connection's actor, and may block
@@ -90,24 +94,31 @@ public final class HttpRoutes {
   }
 
   /**
-   * Answers with files below the root. For a folder its {@code index.html}, never a list of it; nothing whose name begins with a dot, and nothing that a link leads out to.
+   * Answers with files below the root. For a folder its {@code index.html}, never a list of it;
+   * nothing whose name begins with a dot, and nothing that a link leads out to.
    *
    * @param path begins with a slash, ends without one
    * @param root a folder that is there
    * @return more routes
-   * @throws IllegalArgumentException if the path is malformed, or has a route, or the root is no folder
+   * @throws IllegalArgumentException if the path is malformed, or has a route, or the root is no
+   * folder
    */
   public HttpRoutes files(String path, Path root) {
     Objects.requireNonNull(path, "path");
-    return with(path, new Files(FileRoot.of(Objects.requireNonNull(root, "root")), path.equals("/") ? 0 : path.length()));
+    return with(path,
+        new Files(FileRoot.of(Objects.requireNonNull(root, "root")), path.equals("/") ? 0 : path.length()));
   }
 
   private HttpRoutes with(String path, Route route) {
     Objects.requireNonNull(path, "path");
     boolean whole = path.equals("/") || path.startsWith("/") && !path.endsWith("/") && !path.contains("//");
-    if (!whole || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.") || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))
-      throw new IllegalArgumentException("'" + path + "' is no path that a request can have; give \"/\" or \"/name\", without a slash at the end, dots to climb by or a query");
-    if (entries.stream().anyMatch(entry -> entry.path.equals(path))) throw new IllegalArgumentException("'" + path + "' has a route already; give each path one");
+    if (!whole || path.contains("?") || path.contains("/./") || path.contains("/../") || path.endsWith("/.")
+        || path.endsWith("/..") || path.chars().anyMatch(Character::isISOControl))
+      throw new IllegalArgumentException("'" + path
+          + "' is no path that a request can have; give \"/\" or \"/name\", without a slash at the end, dots to "
+          + "climb by or a query");
+    if (entries.stream().anyMatch(entry -> entry.path.equals(path)))
+      throw new IllegalArgumentException("'" + path + "' has a route already; give each path one");
     var more = new ArrayList<>(entries);
     more.add(new Entry(path, route));
     more.sort(Comparator.comparingInt((Entry entry) -> entry.path.length()).reversed());

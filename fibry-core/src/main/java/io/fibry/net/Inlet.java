@@ -6,8 +6,9 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * What a client sends: a socket's stream with a buffer, so that who reads byte by byte does not call the system for each. Belongs to one thread. The buffer is small until a client fills it at once, and small again after a
- * few short reads: thousands of clients may be waited for.
+ * What a client sends: a socket's stream with a buffer, so that who reads byte by byte does not
+ * call the system for each. Belongs to one thread. The buffer is small until a client fills it at
+ * once, and small again after a few short reads: thousands of clients may be waited for.
  */
 final class Inlet extends InputStream {
   static final int SMALL = 1024;
@@ -83,7 +84,8 @@ final class Inlet extends InputStream {
   private int pastEnd() throws EOFException {
     ended = true;
     if (++tried > TRIED)
-      throw new EOFException(link + " has ended its stream, and its handler has read past the end " + TRIED + " times; compare what read() answers with -1");
+      throw new EOFException(link + " has ended its stream, and its handler has read past the end " + TRIED
+          + " times; compare what read() answers with -1");
     return -1;
   }
 

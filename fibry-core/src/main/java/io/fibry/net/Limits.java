@@ -13,9 +13,11 @@ import java.util.Objects;
  * @param total how long a connection may last; {@link #NONE}
  * @param write how long a client may take {@value Link#PIECE} bytes at most
  * @param drain how long an end waits for conversations
- * @param shortest the shortest limit that is ever set on a link: the watch looks eight times as often
+ * @param shortest the shortest limit that is ever set on a link: the watch looks eight times as
+ * often
  */
-record Limits(InetAddress address, int connections, Duration idle, Duration total, Duration write, Duration drain, Duration shortest) {
+record Limits(InetAddress address, int connections, Duration idle, Duration total, Duration write, Duration drain,
+    Duration shortest) {
   static final Duration NONE = Duration.ofSeconds(Long.MAX_VALUE);
   private static final long LONGEST = Long.MAX_VALUE / 2; // ns: a sum with it can still be compared
 
@@ -36,12 +38,14 @@ record Limits(InetAddress address, int connections, Duration idle, Duration tota
   // ---- how options say that a value is none
 
   static Duration positive(Duration limit, String what) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(what + " limit of " + limit + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none");
+    if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(what + " limit of "
+        + limit + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none");
     return limit;
   }
 
   static Duration notNegative(Duration limit, String what) {
-    if (Objects.requireNonNull(limit, "limit").isNegative()) throw new IllegalArgumentException(what + " limit of " + limit + " lies in the past; give zero or more");
+    if (Objects.requireNonNull(limit, "limit").isNegative())
+      throw new IllegalArgumentException(what + " limit of " + limit + " lies in the past; give zero or more");
     return limit;
   }
 
@@ -51,7 +55,8 @@ record Limits(InetAddress address, int connections, Duration idle, Duration tota
   }
 
   static int port(int port) {
-    if (port < 0 || port > 65_535) throw new IllegalArgumentException("there is no port " + port + "; give 1 to 65535, or 0 for any that is free");
+    if (port < 0 || port > 65_535)
+      throw new IllegalArgumentException("there is no port " + port + "; give 1 to 65535, or 0 for any that is free");
     return port;
   }
 }

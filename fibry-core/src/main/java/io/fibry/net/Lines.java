@@ -14,8 +14,10 @@ final class Lines implements Iterable<String> {
       long size = 1;
       for (int i = 0; i < line.length(); i++) {
         char one = line.charAt(i);
-        if (one == '\n' || one == '\r') throw new IllegalArgumentException("a line with a line end inside would be two; send two");
-        size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3; // a pair is four; one alone becomes a question mark
+        if (one == '\n' || one == '\r')
+          throw new IllegalArgumentException("a line with a line end inside would be two; send two");
+        // a pair is four; one alone becomes a question mark
+        size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
       }
       return (int) Math.min(Integer.MAX_VALUE, size);
     }
@@ -68,7 +70,8 @@ final class Lines implements Iterable<String> {
   }
 
   private void checkLength(int length) throws IOException {
-    if (length > longest) throw link.lost(new ProtocolException(link + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
+    if (length > longest) throw link
+        .lost(new ProtocolException(link + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
   }
 
   private String taken(ByteArrayOutputStream begun, int to) {

@@ -20,9 +20,12 @@ import java.util.Objects;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The socket of one client. Reading belongs to one thread, writing to any; what blocks too long is cut off by the listener's {@link Watch}, since a read with a time-out of its own would cost a timer each time.
+ * The socket of one client. Reading belongs to one thread, writing to any; what blocks too long is
+ * cut off by the listener's {@link Watch}, since a read with a time-out of its own would cost a
+ * timer each time.
  *
- * <p>{@code open -> closed}, by whoever is first. A link is <em>over</em> when its conversation is, which may be later.
+ * <p>{@code open -> closed}, by whoever is first. A link is <em>over</em> when its conversation is,
+ * which may be later.
  */
 final class Link implements AutoCloseable {
   static final int PIECE = 64 * 1024; // so much is written under one write limit
@@ -58,19 +61,30 @@ final class Link implements AutoCloseable {
   private long readNanos; // the reader's thread
   private long deadline; // for all reads, if `absolute`; the reader's thread
   private boolean absolute; // the reader's thread
-  private long readBy; // when a read that blocks is cut off, 0: none does. Opaque; written by the reader, read by the watch
+  // when a read that blocks is cut off, 0: none does. Opaque; written by the reader, read by the
+  // watch
+  private long readBy;
   private long writeBy; // the same for a write; written by who has the lock
-  private long idleBy; // when it is cut off unless something comes from it or from the one behind, 0: never. Opaque; written by the thread that forwards from it
+  // when it is cut off unless something comes from it or from the one behind, 0: never. Opaque;
+  // written by the thread that forwards from it
+  private long idleBy;
   private boolean keptAlive; // the watch's
   private volatile boolean closed; // false -> true, once
   private volatile String why; // it was cut off; written before `closed`, by whoever cuts first
   private volatile boolean late; // by a limit
-  private IOException[] lost; // what the conversation was told last: the client is gone, or not fit to be talked to. Null: nothing. Under the monitor
-  private volatile List<Exitable> attached = List.of(); // end with the link; replaced under the monitor, read by who closes
-  private volatile Socket behind; // is closed with this one; null: none. Written by the conversation
-  private volatile Link other; // is watched with this one, around the socket behind it; null: none. Written by the conversation
-  private volatile boolean resting; // written by the reader before it looks at `ending`; read by who has set that
-  private volatile Exitable endless; // null: nothing; written before `ending` is looked at, read after it was set
+  // what the conversation was told last: the client is gone, or not fit to be talked to. Null:
+  // nothing. Under the monitor
+  private IOException[] lost;
+  // end with the link; replaced under the monitor, read by who closes
+  private volatile List<Exitable> attached = List.of();
+  // is closed with this one; null: none. Written by the conversation
+  private volatile Socket behind;
+  // is watched with this one, around the socket behind it; null: none. Written by the conversation
+  private volatile Link other;
+  // written by the reader before it looks at `ending`; read by who has set that
+  private volatile boolean resting;
+  // null: nothing; written before `ending` is looked at, read after it was set
+  private volatile Exitable endless;
   private volatile boolean ending; // false -> true, once the listener stops
 
   Link(Socket socket, Scheduler clock, Limits limits) throws IOException {
@@ -236,7 +250,8 @@ final class Link implements AutoCloseable {
 
   private void endFirst() {
     var first = endless;
-    if (first != null) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(first::sendPoisonPill); // its end may run code of a user
+    // its end may run code of a user
+    if (first != null) Thread.ofVirtual().inheritInheritableThreadLocals(false).start(first::sendPoisonPill);
   }
 
   /** The listener stops: a conversation that rests has ended, others see it when they will. */
@@ -251,9 +266,13 @@ final class Link implements AutoCloseable {
   void check(long now) {
     if (closed) return;
     if (passed((long) READ_BY.getOpaque(this), now)) cut(tooSlow(), true);
-    else if (passed((long) WRITE_BY.getOpaque(this), now)) tear(this + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off");
-    else if (passed(endBy, now)) cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
-    else if (isIdle(now)) cut("nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off", true);
+    else if (passed((long) WRITE_BY.getOpaque(this), now)) tear(this + " did not take what was written to it within "
+        + limits.write() + " (the write limit), so it was cut off");
+    else if (passed(endBy, now))
+      cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
+    else if (isIdle(now)) cut(
+        "nothing came from " + this + " or its target for " + limits.idle() + " (the idle limit), so both were cut off",
+        true);
     else if (!keptAlive) keepAlive();
     var target = other;
     if (target != null) target.check(now);
@@ -262,7 +281,8 @@ final class Link implements AutoCloseable {
   /** Both it and the one behind; one alone may be silent as long as it likes. */
   private boolean isIdle(long now) {
     var target = other;
-    return target != null && passed((long) IDLE_BY.getOpaque(this), now) && passed((long) IDLE_BY.getOpaque(target), now);
+    return target != null && passed((long) IDLE_BY.getOpaque(this), now)
+        && passed((long) IDLE_BY.getOpaque(target), now);
   }
 
   private static boolean passed(long by, long now) {
@@ -270,10 +290,14 @@ final class Link implements AutoCloseable {
   }
 
   private String tooSlow() {
-    return this + (absolute ? " did not send what it was to send within " + readLimit : " sent nothing for " + readLimit + " (the idle limit)") + ", so it was cut off";
+    return this + (absolute ? " did not send what it was to send within " + readLimit
+        : " sent nothing for " + readLimit + " (the idle limit)") + ", so it was cut off";
   }
 
-  /** For a connection that lasts: the system finds out when its client is gone without a word. A short one need not pay for it. */
+  /**
+   * For a connection that lasts: the system finds out when its client is gone without a word. A
+   * short one need not pay for it.
+   */
   private void keepAlive() {
     keptAlive = true;
     try {
@@ -308,7 +332,10 @@ final class Link implements AutoCloseable {
     close();
   }
 
-  /** The same for who does not read: the system forgets what it still holds for the client, megabytes perhaps and as long as the client likes, and the client does not take it for an end. */
+  /**
+   * The same for who does not read: the system forgets what it still holds for the client,
+   * megabytes perhaps and as long as the client likes, and the client does not take it for an end.
+   */
   void tear(String why) {
     try {
       socket.setSoLinger(true, 0);
@@ -318,7 +345,10 @@ final class Link implements AutoCloseable {
     cut(why, true);
   }
 
-  /** What a reader or writer is told; remembered, so that its handler's failure is known for the client's. */
+  /**
+   * What a reader or writer is told; remembered, so that its handler's failure is known for the
+   * client's.
+   */
   synchronized IOException lost(IOException failure) {
     var told = told(failure);
     if (lost == null) lost = new IOException[REMEMBERED];
@@ -334,12 +364,14 @@ final class Link implements AutoCloseable {
   /** Whether the handler failed because of the client. */
   boolean explains(Throwable failure) {
     int deep = 0;
-    for (var cause = failure; cause != null && deep < 16; cause = cause.getCause(), deep++) if (wasTold(cause)) return true;
+    for (var cause = failure; cause != null && deep < 16; cause = cause.getCause(), deep++)
+      if (wasTold(cause)) return true;
     return other != null && other.explains(failure);
   }
 
   private synchronized boolean wasTold(Throwable cause) {
-    return lost != null && Arrays.asList(lost).contains(cause); // exceptions are equal to themselves alone
+    // exceptions are equal to themselves alone
+    return lost != null && Arrays.asList(lost).contains(cause);
   }
 
   boolean isClosed() {

@@ -25,15 +25,20 @@ import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
 
 /**
- * Listens on a port and gives each client a conversation: an actor of its own, made by the builder, whose one message is the conversation. What is spoken is said by the classes below it.
+ * Listens on a port and gives each client a conversation: an actor of its own, made by the builder,
+ * whose one message is the conversation. What is spoken is said by the classes below it.
  *
- * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the system's backlog.
+ * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the
+ * system's backlog.
  *
- * <p>Name, end and place in the scope are those of an actor, the front. Its last act is {@link #drain}: so whoever ends the front, by the listener or with the scope, ends the listener. {@code open -> stopping}, then the
- * conversations have until the drain limit, then they are cut: their links closed, their actors killed.
+ * <p>Name, end and place in the scope are those of an actor, the front. Its last act is
+ * {@link #drain}: so whoever ends the front, by the listener or with the scope, ends the listener.
+ * {@code open -> stopping}, then the conversations have until the drain limit, then they are cut:
+ * their links closed, their actors killed.
  */
 abstract class Listener implements Exitable {
-  private static final Duration ACCEPTED = Duration.ofSeconds(1); // to end what no longer has a reason to go on
+  // to end what no longer has a reason to go on
+  private static final Duration ACCEPTED = Duration.ofSeconds(1);
 
   final ActorBuilder<Object> how;
   final Scheduler clock;
@@ -42,16 +47,19 @@ abstract class Listener implements Exitable {
   private final Port port;
   private final Exitable front;
   private final Semaphore permits;
-  private final Set<Conversation> open = ConcurrentHashMap.newKeySet(); // entered by the accepting fiber, left at the end of their actors
+  // entered by the accepting fiber, left at the end of their actors
+  private final Set<Conversation> open = ConcurrentHashMap.newKeySet();
   private final Watch watch;
   private final Thread accepting;
   private final Rarely lost;
-  private final CountDownLatch over = new CountDownLatch(1); // no conversation is waited for any more: none is open, or patience is over
+  // no conversation is waited for any more: none is open, or patience is over
+  private final CountDownLatch over = new CountDownLatch(1);
   private long number; // the accepting fiber's
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
   Listener(ActorBuilder<?> how, int number, Limits limits, Logger log) {
-    this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded()); // a conversation is one message
+    // a conversation is one message
+    this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded());
     this.clock = how.scheduler();
     this.limits = limits;
     this.log = log;
@@ -66,8 +74,10 @@ abstract class Listener implements Exitable {
       throw refused;
     }
     front.closeOnExit(this::drain);
-    front.onExit().whenComplete((reason, none) -> over.countDown()); // it may have been cut off: nobody's patience is left
-    this.accepting = Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
+    // it may have been cut off: nobody's patience is left
+    front.onExit().whenComplete((reason, none) -> over.countDown());
+    this.accepting =
+        Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
   }
 
   /** Last act of who makes one. */
@@ -105,12 +115,14 @@ abstract class Listener implements Exitable {
   private void begin(Socket socket) {
     Conversation conversation = null;
     try {
-      conversation = new Conversation(new Link(socket, clock, limits), how.name().isEmpty() ? how : how.part(Long.toString(++number)));
+      conversation = new Conversation(new Link(socket, clock, limits),
+          how.name().isEmpty() ? how : how.part(Long.toString(++number)));
       open.add(conversation);
       watch.begin();
       conversation.begin();
       port.succeeded();
-    } catch (IllegalStateException closed) { // the scope: it takes no actor more, and will end the front in its turn
+    } catch (IllegalStateException closed) {
+      // the scope: it takes no actor more, and will end the front in its turn
       abandon(socket, conversation);
       stopAccepting();
     } catch (Throwable failure) {
@@ -137,7 +149,8 @@ abstract class Listener implements Exitable {
     final ActorBuilder<Object> how; // named after it
     final Object face;
     private final Actor<Object> actor;
-    private Thread thread; // that talks; written and read by it, or read by others to compare it with their own
+    // that talks; written and read by it, or read by others to compare it with their own
+    private Thread thread;
     private boolean freed; // the permit; under the monitor
     private Throwable failed; // a first try; the actor's thread
 
@@ -156,7 +169,8 @@ abstract class Listener implements Exitable {
 
     private void run(Object face) throws Exception {
       if (failed instanceof Error error) throw error;
-      if (failed instanceof Exception exception) throw exception; // a policy that tries again: the client is gone
+      // a policy that tries again: the client is gone
+      if (failed instanceof Exception exception) throw exception;
       thread = Thread.currentThread();
       try {
         converse(face, link);
@@ -196,10 +210,16 @@ abstract class Listener implements Exitable {
     }
   }
 
-  /** A client that goes without a word, or is cut off by a limit, is no failure of its handler: there may be thousands. */
+  /**
+   * A client that goes without a word, or is cut off by a limit, is no failure of its handler:
+   * there may be thousands.
+   */
   private void ended(Throwable failure) {
     long told = isStopping() ? 0 : lost.count();
-    if (told > 0) log.info("{}: conversations ended by their clients, or by a limit: {} since this was last said, at most once a minute; the last: {}", this, told, failure.getMessage());
+    if (told > 0) log.info(
+        "{}: conversations ended by their clients, or by a limit: {} since this was last said, at most once a "
+            + "minute; the last: {}",
+        this, told, failure.getMessage());
     else log.debug("{}: a conversation was ended by its client, or by a limit", this, failure);
   }
 
@@ -218,7 +238,8 @@ abstract class Listener implements Exitable {
     if (isStopping()) return;
     port.shut();
     permits.release(); // it may wait for one
-    for (var conversation : open) conversation.link.end(); // who is entered later sees that it stops
+    // who is entered later sees that it stops
+    for (var conversation : open) conversation.link.end();
   }
 
   /** The front's last act: conversations may finish until the drain limit. */
@@ -255,13 +276,17 @@ abstract class Listener implements Exitable {
         return;
       } catch (CancellationException interrupt) {
         Thread.interrupted(); // by a kill, which has come to this actor too
-      } catch (RequestException ring) { // its handler waits for the end of the listener, or of the scope: it goes first
+      } catch (RequestException ring) {
+        // its handler waits for the end of the listener, or of the scope: it goes first
         return;
       }
     }
   }
 
-  /** The accepting fiber has nothing to wait for any more; but on CALLER it may be in a conversation that ignores its end. */
+  /**
+   * The accepting fiber has nothing to wait for any more; but on CALLER it may be in a conversation
+   * that ignores its end.
+   */
   private void join() {
     if (accepting.getState() == Thread.State.NEW) return;
     try {
@@ -309,7 +334,10 @@ abstract class Listener implements Exitable {
     return front.waitForExit(limit);
   }
 
-  /** Who is in the handler of a conversation can wait neither for that nor for the listener, which waits for it. */
+  /**
+   * Who is in the handler of a conversation can wait neither for that nor for the listener, which
+   * waits for it.
+   */
   private void refuseRing() {
     var mine = mine();
     if (mine != null) mine.actor.waitForExit(Duration.ZERO);

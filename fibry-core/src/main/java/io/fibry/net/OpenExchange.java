@@ -96,7 +96,8 @@ final class OpenExchange implements Exchange {
   }
 
   private void refuseOnText(String what) {
-    if (textOnly) throw new IllegalStateException(what + " on a route that answers with the text its handler returns; make " + path() + " a stream(..) route");
+    if (textOnly) throw new IllegalStateException(
+        what + " on a route that answers with the text its handler returns; make " + path() + " a stream(..) route");
   }
 
   // ---- for the engine
@@ -109,7 +110,10 @@ final class OpenExchange implements Exchange {
     return answer;
   }
 
-  /** The user's code has returned. A stray interrupt would close the socket at the next write; one by a kill comes after that was closed. */
+  /**
+   * The user's code has returned. A stray interrupt would close the socket at the next write; one
+   * by a kill comes after that was closed.
+   */
   void handled() {
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }

@@ -11,8 +11,10 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A client as an actor to write to. Two actors: the door, which users know, counts what is unsent on the sender's own thread, and so never makes it wait; the writer, a fiber, writes. What is not written is a dead letter of the
- * one or the other: of the writer, where its turn came or would have come.
+ * A client as an actor to write to. Two actors: the door, which users know, counts what is unsent
+ * on the sender's own thread, and so never makes it wait; the writer, a fiber, writes. What is not
+ * written is a dead letter of the one or the other: of the writer, where its turn came or would
+ * have come.
  *
  * @param <M> what is sent
  */
@@ -30,12 +32,15 @@ final class Outbox<M> {
     byte[] bytes(M message);
   }
 
-  private static final int BESIDE = 32; // what a message takes beside its bytes, while it waits: else empty lines would wait by the million
+  // what a message takes beside its bytes, while it waits: else empty lines would wait by the
+  // million
+  private static final int BESIDE = 32;
 
   private final Link link;
   private final int most;
   private final Form<M> form;
-  private final AtomicLong unsent = new AtomicLong(); // bytes between door and socket, and BESIDE for each message
+  // bytes between door and socket, and BESIDE for each message
+  private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
   private final Actor<M> door;
 
@@ -44,9 +49,13 @@ final class Outbox<M> {
     this.link = link;
     this.most = most;
     this.form = form;
-    var quiet = how.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()); // a dead letter says it all; bounded by bytes
-    this.writer = quiet.part(part + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message)).newActor((M message) -> {}); // what the user has around is for conversations
-    this.door = quiet.part(part).strategy(Strategy.CALLER).around((message, next) -> admit((M) message)).newActor((M message) -> {});
+    // a dead letter says it all; bounded by bytes
+    var quiet = how.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
+    // what the user has around is for conversations
+    this.writer = quiet.part(part + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
+        .newActor((M message) -> {});
+    this.door = quiet.part(part).strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
+        .newActor((M message) -> {});
     door.closeOnExit(writer::sendPoisonPill);
     link.attach(door);
   }
@@ -57,7 +66,8 @@ final class Outbox<M> {
 
   private void admit(M message) throws IOException {
     int size = form.size(message);
-    if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most + " may be unsent; send less at once, or allow more");
+    if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most
+        + " may be unsent; send less at once, or allow more");
     long cost = (long) size + BESIDE;
     if (unsent.addAndGet(cost) > (long) most + BESIDE) {
       unsent.addAndGet(-cost);
@@ -75,11 +85,15 @@ final class Outbox<M> {
       door.askExit(); // the conversation may not notice: it need not read, nor write itself
       throw gone;
     } finally {
-      unsent.addAndGet(-(long) form.size(message) - BESIDE); // what was added; the bytes may be fewer
+      // what was added; the bytes may be fewer
+      unsent.addAndGet(-(long) form.size(message) - BESIDE);
     }
   }
 
-  /** Takes nothing more, and waits until what was taken is written, or cannot be: the write limit ends that. */
+  /**
+   * Takes nothing more, and waits until what was taken is written, or cannot be: the write limit
+   * ends that.
+   */
   void finish() {
     door.sendPoisonPill();
     try {

@@ -3,7 +3,10 @@ package io.fibry.net;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** What is sent to a client, unbuffered: a write is a call of the system. Each write is whole, whoever else writes. Thread-safe. */
+/**
+ * What is sent to a client, unbuffered: a write is a call of the system. Each write is whole,
+ * whoever else writes. Thread-safe.
+ */
 final class Outlet extends OutputStream {
   private final Link link;
 

@@ -2,9 +2,14 @@ package io.fibry.net;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One of the exchanges that a server may have at work. While it waits for its client it is not at work: else slow clients would keep out the others. Belongs to the thread of its exchange; the count is shared. */
+/**
+ * One of the exchanges that a server may have at work. While it waits for its client it is not at
+ * work: else slow clients would keep out the others. Belongs to the thread of its exchange; the
+ * count is shared.
+ */
 final class Permit {
-  private final AtomicInteger atWork; // may be above the most for a moment: who comes back from its client is not sent away
+  // may be above the most for a moment: who comes back from its client is not sent away
+  private final AtomicInteger atWork;
   private boolean held = true;
 
   private Permit(AtomicInteger atWork) {

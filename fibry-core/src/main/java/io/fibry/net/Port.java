@@ -11,7 +11,9 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * A port where clients come in. Whoever takes them is one fiber; anybody may shut it. A failure to accept passes, or there would be no server after a flood: it is counted, and tried again after a pause, which grows.
+ * A port where clients come in. Whoever takes them is one fiber; anybody may shut it. A failure to
+ * accept passes, or there would be no server after a flood: it is counted, and tried again after a
+ * pause, which grows.
  */
 final class Port {
   private static final int BACKLOG = 1024;
@@ -41,7 +43,10 @@ final class Port {
       return server;
     } catch (IOException taken) {
       if (server != null) close(server, taken);
-      throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage() + "; end what listens there already, or choose another port or address (port 0: any that is free)", taken);
+      throw new UncheckedIOException(
+          "cannot listen on " + address + ": " + taken.getMessage()
+              + "; end what listens there already, or choose another port or address (port 0: any that is free)",
+          taken);
     }
   }
 
@@ -61,7 +66,8 @@ final class Port {
   Socket next(Object who) {
     while (!isShut()) {
       try {
-        Thread.interrupted(); // on CALLER it is the conversations' thread too; an interrupt would close the port
+        // on CALLER it is the conversations' thread too; an interrupt would close the port
+        Thread.interrupted();
         return server.accept();
       } catch (Throwable failure) {
         if (isShut() || server.isClosed()) return null;
@@ -79,7 +85,9 @@ final class Port {
   /** Says so, but not always, and pauses. */
   void failed(Object who, String what, Throwable failure) {
     long told = failures.count();
-    if (told > 0) log.warn("{} could not {}, and tries again ({} such failures since this was last said, at most once a minute): {}", who, what, told, failure.toString());
+    if (told > 0) log.warn(
+        "{} could not {}, and tries again ({} such failures since this was last said, at most once a minute): {}", who,
+        what, told, failure.toString());
     try {
       shut.await(pause, TimeUnit.MILLISECONDS);
     } catch (InterruptedException none) {

@@ -3,7 +3,10 @@ package io.fibry.net;
 import io.fibry.time.Scheduler;
 import java.util.concurrent.TimeUnit;
 
-/** What may happen a million times a minute, and is logged once a minute with its number. Thread-safe. */
+/**
+ * What may happen a million times a minute, and is logged once a minute with its number.
+ * Thread-safe.
+ */
 final class Rarely {
   private static final long BETWEEN = TimeUnit.MINUTES.toNanos(1);
 

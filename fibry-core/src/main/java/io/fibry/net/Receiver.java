@@ -26,8 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one UDP server. Name, mailbox, end and dead letters are those of the actor that handles the packets, whose end closes the socket, which wakes a fiber of the server's own that waits for packets. The fiber's actor is the
- * root's: the user's builder may have keys, weights and code around messages, which are for packets, and a scope is quiet although a server in it waits.
+ * The one UDP server. Name, mailbox, end and dead letters are those of the actor that handles the
+ * packets, whose end closes the socket, which wakes a fiber of the server's own that waits for
+ * packets. The fiber's actor is the root's: the user's builder may have keys, weights and code
+ * around messages, which are for packets, and a scope is quiet although a server in it waits.
  */
 final class Receiver implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
@@ -45,7 +47,8 @@ final class Receiver implements UdpServer {
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
   private Long told; // when a failure was, null at first; the fiber's
   private final Actor<UdpPacket> handling;
-  private final Actor<Receiver> receiving = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(Receiver::receive);
+  private final Actor<Receiver> receiving = ActorSystem.anonymous().strategy(Strategy.FIBER)
+      .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(Receiver::receive);
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
   Receiver(ActorBuilder<?> how, Sockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler, Options options) {
@@ -53,13 +56,16 @@ final class Receiver implements UdpServer {
     this.options = options;
     this.port = sockets.in().getLocalPort();
     this.clock = how.scheduler();
-    this.handling = ((ActorBuilder<Object>) how).orMailbox(ROOM).newActor((UdpPacket packet) -> handler.handle(this, packet));
+    this.handling =
+        ((ActorBuilder<Object>) how).orMailbox(ROOM).newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 
-  static Receiver open(ActorBuilder<?> how, int port, Handler.Stateful<UdpServer, UdpPacket> handler, UnaryOperator<Options> options) {
+  static Receiver open(ActorBuilder<?> how, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
+      UnaryOperator<Options> options) {
     Objects.requireNonNull(how, "how");
     Objects.requireNonNull(handler, "handler");
-    var chosen = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(new Options()), "the options that were answered").checked();
+    var chosen = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(new Options()),
+        "the options that were answered").checked();
     var sockets = Sockets.open(chosen, port);
     try {
       return new Receiver(how, sockets, handler, chosen).start();
@@ -93,14 +99,17 @@ final class Receiver implements UdpServer {
         } catch (IOException failure) {
           if (ended.isDone()) return;
           if (sockets.in().isClosed()) {
-            LOG.error("{} ends: its socket was closed below it, as by the interrupt of a fiber that waits in it to send", this, failure);
+            LOG.error(
+                "{} ends: its socket was closed below it, as by the interrupt of a fiber that waits in it to send",
+                this, failure);
             return;
           }
           rest = Math.clamp(2 * rest, FIRST_REST, LONGEST_REST);
           rest(rest, failure);
           continue;
         }
-        if (sources.isPresent() && !sources.get().admits(packet.getAddress()) || !handOver(packet)) dropped.incrementAndGet();
+        if (sources.isPresent() && !sources.get().admits(packet.getAddress()) || !handOver(packet))
+          dropped.incrementAndGet();
       }
     } finally {
       handling.sendPoisonPill(); // if it is this that failed
@@ -110,7 +119,8 @@ final class Receiver implements UdpServer {
   /** False if nobody takes it. */
   private boolean handOver(DatagramPacket packet) {
     int length = Math.min(packet.getLength(), options.maxPacket);
-    var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length), packet.getLength() > length);
+    var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),
+        packet.getLength() > length);
     try {
       return handling.sendMessage(copy);
     } catch (RuntimeException unsendable) { // a key or a weight of the user's that fails, or a ring
@@ -140,14 +150,19 @@ final class Receiver implements UdpServer {
   public void reply(UdpPacket packet, byte[] data) throws IOException {
     Objects.requireNonNull(data, "data");
     long most = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
-    if (data.length > most) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet + " may have " + most + ": who claims the address of another could flood him with more; have clients send longer packets, or open the server withMaxReply(..)");
+    if (data.length > most) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
+        + " may have " + most
+        + ": who claims the address of another could flood him with more; have clients send longer packets, or "
+        + "open the server withMaxReply(..)");
     send(packet.from(), data);
   }
 
   @Override
   public void send(InetSocketAddress to, byte[] data) throws IOException {
-    if (Objects.requireNonNull(to, "to").isUnresolved()) throw new IllegalArgumentException("nothing can be sent to " + to + ", a name that has no address");
-    if (Objects.requireNonNull(data, "data").length > Options.LONGEST) throw new IllegalArgumentException("a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.LONGEST);
+    if (Objects.requireNonNull(to, "to").isUnresolved())
+      throw new IllegalArgumentException("nothing can be sent to " + to + ", a name that has no address");
+    if (Objects.requireNonNull(data, "data").length > Options.LONGEST) throw new IllegalArgumentException(
+        "a packet of " + data.length + " bytes is too long for a datagram; send at most " + Options.LONGEST);
     if (sockets.out().isClosed()) throw new SocketException(this + " has ended and sends nothing more");
     sockets.out().send(new DatagramPacket(data, data.length, to));
   }

@@ -5,11 +5,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/** The body of a request, as a stream that ends where the body ends. Belongs to the thread of its exchange. */
+/**
+ * The body of a request, as a stream that ends where the body ends. Belongs to the thread of its
+ * exchange.
+ */
 final class RequestBody extends InputStream {
   private static final int MOST_UNREAD = 64 << 10; // read away for the sake of the next request
-  private static final int MOST_EXTENSIONS = 8 << 10; // bytes of chunk extensions and trailers, which nobody reads
-  private static final long ENOUGH = Long.MAX_VALUE >> 8; // a chunk as long as that is refused before the number overflows
+  // bytes of chunk extensions and trailers, which nobody reads
+  private static final int MOST_EXTENSIONS = 8 << 10;
+  // a chunk as long as that is refused before the number overflows
+  private static final long ENOUGH = Long.MAX_VALUE >> 8;
 
   private final Link link;
   private final InputStream in;
@@ -132,7 +137,8 @@ final class RequestBody extends InputStream {
 
   private void skipTrailer(int c) throws IOException {
     if (c == ':') throw new Refused(400, "a trailer without a name");
-    for (; c != ':'; c = spend(next())) if (!RequestHead.isToken(c)) throw new Refused(400, "a character that the name of a trailer cannot have");
+    for (; c != ':'; c = spend(next()))
+      if (!RequestHead.isToken(c)) throw new Refused(400, "a character that the name of a trailer cannot have");
     while (c != '\r') c = spend(next());
     lineEnd(c);
   }

@@ -8,8 +8,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What a request says before its body. Read in one pass, and strictly: what RFC 9112 does not clearly allow is refused, since two readers who repair it differently can be played off against each other. Lines end with CR LF and nothing
- * else, no header goes on in the next line, a length is digits only and told once.
+ * What a request says before its body. Read in one pass, and strictly: what RFC 9112 does not
+ * clearly allow is refused, since two readers who repair it differently can be played off against
+ * each other. Lines end with CR LF and nothing else, no header goes on in the next line, a length
+ * is digits only and told once.
  */
 final class RequestHead {
   static final long CHUNKED = -1;
@@ -18,14 +20,16 @@ final class RequestHead {
   private static final boolean[] TOKEN = new boolean[128];
 
   static {
-    for (char c : "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".toCharArray()) TOKEN[c] = true;
+    for (char c : "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".toCharArray())
+      TOKEN[c] = true;
   }
 
   private final InputStream in;
   private byte[] raw = new byte[512];
   private int length; // of raw
   private int left; // bytes of headers that may still come
-  private int[] fields = new int[32]; // four for each: where its name begins and ends, where its value begins and ends
+  // four for each: where its name begins and ends, where its value begins and ends
+  private int[] fields = new int[32];
   private int count; // of fields, times four
   private int methodEnd;
   private int targetEnd;
@@ -46,7 +50,8 @@ final class RequestHead {
   static RequestHead read(int first, InputStream in, HttpOptions options) throws IOException {
     var head = new RequestHead(in, options.maxHeaders);
     head.readRequestLine(first, options.maxUri);
-    while (head.readField()) {}
+    while (head.readField()) {
+    }
     head.understand(options.maxBody);
     return head;
   }
@@ -96,11 +101,13 @@ final class RequestHead {
       keep(c);
     }
     lineFeed();
-    if (methodEnd == 0 || targetEnd == methodEnd || !isVersion()) throw new Refused(400, "a first line that is not method, target and version");
+    if (methodEnd == 0 || targetEnd == methodEnd || !isVersion())
+      throw new Refused(400, "a first line that is not method, target and version");
   }
 
   private boolean isVersion() {
-    return length - targetEnd == 8 && new String(raw, targetEnd, 5, StandardCharsets.ISO_8859_1).equals("HTTP/") && isDigit(raw[targetEnd + 5]) && raw[targetEnd + 6] == '.' && isDigit(raw[targetEnd + 7]);
+    return length - targetEnd == 8 && new String(raw, targetEnd, 5, StandardCharsets.ISO_8859_1).equals("HTTP/")
+        && isDigit(raw[targetEnd + 5]) && raw[targetEnd + 6] == '.' && isDigit(raw[targetEnd + 7]);
   }
 
   private static boolean isDigit(int c) {
@@ -151,7 +158,8 @@ final class RequestHead {
 
   private void understand(long maxBody) throws Refused {
     http11 = raw[targetEnd + 7] == '1';
-    if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0') throw new Refused(505, "a version other than 1.0 and 1.1");
+    if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
+      throw new Refused(505, "a version other than 1.0 and 1.1");
     method = method();
     String host = null;
     String length = null;
@@ -179,15 +187,19 @@ final class RequestHead {
         }
         case 6 -> {
           if (!isNamed(i, "expect") || !http11) continue;
-          if (!value(i).equalsIgnoreCase("100-continue")) throw new Refused(417, "an expectation other than 100-continue");
+          if (!value(i).equalsIgnoreCase("100-continue"))
+            throw new Refused(417, "an expectation other than 100-continue");
           expectsContinue = true;
         }
         default -> {}
       }
     }
-    if (host == null ? http11 : !Target.isHost(host)) throw new Refused(400, "no Host header, or one that names no host");
+    if (host == null ? http11 : !Target.isHost(host))
+      throw new Refused(400, "no Host header, or one that names no host");
     frame(length, coding, maxBody);
-    if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1) throw new Refused(404, "a question to the server as a whole"); // OPTIONS *
+    // OPTIONS *
+    if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
+      throw new Refused(404, "a question to the server as a whole");
     target = Target.of(raw, methodEnd, targetEnd, host);
   }
 
@@ -206,9 +218,11 @@ final class RequestHead {
       if (!coding.equalsIgnoreCase("chunked")) throw new Refused(501, "a coding of the body other than chunked");
       bodyLength = CHUNKED;
     } else if (length != null) {
-      if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit)) throw new Refused(400, "a length of the body that is no number");
+      if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit))
+        throw new Refused(400, "a length of the body that is no number");
       bodyLength = Long.parseLong(length);
-      if (bodyLength > maxBody) throw new Refused(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
+      if (bodyLength > maxBody)
+        throw new Refused(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
     }
     if (bodyLength == 0) expectsContinue = false;
   }
@@ -235,11 +249,15 @@ final class RequestHead {
     return new String(raw, fields[field + 2], fields[field + 3] - fields[field + 2], StandardCharsets.ISO_8859_1);
   }
 
-  /** The value of a header; of several with one name, all of them, as RFC 9110 joins them. Null: there is none. */
+  /**
+   * The value of a header; of several with one name, all of them, as RFC 9110 joins them. Null:
+   * there is none.
+   */
   String header(String lower) {
     String found = null;
     for (int i = 0; i < count; i += 4)
-      if (isNamed(i, lower)) found = found == null ? value(i) : found + (lower.equals("cookie") ? "; " : ", ") + value(i);
+      if (isNamed(i, lower))
+        found = found == null ? value(i) : found + (lower.equals("cookie") ? "; " : ", ") + value(i);
     return found;
   }
 }

@@ -9,7 +9,9 @@ import java.net.SocketException;
 import java.net.StandardSocketOptions;
 
 /**
- * What a UDP server receives by and what it sends by: one socket; for a group two, since the one that receives has the group's address, which keeps all else out, and from which the system lets nobody send.
+ * What a UDP server receives by and what it sends by: one socket; for a group two, since the one
+ * that receives has the group's address, which keeps all else out, and from which the system lets
+ * nobody send.
  *
  * @param in where it listens
  * @param out what it sends by
@@ -17,13 +19,17 @@ import java.net.StandardSocketOptions;
 record Sockets(DatagramSocket in, DatagramSocket out) implements AutoCloseable {
 
   static Sockets open(UdpServer.Options options, int port) {
-    if (port < 0 || port > 65_535) throw new IllegalArgumentException("there is no UDP port " + port + "; give one from 1 to 65535, or 0 for any that is free");
+    if (port < 0 || port > 65_535) throw new IllegalArgumentException(
+        "there is no UDP port " + port + "; give one from 1 to 65535, or 0 for any that is free");
     Warmth.up();
     var at = new InetSocketAddress(options.group.orElse(options.address), port);
     try {
       return options.group.isPresent() ? ofGroup(options, at) : alone(options, at);
     } catch (IOException refused) {
-      throw new UncheckedIOException("no UDP server can listen on port " + port + " of " + at.getAddress().getHostAddress() + ": " + refused.getMessage() + "; give an address of this machine, and a port that nobody has, or 0", refused);
+      throw new UncheckedIOException(
+          "no UDP server can listen on port " + port + " of " + at.getAddress().getHostAddress() + ": "
+              + refused.getMessage() + "; give an address of this machine, and a port that nobody has, or 0",
+          refused);
     }
   }
 
@@ -58,7 +64,8 @@ record Sockets(DatagramSocket in, DatagramSocket out) implements AutoCloseable {
   private static void limit(DatagramSocket socket, UdpServer.Options options) throws IOException {
     socket.setOption(StandardSocketOptions.IP_MULTICAST_TTL, 1);
     var on = NetworkInterface.getByInetAddress(options.address);
-    if (on != null) socket.setOption(StandardSocketOptions.IP_MULTICAST_IF, on); // else the system chooses
+    // else the system chooses
+    if (on != null) socket.setOption(StandardSocketOptions.IP_MULTICAST_IF, on);
   }
 
   private static NetworkInterface interfaceOf(UdpServer.Options options) throws IOException {

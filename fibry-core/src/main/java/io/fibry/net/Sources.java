@@ -9,8 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How much each address has sent of late: a bucket of tokens for each, as one number, when it will be full. At most so many; the one that was silent for longest gives way, and should it come again, its bucket is full. Not
- * thread-safe.
+ * How much each address has sent of late: a bucket of tokens for each, as one number, when it will
+ * be full. At most so many; the one that was silent for longest gives way, and should it come
+ * again, its bucket is full. Not thread-safe.
  */
 final class Sources {
   static final int MOST = 4_096;
@@ -18,7 +19,8 @@ final class Sources {
 
   private final Scheduler clock;
   private final long period;
-  private final long each; // how long a token takes to come; the rest of the division makes the rate a little higher
+  // how long a token takes to come; the rest of the division makes the rate a little higher
+  private final long each;
   private final Map<Long, Long> full = new LinkedHashMap<>(16, 0.75f, true) {
     private static final long serialVersionUID = 1;
 
@@ -49,7 +51,10 @@ final class Sources {
     return full.size();
   }
 
-  /** Of version 6 the network, since who has an address has all 2^64 of them. No network begins like the keys of version 4. */
+  /**
+   * Of version 6 the network, since who has an address has all 2^64 of them. No network begins like
+   * the keys of version 4.
+   */
   static long key(InetAddress source) {
     var bytes = ByteBuffer.wrap(source.getAddress());
     return source instanceof Inet4Address ? 0xFFFF_FFFF_0000_0000L | bytes.getInt() & 0xFFFF_FFFFL : bytes.getLong();

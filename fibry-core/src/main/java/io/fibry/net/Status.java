@@ -8,7 +8,8 @@ final class Status {
   private static final byte[][] LINES = new byte[600][]; // filled once, by the class initialiser
 
   static {
-    for (int code = 200; code < LINES.length; code++) LINES[code] = ("HTTP/1.1 " + code + " " + reason(code) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+    for (int code = 200; code < LINES.length; code++)
+      LINES[code] = ("HTTP/1.1 " + code + " " + reason(code) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
   }
 
   private Status() {}
@@ -59,7 +60,8 @@ final class Status {
       case 503 -> "Service Unavailable";
       case 504 -> "Gateway Timeout";
       case 505 -> "HTTP Version Not Supported";
-      default -> code < 300 ? "Success" : code < 400 ? "Redirection" : code < 500 ? "Client Error" : "Server Error"; // for whoever reads it: clients go by the code
+      // for whoever reads it: clients go by the code
+      default -> code < 300 ? "Success" : code < 400 ? "Redirection" : code < 500 ? "Client Error" : "Server Error";
     };
   }
 

@@ -9,9 +9,13 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 
-/** What is said on one connection: requests and answers in turn, until one side has enough. Belongs to the connection's actor. */
+/**
+ * What is said on one connection: requests and answers in turn, until one side has enough. Belongs
+ * to the connection's actor.
+ */
 final class Talk {
-  private static final Duration LINGER = Duration.ofSeconds(1); // so long a refused client may go on sending, and see why
+  // so long a refused client may go on sending, and see why
+  private static final Duration LINGER = Duration.ofSeconds(1);
   private static final int MOST_LINGERED = 1 << 20;
 
   private final HttpEngine engine;
@@ -29,7 +33,8 @@ final class Talk {
   /** Until the client or the server ends it. */
   void run() throws IOException {
     try {
-      while (exchange()) {}
+      while (exchange()) {
+      }
     } catch (EOFException gone) {
       // in the middle of a head: there is nobody to be told
     }
@@ -75,7 +80,10 @@ final class Talk {
     return false;
   }
 
-  /** Whether something came that nobody will read: a close would then be a reset, and take the answer with it. */
+  /**
+   * Whether something came that nobody will read: a close would then be a reset, and take the
+   * answer with it.
+   */
   private boolean hasMore() {
     try {
       return link.in.available() > 0;
@@ -87,7 +95,8 @@ final class Talk {
   private static boolean readAway(RequestBody body) throws IOException {
     try {
       return body.end();
-    } catch (Refused malformed) { // nobody wanted it, and nobody can tell where the next request begins
+    } catch (Refused malformed) {
+      // nobody wanted it, and nobody can tell where the next request begins
       return false;
     }
   }
@@ -104,7 +113,8 @@ final class Talk {
     }
   }
 
-  private void handle(HttpRoutes.Route route, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
+  private void handle(HttpRoutes.Route route, OpenExchange exchange, Answer answer, RequestBody body)
+      throws IOException {
     try {
       route.answer(exchange);
       exchange.finish();
@@ -116,10 +126,15 @@ final class Talk {
   /** The handler, or what it called, threw. */
   private void fail(Throwable failure, OpenExchange exchange, Answer answer, RequestBody body) throws IOException {
     exchange.handled();
-    if (answer.isBroken() || link.isClosed()) { // by the client, by a limit, or by the end of the server: nobody is there to be told
+    // by the client, by a limit, or by the end of the server: nobody is there to be told
+    if (answer.isBroken() || link.isClosed()) {
       answer.closes();
-      if (!link.explains(failure) && !(failure instanceof InterruptedException || failure instanceof CancellationException)) engine.log(failure, exchange, "nobody, for the client was gone");
-    } else if (body.failure() != null) { // a body that was not fit to be read: the client is told, and the handler has only passed it on
+      if (!link.explains(failure)
+          && !(failure instanceof InterruptedException || failure instanceof CancellationException))
+        engine.log(failure, exchange, "nobody, for the client was gone");
+    } else if (body.failure() != null) {
+      // a body that was not fit to be read: the client is told, and the handler has only passed it
+      // on
       answer.closes();
       if (answer.isSent() || !(body.failure() instanceof Refused refused)) link.close();
       else refuse(answer, refused.code);

@@ -5,18 +5,27 @@ import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
-/** What a request is for. The path is decoded, has no empty segment, no dots to climb by and no control character, and begins with a slash: what a handler sees is what a route was chosen by. */
+/**
+ * What a request is for. The path is decoded, has no empty segment, no dots to climb by and no
+ * control character, and begins with a slash: what a handler sees is what a route was chosen by.
+ */
 record Target(String path, String query) {
-  private static final byte NONE = 0, QUERY = 1, PATH = 2; // what a character may stand in: nothing, a query, both
+  // what a character may stand in: nothing, a query, both
+  private static final byte NONE = 0, QUERY = 1, PATH = 2;
   private static final byte[] PLACES = new byte[128];
 
   static {
-    for (char c = 0x21; c < 0x7f; c++) PLACES[c] = QUERY; // more than the grammar has: browsers send [ ] | ^ in queries
-    for (char c : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/%".toCharArray()) PLACES[c] = PATH;
+    // more than the grammar has: browsers send [ ] | ^ in queries
+    for (char c = 0x21; c < 0x7f; c++) PLACES[c] = QUERY;
+    for (char c : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/%".toCharArray())
+      PLACES[c] = PATH;
     PLACES['#'] = NONE;
   }
 
-  /** Of the bytes between the two spaces of a request line; {@code host} is the Host header, or null. */
+  /**
+   * Of the bytes between the two spaces of a request line; {@code host} is the Host header, or
+   * null.
+   */
   static Target of(byte[] raw, int from, int to, String host) throws Refused {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host);
     if (from == to) return new Target("/", "");
@@ -31,7 +40,8 @@ record Target(String path, String query) {
       if (place(raw[i]) == NONE) throw new Refused(400, "a character that a query cannot have");
       if (raw[i] == '%') octet(raw, i, to);
     }
-    var path = plain && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1) : canonical(raw, from, mark);
+    var path = plain && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
+        : canonical(raw, from, mark);
     return new Target(path, mark < to ? new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1) : "");
   }
 
@@ -42,11 +52,13 @@ record Target(String path, String query) {
   /** As sent to a proxy: allowed, if it names the host that the Host header names. */
   private static int afterAuthority(byte[] raw, int from, int to, String host) throws Refused {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
-    if (!text.regionMatches(true, 0, "http://", 0, 7)) throw new Refused(400, "a target that is neither a path nor an address");
+    if (!text.regionMatches(true, 0, "http://", 0, 7))
+      throw new Refused(400, "a target that is neither a path nor an address");
     int end = 7;
     while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
     var authority = text.substring(7, end);
-    if (!isHost(authority) || host != null && !withoutPort80(authority).equalsIgnoreCase(withoutPort80(host))) throw new Refused(400, "the target names another host than the Host header");
+    if (!isHost(authority) || host != null && !withoutPort80(authority).equalsIgnoreCase(withoutPort80(host)))
+      throw new Refused(400, "the target names another host than the Host header");
     return from + end;
   }
 
@@ -61,7 +73,8 @@ record Target(String path, String query) {
     if (host.startsWith("[")) {
       i = host.indexOf(']') + 1;
       if (i == 0) return false;
-      for (int k = 1; k < i - 1; k++) if (Character.digit(host.charAt(k), 16) < 0 && ":.".indexOf(host.charAt(k)) < 0) return false;
+      for (int k = 1; k < i - 1; k++)
+        if (Character.digit(host.charAt(k), 16) < 0 && ":.".indexOf(host.charAt(k)) < 0) return false;
       name = i;
     } else {
       for (; i < host.length() && host.charAt(i) != ':'; i++, name++) {
@@ -84,7 +97,8 @@ record Target(String path, String query) {
       if (c == '%') {
         c = octet(raw, i, to);
         i += 2;
-        if (c == '/' || c == '\\' || c >= 0 && c < 0x20 || c == 0x7f) throw new Refused(400, "an encoded slash, backslash or control character in the path");
+        if (c == '/' || c == '\\' || c >= 0 && c < 0x20 || c == 0x7f)
+          throw new Refused(400, "an encoded slash, backslash or control character in the path");
       } else if (c == '/') {
         length = closeSegment(bytes, length);
         continue;
@@ -95,14 +109,18 @@ record Target(String path, String query) {
     if (isDots(bytes, last, length)) length = closeSegment(bytes, length);
     try {
       var path = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
-      if (path.chars().anyMatch(Character::isISOControl)) throw new Refused(400, "an encoded control character in the path");
+      if (path.chars().anyMatch(Character::isISOControl))
+        throw new Refused(400, "an encoded control character in the path");
       return path;
     } catch (CharacterCodingException malformed) {
       throw new Refused(400, "a path that is not UTF-8");
     }
   }
 
-  /** At a slash: the length after the segment before it was taken in, merged or resolved; the last byte is a slash. */
+  /**
+   * At a slash: the length after the segment before it was taken in, merged or resolved; the last
+   * byte is a slash.
+   */
   private static int closeSegment(byte[] bytes, int length) throws Refused {
     int last = lastSlash(bytes, length) + 1;
     if (length == last) return length;
@@ -132,7 +150,9 @@ record Target(String path, String query) {
     return (byte) (high << 4 | low);
   }
 
-  /** The first value of a parameter, decoded; null if there is none. What is not UTF-8 is replaced. */
+  /**
+   * The first value of a parameter, decoded; null if there is none. What is not UTF-8 is replaced.
+   */
   String parameter(String name) {
     for (int from = 0; from < query.length();) {
       int to = query.indexOf('&', from);

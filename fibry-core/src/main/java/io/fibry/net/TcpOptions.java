@@ -6,8 +6,10 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The limits of a TCP acceptor: at most 10,000 connections, idle for a minute, a write of 30 seconds, an end that waits for 10 seconds, lines and frames of 1 MB, 1 MB unsent. Immutable and thread-safe. What is over a limit is
- * noticed an eighth of the shortest limit late at most, or a second. {@code ChronoUnit.FOREVER.getDuration()} is no limit.
+ * The limits of a TCP acceptor: at most 10,000 connections, idle for a minute, a write of 30
+ * seconds, an end that waits for 10 seconds, lines and frames of 1 MB, 1 MB unsent. Immutable and
+ * thread-safe. What is over a limit is noticed an eighth of the shortest limit late at most, or a
+ * second. {@code ChronoUnit.FOREVER.getDuration()} is no limit.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
@@ -38,7 +40,8 @@ public final class TcpOptions implements Cloneable {
   /**
    * Where it listens; only programs on the same machine reach it unless told otherwise.
    *
-   * @param address the loopback address, unless told; {@code new InetSocketAddress(0).getAddress()} is every address of the machine
+   * @param address the loopback address, unless told; {@code new InetSocketAddress(0).getAddress()}
+   * is every address of the machine
    * @return a changed copy
    */
   public TcpOptions withAddress(InetAddress address) {
@@ -58,7 +61,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How long a client may send nothing while its handler reads, before it is cut off: the handler's read throws a {@code SocketTimeoutException}.
+   * How long a client may send nothing while its handler reads, before it is cut off: the handler's
+   * read throws a {@code SocketTimeoutException}.
    *
    * @param limit more than zero
    * @return a changed copy
@@ -102,7 +106,8 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * The longest line or frame that is read. Each connection may hold so much while it is not complete: with many of them, allow less.
+   * The longest line or frame that is read. Each connection may hold so much while it is not
+   * complete: with many of them, allow less.
    *
    * @param bytes at least 1
    * @return a changed copy
@@ -113,7 +118,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How much may wait to be written to a client by its {@code lineActor} and by its {@code frameActor}, before it is cut off for being too slow. Each message counts 32 bytes more than it has.
+   * How much may wait to be written to a client by its {@code lineActor} and by its
+   * {@code frameActor}, before it is cut off for being too slow. Each message counts 32 bytes more
+   * than it has.
    *
    * @param bytes at least 1
    * @return a changed copy

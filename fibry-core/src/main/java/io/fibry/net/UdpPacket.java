@@ -5,7 +5,8 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A datagram, copied: nobody else has its array, which is handed out as it is. Two are equal if they are from the same address, with the same bytes. As thread-safe as an array.
+ * A datagram, copied: nobody else has its array, which is handed out as it is. Two are equal if
+ * they are from the same address, with the same bytes. As thread-safe as an array.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="packet"}
  *
  * @param from who says to have sent it; anybody can say anything
@@ -22,7 +23,8 @@ public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) 
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof UdpPacket packet && from.equals(packet.from) && Arrays.equals(data, packet.data) && truncated == packet.truncated;
+    return other instanceof UdpPacket packet && from.equals(packet.from) && Arrays.equals(data, packet.data)
+        && truncated == packet.truncated;
   }
 
   @Override

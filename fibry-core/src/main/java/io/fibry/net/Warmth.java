@@ -7,8 +7,10 @@ import java.net.SocketTimeoutException;
 import org.slf4j.LoggerFactory;
 
 /**
- * The JDK's poller of sockets, started. It starts itself when the first virtual thread blocks on a socket; should the process have no file descriptor left just then, no virtual thread can block on a socket ever after. So a
- * virtual thread blocks on one for a millisecond before anything listens, once in the life of the JVM.
+ * The JDK's poller of sockets, started. It starts itself when the first virtual thread blocks on a
+ * socket; should the process have no file descriptor left just then, no virtual thread can block on
+ * a socket ever after. So a virtual thread blocks on one for a millisecond before anything listens,
+ * once in the life of the JVM.
  */
 final class Warmth {
   private Warmth() {}
@@ -40,7 +42,8 @@ final class Warmth {
       } catch (SocketTimeoutException asExpected) {
         // it has blocked
       } catch (IOException | LinkageError cold) {
-        LoggerFactory.getLogger(TcpAcceptor.class).warn("sockets could not be tried on a virtual thread before they are needed: {}", cold.toString());
+        LoggerFactory.getLogger(TcpAcceptor.class)
+            .warn("sockets could not be tried on a virtual thread before they are needed: {}", cold.toString());
       }
     }
   }

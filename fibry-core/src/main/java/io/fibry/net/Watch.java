@@ -5,12 +5,16 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** One timer for all links of a listener, set while there are any: looks whose time is over, which is noticed an eighth of the shortest limit late at most, or a second. */
+/**
+ * One timer for all links of a listener, set while there are any: looks whose time is over, which
+ * is noticed an eighth of the shortest limit late at most, or a second.
+ */
 final class Watch implements Runnable {
   private final Scheduler clock;
   private final Duration period;
   private final Collection<Listener.Conversation> open;
-  private final AtomicBoolean ticking = new AtomicBoolean(); // false -> true, by who adds a link; -> false, by a look that finds none
+  // false -> true, by who adds a link; -> false, by a look that finds none
+  private final AtomicBoolean ticking = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by who has made `ticking` true; read by `stop`
   private volatile boolean stopped;
 
@@ -41,7 +45,9 @@ final class Watch implements Runnable {
     try {
       long now = clock.nanoTime();
       for (var conversation : open) conversation.link.check(now);
-    } finally { // whatever it threw, for want of memory perhaps: without another look no limit would ever hold again
+    } finally {
+      // whatever it threw, for want of memory perhaps: without another look no limit would ever
+      // hold again
       goOn();
     }
   }
@@ -50,7 +56,8 @@ final class Watch implements Runnable {
     if (open.isEmpty()) {
       timer = null;
       ticking.set(false);
-      if (open.isEmpty() || !ticking.compareAndSet(false, true)) return; // who adds one adds it before it looks here
+      // who adds one adds it before it looks here
+      if (open.isEmpty() || !ticking.compareAndSet(false, true)) return;
     }
     again();
   }

@@ -59,7 +59,10 @@ record Address<K, M>(Living<K, M> entities, K key) implements Actor<M> {
     }
   }
 
-  /** Null: they have ended; or this thread was interrupted where it had to wait, and what it sends is a dead letter. */
+  /**
+   * Null: they have ended; or this thread was interrupted where it had to wait, and what it sends
+   * is a dead letter.
+   */
   private Entity<K, M> enter() {
     try {
       return entities.enter(key, true);
@@ -106,9 +109,14 @@ record Address<K, M>(Living<K, M> entities, K key) implements Actor<M> {
     }
   }
 
-  /** Waits in our place, and then asks in our place: so that the limit holds for both, and a ring of waits is found. */
+  /**
+   * Waits in our place, and then asks in our place: so that the limit holds for both, and a ring of
+   * waits is found.
+   */
   private Actor<M> patient(Duration limit) {
-    return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()).newActor((M message, ActorContext<M> context) -> relay(message, context, limit));
+    return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
+        .onFailure(FailurePolicy.goOn().withoutLog())
+        .newActor((M message, ActorContext<M> context) -> relay(message, context, limit));
   }
 
   @SuppressWarnings("unchecked") // it was asked with a request of these messages
@@ -208,7 +216,10 @@ record Address<K, M>(Living<K, M> entities, K key) implements Actor<M> {
     return name();
   }
 
-  /** An actor that has ended: it answers as those do, and what it refuses is a dead letter. With this name, if nobody has it. */
+  /**
+   * An actor that has ended: it answers as those do, and what it refuses is a dead letter. With
+   * this name, if nobody has it.
+   */
   Actor<Object> ended() {
     Actor<Object> ended;
     try {

@@ -6,9 +6,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** A birth, on the thread of who used the key first. Others wait for it; among them may be threads that give birth themselves, and those must not wait for one another in a ring. */
+/**
+ * A birth, on the thread of who used the key first. Others wait for it; among them may be threads
+ * that give birth themselves, and those must not wait for one another in a ring.
+ */
 final class Birth {
-  private static final Map<Thread, Birth> WAITING = new HashMap<>(); // for which one a thread waits; guarded by itself
+  // for which one a thread waits; guarded by itself
+  private static final Map<Thread, Birth> WAITING = new HashMap<>();
 
   private final Object key;
   private final Thread thread = Thread.currentThread();
@@ -54,12 +58,17 @@ final class Birth {
     if (failure != null) throw Birth.<RuntimeException>sneak(failure);
   }
 
-  /** From this birth to the one that its thread waits for, and so on: back at our own thread the wait would have no end. */
+  /**
+   * From this birth to the one that its thread waits for, and so on: back at our own thread the
+   * wait would have no end.
+   */
   void refuseRing() {
     synchronized (WAITING) {
       for (var at = this; at != null && !at.over.isDone(); at = WAITING.get(at.thread))
         if (at.thread == Thread.currentThread())
-          throw new IllegalStateException("the birth of entity " + at.key + " uses entity " + key + ", which waits for it to be born: let birth only make the actor, and use other entities from its handler or initialState");
+          throw new IllegalStateException("the birth of entity " + at.key + " uses entity " + key
+              + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
+              + "handler or initialState");
     }
   }
 

@@ -10,8 +10,11 @@ import java.util.concurrent.CompletableFuture;
 /**
  * One life of a key: its actor, who is using it, and when it was last used.
  *
- * <p>{@code living -> GONE}, for ever: the next life is another object. Who uses the actor is inside while he hands over his message; GONE comes by who passivates it only from a word that shows nobody inside, in one step. So a message is either handed over
- * before the pill is sent, or its sender finds it GONE and turns to the next life. (Who ends it on purpose sets it GONE whoever is inside.)
+ * <p>{@code living -> GONE}, for ever: the next life is another object. Who uses the actor is
+ * inside while he hands over his message; GONE comes by who passivates it only from a word that
+ * shows nobody inside, in one step. So a message is either handed over before the pill is sent, or
+ * its sender finds it GONE and turns to the next life. (Who ends it on purpose sets it GONE whoever
+ * is inside.)
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
@@ -28,7 +31,9 @@ final class Entity<K, M> {
   }
 
   final K key;
-  private volatile long word; // the tick of the last use, and how many are inside; or GONE. By compare-and-set: in, out; any to GONE
+  // the tick of the last use, and how many are inside; or GONE. By compare-and-set: in, out; any to
+  // GONE
+  private volatile long word;
   private volatile Birth birth; // null: it was born. Written by who gave birth, after the actor
   private Actor<M> actor; // written by who gave birth, before `birth`
   private Answers answers; // null: nobody waits for one; guarded by this
@@ -68,7 +73,8 @@ final class Entity<K, M> {
 
   /** Goes out, at this tick; another who went later may have been quicker. */
   void leave(long tick) {
-    for (long seen = word; seen != GONE; seen = word) if (WORD.compareAndSet(this, seen, Math.max(tick, tick(seen)) << BITS | (seen & USERS) - 1)) return;
+    for (long seen = word; seen != GONE; seen = word)
+      if (WORD.compareAndSet(this, seen, Math.max(tick, tick(seen)) << BITS | (seen & USERS) - 1)) return;
   }
 
   /** What a sweep looks at: {@link #passivate} takes it for granted that it has not changed. */
@@ -88,7 +94,10 @@ final class Entity<K, M> {
     return word >> BITS;
   }
 
-  /** Gone, if nobody came in since it was seen unused. Who came and went left another tick, or the same and is as long ago. */
+  /**
+   * Gone, if nobody came in since it was seen unused. Who came and went left another tick, or the
+   * same and is as long ago.
+   */
   boolean passivate(long seen) {
     return WORD.compareAndSet(this, seen, GONE);
   }
@@ -112,7 +121,9 @@ final class Entity<K, M> {
     return answers != null;
   }
 
-  /** Weak references: an answer that nobody can get hold of any more was given, or concerns nobody. */
+  /**
+   * Weak references: an answer that nobody can get hold of any more was given, or concerns nobody.
+   */
   private static final class Answers {
     private final ArrayList<WeakReference<CompletableFuture<?>>> open = new ArrayList<>();
     private int enough = 8; // when it is worth looking for those that were given

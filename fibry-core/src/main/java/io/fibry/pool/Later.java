@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** A timer set through an address. When it is due its message is sent there, on a thread of its own: that may give birth, or wait. */
+/**
+ * A timer set through an address. When it is due its message is sent there, on a thread of its own:
+ * that may give birth, or wait.
+ */
 final class Later<K, M> implements Scheduler.Timer, Runnable {
   /** A timer with a key, of one address. */
   private record Named(Object entity, Object timer) {}
@@ -15,7 +18,8 @@ final class Later<K, M> implements Scheduler.Timer, Runnable {
   private final Object name;
   private final M message;
   private final boolean repeats;
-  private final AtomicBoolean onItsWay = new AtomicBoolean(); // false -> true when it is due, back when it was sent
+  // false -> true when it is due, back when it was sent
+  private final AtomicBoolean onItsWay = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written at the start, before anybody else knows this
   private volatile boolean ran; // and will not again
 

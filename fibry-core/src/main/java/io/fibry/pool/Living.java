@@ -21,7 +21,10 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Who is alive, by key. What each use goes through is {@link #enter}; who was not used is found by the {@link Wheel}, which an actor of its own turns: that actor is also the end of it all. */
+/**
+ * Who is alive, by key. What each use goes through is {@link #enter}; who was not used is found by
+ * the {@link Wheel}, which an actor of its own turns: that actor is also the end of it all.
+ */
 final class Living<K, M> implements Entities<K, M> {
   static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
@@ -36,16 +39,21 @@ final class Living<K, M> implements Entities<K, M> {
     }
   }
 
-  private static final int LEAVING = 1_000; // so many save their state at once, at most: a million would each have a thread
+  // so many save their state at once, at most: a million would each have a thread
+  private static final int LEAVING = 1_000;
 
   private final Scheduler clock;
   private final Function<K, Actor<M>> birth;
-  private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>(); // with those being born, and those ending, until they have
-  private final ConcurrentHashMap<Object, Later<K, M>> timers = new ConcurrentHashMap<>(); // due later
-  private final Sink<Void> sweeper = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
+  // with those being born, and those ending, until they have
+  private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
+  // due later
+  private final ConcurrentHashMap<Object, Later<K, M>> timers = new ConcurrentHashMap<>();
+  private final Sink<Void> sweeper =
+      ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
   private final Wheel<K, M> wheel;
   private final Semaphore room = new Semaphore(LEAVING); // for who leaves
-  private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by who lets the sweeper wait for all
+  // false -> true, by who lets the sweeper wait for all
+  private final AtomicBoolean ending = new AtomicBoolean();
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
   private volatile End end; // null: it goes on. Written under the monitor, only upwards
 
@@ -68,7 +76,9 @@ final class Living<K, M> implements Entities<K, M> {
   // ---- use
 
   /**
-   * Comes in: the actor of this key is alive, and nobody passivates it until {@link #leave}. Makes it, if there is none. Waits where one is being born, or ending, if it may; else null. Null also where these entities have ended.
+   * Comes in: the actor of this key is alive, and nobody passivates it until {@link #leave}. Makes
+   * it, if there is none. Waits where one is being born, or ending, if it may; else null. Null also
+   * where these entities have ended.
    */
   Entity<K, M> enter(K key, boolean waits) {
     while (end == null) {
@@ -93,11 +103,15 @@ final class Living<K, M> implements Entities<K, M> {
     entity.leave(wheel.now());
   }
 
-  /** Looks for the end after it is known: who ends it all looks for those that are known after he says so. */
+  /**
+   * Looks for the end after it is known: who ends it all looks for those that are known after he
+   * says so.
+   */
   private boolean bear(Entity<K, M> entity) {
     var pending = entity.birth();
     try {
-      if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key), () -> "the birth of entity " + entity.key + " gave null; let it give an actor"));
+      if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key),
+          () -> "the birth of entity " + entity.key + " gave null; let it give an actor"));
       else forget(entity);
       pending.end();
     } catch (Throwable failure) {
@@ -117,7 +131,9 @@ final class Living<K, M> implements Entities<K, M> {
     try {
       wheel.add(entity);
     } catch (RuntimeException noTimer) {
-      LOG.error("the clock of {} could not set the timer that finds the idle; they stay alive until the next one is born", this, noTimer);
+      LOG.error(
+          "the clock of {} could not set the timer that finds the idle; they stay alive until the next one is born",
+          this, noTimer);
     }
   }
 
@@ -233,7 +249,8 @@ final class Living<K, M> implements Entities<K, M> {
     }
     wheel.stop();
     for (var timer : timers.values()) timer.cancel();
-    if (wanted != End.FINISH) for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.how);
+    if (wanted != End.FINISH)
+      for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.how);
     if (wanted == End.KILL) killed.complete(null);
     if (ending.compareAndSet(false, true)) sweeper.execAsync(nothing -> awaitAll());
   }
@@ -251,10 +268,12 @@ final class Living<K, M> implements Entities<K, M> {
   private void awaitLast(Entity<K, M> entity) {
     try {
       var pending = entity.birth();
-      if (pending != null) CompletableFuture.anyOf(pending.over(), killed).join(); // who gives birth after a kill, kills
+      // who gives birth after a kill, kills
+      if (pending != null) CompletableFuture.anyOf(pending.over(), killed).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      if (!(failure instanceof AskCycleException)) LOG.error("the end of entity {} could not be waited for", entity.key, failure);
+      if (!(failure instanceof AskCycleException))
+        LOG.error("the end of entity {} could not be waited for", entity.key, failure);
       living.remove(entity.key, entity); // it waits for the end of us all itself
     }
   }
@@ -306,7 +325,8 @@ final class Living<K, M> implements Entities<K, M> {
     try {
       waitForExit();
     } catch (AskCycleException ring) {
-      if (ring.ring().size() > 3) throw ring; // else it is one of ours that waits, for us, who wait for it
+      // else it is one of ours that waits, for us, who wait for it
+      if (ring.ring().size() > 3) throw ring;
     }
   }
 

@@ -6,8 +6,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Finds the idle. The time of idleness has eight ticks; who is alive stands in a list for the tick at which he may be idle, at the earliest, and is looked at then: used meanwhile, he goes to a later list. So a turn costs as much as there are who may be idle,
- * and each use costs nothing here. Turned by one thread at a time.
+ * Finds the idle. The time of idleness has eight ticks; who is alive stands in a list for the tick
+ * at which he may be idle, at the earliest, and is looked at then: used meanwhile, he goes to a
+ * later list. So a turn costs as much as there are who may be idle, and each use costs nothing
+ * here. Turned by one thread at a time.
  */
 final class Wheel<K, M> {
   /** What becomes of who is idle. */
@@ -27,9 +29,12 @@ final class Wheel<K, M> {
   private final Passivation<K, M> passivation;
   private final long start;
   private final long tick; // ns
-  private final long life; // so many ticks after the tick of the last use, at least as long as idleness has passed
-  private final AtomicReference<Entity<K, M>> newborn = new AtomicReference<>(); // a list: added to by who gave birth, taken by who turns
-  private final AtomicBoolean armed = new AtomicBoolean(); // false -> true by the newborn, true -> false by who turns: a timer is set, or somebody turns
+  // so many ticks after the tick of the last use, at least as long as idleness has passed
+  private final long life;
+  // a list: added to by who gave birth, taken by who turns
+  private final AtomicReference<Entity<K, M>> newborn = new AtomicReference<>();
+  // false -> true by the newborn, true -> false by who turns: a timer is set, or somebody turns
+  private final AtomicBoolean armed = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by who arms
   private volatile boolean stopped;
   private final Entity<?, ?>[] slots = new Entity<?, ?>[SLOTS]; // this and the next two: who turns
@@ -37,7 +42,8 @@ final class Wheel<K, M> {
   private long held; // how many stand in the slots
 
   Wheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
-    if (!idleness.isPositive()) throw new IllegalArgumentException("entities that are idle after " + idleness + " would end before their first message; give more than zero");
+    if (!idleness.isPositive()) throw new IllegalArgumentException(
+        "entities that are idle after " + idleness + " would end before their first message; give more than zero");
     this.clock = clock;
     this.due = due;
     this.passivation = passivation;
@@ -52,7 +58,10 @@ final class Wheel<K, M> {
     return (clock.nanoTime() - start) / tick;
   }
 
-  /** One more is alive. The timer is looked at after it was added; who turns looks at the added after he gave up the timer. */
+  /**
+   * One more is alive. The timer is looked at after it was added; who turns looks at the added
+   * after he gave up the timer.
+   */
   void add(Entity<K, M> entity) {
     do entity.next = newborn.get(); while (!newborn.compareAndSet(entity.next, entity));
     if (!armed.get() && armed.compareAndSet(false, true)) arm(now());
@@ -74,7 +83,10 @@ final class Wheel<K, M> {
     if (last != null) last.cancel();
   }
 
-  /** Looks at who may be idle, and sets the timer for the next turn, if anybody is alive. A clock moved by hand may be there already. */
+  /**
+   * Looks at who may be idle, and sets the timer for the next turn, if anybody is alive. A clock
+   * moved by hand may be there already.
+   */
   void turn() {
     do turn(now()); while (!stopped && goesOn() && now() > turned && timer.cancel());
   }
@@ -94,7 +106,7 @@ final class Wheel<K, M> {
   }
 
   private void look(Entity<K, M> first, long now) {
-    for (var each = first; each != null; ) {
+    for (var each = first; each != null;) {
       var next = each.next;
       each.next = null;
       lookAt(each, now);

@@ -10,10 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who is told by an actor of its own what changed, one piece of news at a time: the next is made when the one before was handled, so that a slow one has no queue and is told the latest.
+ * Who is told by an actor of its own what changed, one piece of news at a time: the next is made
+ * when the one before was handled, so that a slow one has no queue and is told the latest.
  *
- * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. Who makes it BUSY sends the news; from then on the turn is the message's, and whoever takes that out of {@link #underWay} has the turn. What changes meanwhile makes it AGAIN: who
- * has the turn looks once more before he lets go. So none but who has the turn asks for news, and news never overtake each other.
+ * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. Who makes it BUSY sends the news; from then on
+ * the turn is the message's, and whoever takes that out of {@link #underWay} has the turn. What
+ * changes meanwhile makes it AGAIN: who has the turn looks once more before he lets go. So none but
+ * who has the turn asks for news, and news never overtake each other.
  */
 abstract class Follower<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -23,7 +26,8 @@ abstract class Follower<E> implements Subscription {
 
   private final Actor<E> actor;
   private final AtomicInteger turn = new AtomicInteger();
-  private final AtomicReference<E> underWay = new AtomicReference<>(); // null: whoever has the turn has it in hand
+  // null: whoever has the turn has it in hand
+  private final AtomicReference<E> underWay = new AtomicReference<>();
 
   @SuppressWarnings("unchecked") // what `how` may take is known to its user alone
   Follower(ActorBuilder<?> how, int number, Handler<E> handler) {
@@ -73,7 +77,9 @@ abstract class Follower<E> implements Subscription {
     try {
       actor.sendMessage(news);
       return true;
-    } catch (Throwable refusal) { // of who weighs it, or asks for its key; or of the stack. It harms neither who changed something nor the others
+    } catch (Throwable refusal) {
+      // of who weighs it, or asks for its key; or of the stack. It harms neither who changed
+      // something nor the others
       LOG.error("follower '{}' did not take {}", actor.name(), news, refusal);
       return !underWay.compareAndSet(news, null);
     }

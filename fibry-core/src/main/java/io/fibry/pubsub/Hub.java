@@ -26,20 +26,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * The one topic. Its name, its place in the scope, its end, and the dead letters of what comes too late are those of an actor, the owner. The owner's last act is to end the actors made for subscribers and to wait for them:
- * so whoever ends the owner, by the topic or with the scope, ends the topic. It waits on a fiber, whatever the strategy: on an executor with one thread it would wait for itself, and on CALLER make its ender wait.
+ * The one topic. Its name, its place in the scope, its end, and the dead letters of what comes too
+ * late are those of an actor, the owner. The owner's last act is to end the actors made for
+ * subscribers and to wait for them: so whoever ends the owner, by the topic or with the scope, ends
+ * the topic. It waits on a fiber, whatever the strategy: on an executor with one thread it would
+ * wait for itself, and on CALLER make its ender wait.
  */
 final class Hub<M> implements Topic<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
-  private static final Mailbox<Object> FOUND = Mailbox.bounded(1_024, Overflow.REJECT); // for who found it by its name
+  // for who found it by its name
+  private static final Mailbox<Object> FOUND = Mailbox.bounded(1_024, Overflow.REJECT);
 
   private final ActorBuilder<? super M> how;
-  private final Set<Actor<M>> own = ConcurrentHashMap.newKeySet(); // made here and not ended yet, also those whose subscription was closed
+  // made here and not ended yet, also those whose subscription was closed
+  private final Set<Actor<M>> own = ConcurrentHashMap.newKeySet();
   private final AtomicInteger made = new AtomicInteger();
   private final Actor<Exitable> watcher = watcher(new WeakReference<>(this));
   private final Actor<M> owner;
-  private volatile List<Place<M>> places = List.of(); // null once it is ending; each list never changes; written under the monitor, read by publishers
-  private volatile boolean cut; // what was published before is not to be handled either; false -> true, by askExit and kill
+  // null once it is ending; each list never changes; written under the monitor, read by publishers
+  private volatile List<Place<M>> places = List.of();
+  // what was published before is not to be handled either; false -> true, by askExit and kill
+  private volatile boolean cut;
 
   Hub(ActorBuilder<? super M> how) {
     this.how = how;
@@ -110,7 +117,8 @@ final class Hub<M> implements Topic<M> {
 
   @Override
   public Subscription subscribeOn(Executor where, Handler<M> subscriber) {
-    return enter(new TaskPlace<>(this, Objects.requireNonNull(where, "where"), Objects.requireNonNull(subscriber, "subscriber")));
+    return enter(new TaskPlace<>(this, Objects.requireNonNull(where, "where"),
+        Objects.requireNonNull(subscriber, "subscriber")));
   }
 
   private Subscription enter(Place<M> place) {
@@ -143,17 +151,21 @@ final class Hub<M> implements Topic<M> {
     if (place.other != null) watcher.sendMessage(place.other);
   }
 
-  /** Watches or forgets whom it is sent: by whether he has a place at that moment, so the last one sent is right. Whom it watches keeps it, but not the topic. */
+  /**
+   * Watches or forgets whom it is sent: by whether he has a place at that moment, so the last one
+   * sent is right. Whom it watches keeps it, but not the topic.
+   */
   private static Actor<Exitable> watcher(WeakReference<? extends Hub<?>> topic) {
-    return ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor((Exitable who, ActorContext<Exitable> context) -> {
-      var hub = topic.get();
-      if (hub == null || !hub.knows(who)) context.unwatch(who);
-      else
-        context.watch(who, reason -> {
-          forget(topic.get(), who);
-          return who;
+    return ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
+        .newActor((Exitable who, ActorContext<Exitable> context) -> {
+          var hub = topic.get();
+          if (hub == null || !hub.knows(who)) context.unwatch(who);
+          else
+            context.watch(who, reason -> {
+              forget(topic.get(), who);
+              return who;
+            });
         });
-    });
   }
 
   private boolean knows(Exitable who) {
@@ -186,7 +198,8 @@ final class Hub<M> implements Topic<M> {
   /** The owner's last act. */
   private void drain() {
     end(Exitable::sendPoisonPill);
-    if (!owner.onExit().isDone()) own.forEach(Hub::outlast); // else it was cut off, and nobody's patience is left
+    // else it was cut off, and nobody's patience is left
+    if (!owner.onExit().isDone()) own.forEach(Hub::outlast);
   }
 
   private static void outlast(Exitable actor) {
@@ -195,8 +208,11 @@ final class Hub<M> implements Topic<M> {
         actor.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        Thread.interrupted(); // by a kill, which has come to this actor too; or by a scope that closes, to be told the next line
-      } catch (RequestException ring) { // its handler waits for the end of the topic, or of the scope: it goes first
+        // by a kill, which has come to this actor too; or by a scope that closes, to be told the
+        // next line
+        Thread.interrupted();
+      } catch (RequestException ring) {
+        // its handler waits for the end of the topic, or of the scope: it goes first
         return;
       }
     }
@@ -235,7 +251,10 @@ final class Hub<M> implements Topic<M> {
     return owner.waitForExit(limit);
   }
 
-  /** Who is in the handler of one of its actors can wait neither for that one nor for the topic, which waits for it. */
+  /**
+   * Who is in the handler of one of its actors can wait neither for that one nor for the topic,
+   * which waits for it.
+   */
   private void refuseRing() {
     for (var actor : own) actor.waitForExit(Duration.ZERO);
   }

@@ -14,16 +14,21 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The one shared map. What changed is noted for each follower under the same monitor as the change is made, and a follower takes its news out under it: so it is told neither an old value after a new one nor the same change
- * twice. No code of the user but {@code equals} and {@code hashCode} of keys runs under the monitor.
+ * The one shared map. What changed is noted for each follower under the same monitor as the change
+ * is made, and a follower takes its news out under it: so it is told neither an old value after a
+ * new one nor the same change twice. No code of the user but {@code equals} and {@code hashCode} of
+ * keys runs under the monitor.
  */
 final class ManyValues<K, V> implements SharedMap<K, V> {
   private static final Object ALL = new Object(); // stands for the key of those who follow all
-  private static final Object NOTHING_YET = new Object(); // what one knows who must be told, whatever it is
+  // what one knows who must be told, whatever it is
+  private static final Object NOTHING_YET = new Object();
 
   private final ActorBuilder<?> how;
-  private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // written under the monitor
-  private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>(); // by the key they follow; each list never changes; under the monitor
+  // written under the monitor
+  private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>();
+  // by the key they follow; each list never changes; under the monitor
+  private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
   private int made; // under the monitor
 
   ManyValues(ActorBuilder<?> how) {
@@ -74,12 +79,15 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
     Objects.requireNonNull(change, "change");
     while (true) {
       V now = values.get(key);
-      var next = Objects.requireNonNull(change.apply(Optional.ofNullable(now)), "the changed value is null; for nothing, answer Optional.empty()");
+      var next = Objects.requireNonNull(change.apply(Optional.ofNullable(now)),
+          "the changed value is null; for nothing, answer Optional.empty()");
       if (change(key, now, next.orElse(null))) return next;
     }
   }
 
-  /** From this very object to that; null is nothing. True also where there was nothing to change. */
+  /**
+   * From this very object to that; null is nothing. True also where there was nothing to change.
+   */
   private boolean change(K key, V now, V next) {
     if (Objects.equals(now, next)) return true;
     List<KeyFollower<?>> told;
@@ -126,7 +134,9 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
   private final class KeyFollower<E> extends Follower<E> {
     private final Object key;
     private final BiFunction<K, Optional<V>, E> form;
-    private final LinkedHashMap<K, Object> known = new LinkedHashMap<>(); // of the keys that have news, what it was told last; null: nothing was there. Under the map's monitor
+    // of the keys that have news, what it was told last; null: nothing was there. Under the map's
+    // monitor
+    private final LinkedHashMap<K, Object> known = new LinkedHashMap<>();
 
     KeyFollower(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
       super(how, number, handler);
@@ -136,7 +146,8 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
 
     void changed(K key, V before, V now) {
       if (!known.containsKey(key)) known.put(key, before);
-      else if (known.get(key) == now) known.remove(key); // as it was: so no more keys have news than it knows or are there
+      // as it was: so no more keys have news than it knows or are there
+      else if (known.get(key) == now) known.remove(key);
     }
 
     @Override

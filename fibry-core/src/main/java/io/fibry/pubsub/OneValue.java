@@ -9,7 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
-/** The one shared value. Followers are told that it changed, and look themselves what it is: so they cannot see changes out of order, however those who make them race. */
+/**
+ * The one shared value. Followers are told that it changed, and look themselves what it is: so they
+ * cannot see changes out of order, however those who make them race.
+ */
 final class OneValue<T> implements SharedValue<T> {
   private final ActorBuilder<?> how;
   private final AtomicReference<T> value;
@@ -79,7 +82,8 @@ final class OneValue<T> implements SharedValue<T> {
     @Override
     T news() {
       T now = value();
-      return now == told ? null : (told = now); // not by `equals`, which may fail: then nobody would be told any more
+      // not by `equals`, which may fail: then nobody would be told any more
+      return now == told ? null : (told = now);
     }
 
     @Override

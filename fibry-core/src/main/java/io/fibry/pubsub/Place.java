@@ -11,14 +11,18 @@ abstract class Place<M> implements Subscription {
 
   final Hub<M> hub;
   final Exitable other; // somebody else's, whose end ends this; null: there is none
-  private volatile boolean open = true; // true -> false, by whoever leaves; read by publishers, and before a call
+  // true -> false, by whoever leaves; read by publishers, and before a call
+  private volatile boolean open = true;
 
   Place(Hub<M> hub, Exitable other) {
     this.hub = hub;
     this.other = other;
   }
 
-  /** On the publisher's thread. A ring is his own matter; anything else thrown is that of whoever ordered, weighed or took the message. */
+  /**
+   * On the publisher's thread. A ring is his own matter; anything else thrown is that of whoever
+   * ordered, weighed or took the message.
+   */
   final void deliver(M message) {
     if (!open) return;
     try {

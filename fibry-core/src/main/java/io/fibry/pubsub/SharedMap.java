@@ -8,7 +8,8 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A map that many read, change and follow; followers see the changes of each key in order, the last one always. A value equal to the present one is no change. Thread-safe.
+ * A map that many read, change and follow; followers see the changes of each key in order, the last
+ * one always. A value equal to the present one is no change. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="sharedMap"}
  *
  * <p>It lives as a {@link SharedValue} does.
@@ -23,7 +24,8 @@ public interface SharedMap<K, V> {
    *
    * @param <K> the keys
    * @param <V> the values
-   * @param how makes the actors of the followers: scope, name, strategy, failure policy. Not their mailbox: at most one change is under way to each
+   * @param how makes the actors of the followers: scope, name, strategy, failure policy. Not their
+   * mailbox: at most one change is under way to each
    * @return the map
    */
   static <K, V> SharedMap<K, V> of(ActorBuilder<?> how) {
@@ -77,8 +79,9 @@ public interface SharedMap<K, V> {
   Optional<V> update(K key, UnaryOperator<Optional<V>> change);
 
   /**
-   * Tells a new actor what each key has at present, then each change, one at a time. One that is slow is told the latest of each key only, the key first whose news is oldest; and perhaps again what it was told before, where that
-   * changed and changed back meanwhile.
+   * Tells a new actor what each key has at present, then each change, one at a time. One that is
+   * slow is told the latest of each key only, the key first whose news is oldest; and perhaps again
+   * what it was told before, where that changed and changed back meanwhile.
    *
    * @param follower what it does with each; it may change the map itself
    * @return its place
@@ -86,7 +89,8 @@ public interface SharedMap<K, V> {
   Subscription subscribe(Handler<Change<K, V>> follower);
 
   /**
-   * Tells a new actor what this key has at present, also if that is nothing, then each change, as a {@link SharedValue} does.
+   * Tells a new actor what this key has at present, also if that is nothing, then each change, as a
+   * {@link SharedValue} does.
    *
    * @param key never null
    * @param follower what it does with each; it may change the map itself

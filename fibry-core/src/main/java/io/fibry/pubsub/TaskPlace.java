@@ -44,7 +44,8 @@ final class TaskPlace<M> extends Place<M> {
     try {
       subscriber.handle(message);
     } catch (Throwable failure) {
-      if (failure instanceof InterruptedException) Thread.currentThread().interrupt(); // it was meant for this thread, which is not ours
+      // it was meant for this thread, which is not ours
+      if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", hub.name(), message, failure);
     }
   }
@@ -60,7 +61,8 @@ final class TaskPlace<M> extends Place<M> {
       }
     }
 
-    @SuppressWarnings("unchecked") // nobody catches it as an E: it goes to the actor's failure policy, which takes anything
+    // nobody catches it as an E: it goes to the actor's failure policy, which takes anything
+    @SuppressWarnings("unchecked")
     private static <E extends Exception> E asItIs(Exception failure) throws E {
       throw (E) failure;
     }

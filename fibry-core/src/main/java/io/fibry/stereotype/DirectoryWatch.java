@@ -21,8 +21,10 @@ import java.util.Objects;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changes of a directory as messages. Two actors: a fiber that waits for the system to tell of changes, and the one that handles them, whose end closes the system's side, which wakes the fiber. The fiber's actor is made
- * first: a scope ends the last made first, and the fiber alone would not see its pill.
+ * The changes of a directory as messages. Two actors: a fiber that waits for the system to tell of
+ * changes, and the one that handles them, whose end closes the system's side, which wakes the
+ * fiber. The fiber's actor is made first: a scope ends the last made first, and the fiber alone
+ * would not see its pill.
  */
 final class DirectoryWatch {
   private static final int ROOM = 1024;
@@ -41,19 +43,24 @@ final class DirectoryWatch {
   static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
     Objects.requireNonNull(changed, "changed");
     var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
-    if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(absolute + " is no directory, so nothing can be watched in it; give one that is there");
+    if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(
+        absolute + " is no directory, so nothing can be watched in it; give one that is there");
     var builder = (ActorBuilder<Object>) how;
-    Actor<DirectoryWatch> waiting = builder.part("watch").mailbox(Mailbox.unbounded()).strategy(Strategy.FIBER).onFailure(FailurePolicy.stop()).around((watch, next) -> ((DirectoryWatch) watch).run()).newActor(watch -> {}); // what the user has around is for changes
+    // what the user has around is for changes
+    Actor<DirectoryWatch> waiting = builder.part("watch").mailbox(Mailbox.unbounded()).strategy(Strategy.FIBER)
+        .onFailure(FailurePolicy.stop()).around((watch, next) -> ((DirectoryWatch) watch).run()).newActor(watch -> {});
     try {
       var changes = absolute.getFileSystem().newWatchService();
       waiting.closeOnExit(changes);
-      absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_DELETE);
+      absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
+          StandardWatchEventKinds.ENTRY_DELETE);
       Actor<Path> handling = builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
       handling.closeOnExit(waiting, changes); // the last one first
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;
     } catch (IOException unwatchable) {
-      throw new UncheckedIOException("the system does not let " + absolute + " be watched: " + unwatchable.getMessage(), unwatchable);
+      throw new UncheckedIOException("the system does not let " + absolute + " be watched: " + unwatchable.getMessage(),
+          unwatchable);
     } finally {
       waiting.sendPoisonPill();
     }
@@ -75,7 +82,8 @@ final class DirectoryWatch {
   }
 
   private void tell(WatchEvent<?> change) {
-    if (change.kind() != StandardWatchEventKinds.OVERFLOW) handling.sendMessage(directory.resolve((Path) change.context()));
+    if (change.kind() != StandardWatchEventKinds.OVERFLOW)
+      handling.sendMessage(directory.resolve((Path) change.context()));
     else tellAll();
   }
 
@@ -85,7 +93,9 @@ final class DirectoryWatch {
     try (var all = Files.newDirectoryStream(directory)) {
       all.forEach(handling::sendMessage);
     } catch (IOException | DirectoryIteratorException unreadable) {
-      LoggerFactory.getLogger(Stereotypes.class).warn("what is in {} could not be listed after more had changed than the system could tell", directory, unreadable); // if it is gone, the end comes next
+      // if it is gone, the end comes next
+      LoggerFactory.getLogger(Stereotypes.class).warn(
+          "what is in {} could not be listed after more had changed than the system could tell", directory, unreadable);
     }
   }
 }

@@ -98,8 +98,10 @@ abstract sealed class Network permits Stereotypes {
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
-  public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler, @Nullable UnaryOperator<TcpOptions> options) {
-    return TcpAcceptor.open(how.onFailure(FailurePolicy.goOn().withoutLog()), port, handler, Objects.requireNonNullElse(options, same -> same));
+  public TcpAcceptor tcpAcceptorSilent(int port, Handler<TcpConnection> handler,
+      @Nullable UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.open(how.onFailure(FailurePolicy.goOn().withoutLog()), port, handler,
+        Objects.requireNonNullElse(options, same -> same));
   }
 
   /**
@@ -129,7 +131,8 @@ abstract sealed class Network permits Stereotypes {
   }
 
   /**
-   * The same, with the server in hand to answer, and with limits, an address or a group of your own.
+   * The same, with the server in hand to answer, and with limits, an address or a group of your
+   * own.
    *
    * @param port where to listen; 0 for any port that is free
    * @param handler is given the server and each packet
@@ -137,7 +140,8 @@ abstract sealed class Network permits Stereotypes {
    * @return the server, receiving
    * @see UdpServer#open
    */
-  public UdpServer udpServer(int port, Handler.Stateful<UdpServer, UdpPacket> handler, UnaryOperator<UdpServer.Options> options) {
+  public UdpServer udpServer(int port, Handler.Stateful<UdpServer, UdpPacket> handler,
+      UnaryOperator<UdpServer.Options> options) {
     return UdpServer.open(how, port, handler, options);
   }
 

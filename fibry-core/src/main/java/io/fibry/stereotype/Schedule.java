@@ -9,7 +9,10 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
 
-/** A task that comes again and again, as messages that an actor sends itself later: each after the run before it, so that they never pile up. Belongs to the actor's thread. */
+/**
+ * A task that comes again and again, as messages that an actor sends itself later: each after the
+ * run before it, so that they never pile up. Belongs to the actor's thread.
+ */
 final class Schedule {
   private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two is no overflow
 
@@ -37,22 +40,28 @@ final class Schedule {
   }
 
   static Exitable atFixedRate(ActorBuilder<?> how, Duration initial, Duration period, Handler<Exitable> task) {
-    if (!Objects.requireNonNull(period, "period").isPositive()) throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
+    if (!Objects.requireNonNull(period, "period").isPositive())
+      throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
     return start(how, initial, true, period, task);
   }
 
   static Exitable withFixedDelay(ActorBuilder<?> how, Duration initial, Duration delay, Handler<Exitable> task) {
-    if (!Objects.requireNonNull(delay, "delay").isPositive()) throw new IllegalArgumentException("a delay of " + delay + " between two runs leaves no time for anything else; give more than zero");
+    if (!Objects.requireNonNull(delay, "delay").isPositive()) throw new IllegalArgumentException(
+        "a delay of " + delay + " between two runs leaves no time for anything else; give more than zero");
     return start(how, initial, false, delay, task);
   }
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  private static Exitable start(ActorBuilder<?> how, Duration initial, boolean rhythm, Duration time, Handler<Exitable> task) {
+  private static Exitable start(ActorBuilder<?> how, Duration initial, boolean rhythm, Duration time,
+      Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
-    if (Objects.requireNonNull(initial, "initial").isNegative()) throw new IllegalArgumentException("an initial delay of " + initial + " lies in the past; give zero or more");
+    if (Objects.requireNonNull(initial, "initial").isNegative())
+      throw new IllegalArgumentException("an initial delay of " + initial + " lies in the past; give zero or more");
     var schedule = new Schedule(how.scheduler(), nanos(initial), rhythm, nanos(time), task);
-    Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded()).newActor((run, context) -> schedule.run(run, context.self()));
-    actor.sendMessageLater(new Run(1), initial); // without a key: it may have run before this returns, and set the next one
+    Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
+        .newActor((run, context) -> schedule.run(run, context.self()));
+    // without a key: it may have run before this returns, and set the next one
+    actor.sendMessageLater(new Run(1), initial);
     return actor;
   }
 
@@ -60,7 +69,9 @@ final class Schedule {
     try {
       task.handle(self);
     } finally {
-      if (!self.onExit().isDone()) self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(rhythm ? untilNext(run) : time)); // with a key: the policy may let this run try again
+      // with a key: the policy may let this run try again
+      if (!self.onExit().isDone())
+        self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(rhythm ? untilNext(run) : time));
     }
   }
 

@@ -79,7 +79,8 @@ public final class Stereotypes extends Network {
    * The object as an actor.
    *
    * @param <S> the object
-   * @param state the object; with null, an actor around nothing, which hands null to the code it runs
+   * @param state the object; with null, an actor around nothing, which hands null to the code it
+   * runs
    * @return the actor, at work
    */
   @SuppressWarnings("unchecked") // null is of any type
@@ -118,8 +119,9 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * Runs it in an actor of its own, again and again, at the beginning of each period. A run that lasts longer makes the next one late, and is not made up for by a burst; one that fails is for the failure policy, and the
-   * next comes all the same. Ending the actor ends it.
+   * Runs it in an actor of its own, again and again, at the beginning of each period. A run that
+   * lasts longer makes the next one late, and is not made up for by a burst; one that fails is for
+   * the failure policy, and the next comes all the same. Ending the actor ends it.
    *
    * @param initial how long from now the first time; zero or more
    * @param period from one beginning to the next; more than zero
@@ -132,7 +134,8 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when it is done.
+   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when
+   * it is done.
    * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
    *
    * @param initial how long from now the first time; zero or more
@@ -145,7 +148,9 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * Runs it in an actor of its own, again and again, each time so long after the run before it ended. One that fails is for the failure policy, and the next comes all the same. Ending the actor ends it.
+   * Runs it in an actor of its own, again and again, each time so long after the run before it
+   * ended. One that fails is for the failure policy, and the next comes all the same. Ending the
+   * actor ends it.
    *
    * @param initial how long from now the first time; zero or more
    * @param delay from one end to the next beginning; more than zero
@@ -158,7 +163,8 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when it is done.
+   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when
+   * it is done.
    *
    * @param initial how long from now the first time; zero or more
    * @param delay from one end to the next beginning; more than zero
@@ -170,8 +176,10 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * Tells an actor of each file that is created, changed or deleted in a directory, not below it; each at least once. Where more changes at once than the system can tell, the directory itself is told, then all that is in it.
-   * Unless told otherwise 1024 changes wait, then the system keeps them. It ends when the directory is deleted.
+   * Tells an actor of each file that is created, changed or deleted in a directory, not below it;
+   * each at least once. Where more changes at once than the system can tell, the directory itself
+   * is told, then all that is in it. Unless told otherwise 1024 changes wait, then the system keeps
+   * them. It ends when the directory is deleted.
    *
    * @param directory what to watch
    * @param changed is given the absolute path of what changed
@@ -196,7 +204,8 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * Handles messages in lists: as soon as they are so many, or the first has waited so long; at the end, what is left.
+   * Handles messages in lists: as soon as they are so many, or the first has waited so long; at the
+   * end, what is left.
    *
    * @param <M> the messages
    * @param size at least 1
@@ -210,7 +219,8 @@ public final class Stereotypes extends Network {
   }
 
   /**
-   * A function that can be given code before it, after it and on its errors, each in line or in an actor of its own.
+   * A function that can be given code before it, after it and on its errors, each in line or in an
+   * actor of its own.
    *
    * @param <M> what the function is given
    * @param <R> what it answers
@@ -368,7 +378,8 @@ public final class Stereotypes extends Network {
    * @return completes with the result
    * @see MapReduce#start
    */
-  public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
+  public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,
+      BinaryOperator<R> reduce) {
     return MapReduce.start(how, parallel, items, map, zero, reduce);
   }
 

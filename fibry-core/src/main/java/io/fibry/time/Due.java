@@ -19,10 +19,14 @@ abstract class Due implements Scheduler.Timer, Runnable {
   }
 
   private final Scheduler clock;
-  private Runnable task; // null once it will not run again: what lingers in a queue keeps nothing. Written by who runs or cancels it
-  private final long period; // > 0: between beginnings; < 0: between an end and the next beginning; 0: once
+  // null once it will not run again: what lingers in a queue keeps nothing. Written by who runs or
+  // cancels it
+  private Runnable task;
+  // > 0: between beginnings; < 0: between an end and the next beginning; 0: once
+  private final long period;
   long at; // when it is due; written before it is queued, read by whoever runs it
-  private volatile boolean open = true; // true -> false, once: by `cancel`, or by the one run of a task that does not repeat
+  // true -> false, once: by `cancel`, or by the one run of a task that does not repeat
+  private volatile boolean open = true;
 
   Due(Scheduler clock, Runnable task, long delay, long period) {
     this.clock = clock;
@@ -49,7 +53,8 @@ abstract class Due implements Scheduler.Timer, Runnable {
     try {
       code.run();
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed{}", period == 0 ? "" : "; it will run again", failure);
+      LoggerFactory.getLogger(Scheduler.class).error("a timer's task failed{}",
+          period == 0 ? "" : "; it will run again", failure);
     }
     if (period == 0 || !open) return;
     long now = clock.nanoTime();
@@ -69,12 +74,14 @@ abstract class Due implements Scheduler.Timer, Runnable {
   }
 
   static long delay(Duration delay) {
-    if (delay.isNegative()) throw new IllegalArgumentException("a delay of " + delay + " lies in the past; give zero or more");
+    if (delay.isNegative())
+      throw new IllegalArgumentException("a delay of " + delay + " lies in the past; give zero or more");
     return nanos(delay);
   }
 
   static long period(Duration period) {
-    if (!period.isPositive()) throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
+    if (!period.isPositive())
+      throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
     return nanos(period);
   }
 

@@ -6,11 +6,14 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * A scheduler for tests, whose time stands still until {@link #advance} moves it; what falls due runs on the thread that moves it, in order of time. Thread-safe.
+ * A scheduler for tests, whose time stands still until {@link #advance} moves it; what falls due
+ * runs on the thread that moves it, in order of time. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualClock implements Scheduler {
-  private final TreeSet<Entry> queue = new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number)); // guarded by this
+  // guarded by this
+  private final TreeSet<Entry> queue =
+      new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
   private long now; // guarded by this
   private long made; // guarded by this
 
@@ -27,7 +30,10 @@ public final class ManualClock implements Scheduler {
     for (Entry due = next(end); due != null; due = next(end)) due.run();
   }
 
-  /** The next entry due until then, taken out, and the time moved on to it; or the time moved on to the end. */
+  /**
+   * The next entry due until then, taken out, and the time moved on to it; or the time moved on to
+   * the end.
+   */
   private synchronized Entry next(long end) {
     Entry due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
     now = Math.max(now, due == null ? end : due.at);

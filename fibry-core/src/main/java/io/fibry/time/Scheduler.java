@@ -6,8 +6,10 @@ import java.time.Duration;
  * Runs something later. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
- * <p>Tasks must be short and must not block: they share one thread, and the library itself only enqueues messages from it. What a task throws is logged; a repeated task goes on.
- * A negative delay, or a period that is not positive, is an {@link IllegalArgumentException}; delays beyond 146 years count as 146 years.
+ * <p>Tasks must be short and must not block: they share one thread, and the library itself only
+ * enqueues messages from it. What a task throws is logged; a repeated task goes on. A negative
+ * delay, or a period that is not positive, is an {@link IllegalArgumentException}; delays beyond
+ * 146 years count as 146 years.
  */
 public interface Scheduler {
 

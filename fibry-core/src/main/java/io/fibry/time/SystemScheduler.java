@@ -9,18 +9,23 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock of the machine: one thread, with a sorted set of timers that only it touches. What others want of it they put into an inbox, without a lock: a StackOverflowError of theirs inside a lock (the JDK's timer heap
- * has one) would stop every timer of the process.
+ * The clock of the machine: one thread, with a sorted set of timers that only it touches. What
+ * others want of it they put into an inbox, without a lock: a StackOverflowError of theirs inside a
+ * lock (the JDK's timer heap has one) would stop every timer of the process.
  *
- * <p>No timer is slept through: who sets one puts it into the inbox, then looks how long the thread sleeps; the thread says how long it will sleep, then looks into the inbox.
+ * <p>No timer is slept through: who sets one puts it into the inbox, then looks how long the thread
+ * sleeps; the thread says how long it will sleep, then looks into the inbox.
  */
 final class SystemScheduler implements Scheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
-  private static final int LEFTOVERS = 256; // so many timers may be cancelled before the thread is woken to forget them; they are empty
+  // so many timers may be cancelled before the thread is woken to forget them; they are empty
+  private static final int LEFTOVERS = 256;
 
-  private final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>(); // timers set or cancelled; added by anybody, taken by the thread
+  // timers set or cancelled; added by anybody, taken by the thread
+  private final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>();
   private final TreeSet<Queued> queue = new TreeSet<>(); // the thread's own
-  private final AtomicReference<Thread> thread = new AtomicReference<>(); // null until the first timer is set
+  // null until the first timer is set
+  private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger cancelled = new AtomicInteger();
   private volatile boolean asleep; // written by the thread
   private volatile long until; // until when it sleeps; written by it before `asleep`
@@ -54,17 +59,21 @@ final class SystemScheduler implements Scheduler {
   }
 
   /**
-   * The thread; null where it is about to be. Another one makes it, whose stack is empty. Before Java 24 that is a virtual one: a thread remembers the class loaders on the stack of who made it, and this one never ends. From
-   * then on it is not, for a virtual one that this thread starts may never have its turn (25).
+   * The thread; null where it is about to be. Another one makes it, whose stack is empty. Before
+   * Java 24 that is a virtual one: a thread remembers the class loaders on the stack of who made
+   * it, and this one never ends. From then on it is not, for a virtual one that this thread starts
+   * may never have its turn (25).
    */
   private Thread thread() {
     var only = thread.get();
-    if (only == null) (Runtime.version().feature() < 24 ? Thread.ofVirtual() : Thread.ofPlatform().daemon()).inheritInheritableThreadLocals(false).start(this::settleIn);
+    if (only == null) (Runtime.version().feature() < 24 ? Thread.ofVirtual() : Thread.ofPlatform().daemon())
+        .inheritInheritableThreadLocals(false).start(this::settleIn);
     return only;
   }
 
   private void settleIn() {
-    var made = Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop);
+    var made =
+        Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop);
     if (!thread.compareAndSet(null, made)) return;
     try {
       made.start();

@@ -134,10 +134,11 @@ class AskManyTest {
   void whatTheEngineSaysOfARequestIsThrownToo() {
     var ended = answering("never");
     ended.close();
-    ActorWithReturn<String, String> full = how().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
-      gate.passDeaf();
-      return question;
-    });
+    ActorWithReturn<String, String> full =
+        how().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
+          gate.passDeaf();
+          return question;
+        });
     full.sendMessage("busy");
     Patience.await(gate.entered);
     full.sendMessage("waits");
@@ -148,7 +149,8 @@ class AskManyTest {
 
   @Test
   void failuresDoNotCountWhileSomebodyAnswers() {
-    var answer = Flows.askFirst(List.of(failing(new IOException("no")), answering("yes"), failing(new IOException("nor this"))), "?", LONG);
+    var answer = Flows.askFirst(
+        List.of(failing(new IOException("no")), answering("yes"), failing(new IOException("nor this"))), "?", LONG);
 
     assertEquals("yes", answer);
   }
@@ -158,7 +160,8 @@ class AskManyTest {
     var one = new IOException("one");
     var other = new IllegalStateException("other");
 
-    var thrown = assertThrows(Exception.class, () -> Flows.askFirst(List.of(failing(one), failing(other), failing(one)), "?", LONG));
+    var thrown = assertThrows(Exception.class,
+        () -> Flows.askFirst(List.of(failing(one), failing(other), failing(one)), "?", LONG));
 
     var all = new ArrayList<Throwable>(List.of(thrown.getSuppressed()));
     all.add(thrown);
@@ -167,7 +170,8 @@ class AskManyTest {
 
   @Test
   void theJdksOwnExceptionsAreThrownAsTheyAre() {
-    for (var own : List.of(new CancellationException("mine"), new java.util.concurrent.CompletionException("mine", new IOException())))
+    for (var own : List.of(new CancellationException("mine"),
+        new java.util.concurrent.CompletionException("mine", new IOException())))
       assertSame(own, assertThrows(RuntimeException.class, () -> Flows.askAll(List.of(failing(own)), "?", LONG)));
   }
 
@@ -177,7 +181,8 @@ class AskManyTest {
   void whenTheTimeIsOverItIsToldWhoDidNotAnswer() {
     var slow = slow();
 
-    var late = assertThrows(AskTimeoutException.class, () -> Flows.askAll(List.of(answering("a"), slow), "how are you?", SHORT));
+    var late = assertThrows(AskTimeoutException.class,
+        () -> Flows.askAll(List.of(answering("a"), slow), "how are you?", SHORT));
 
     assertEquals(SHORT, late.waited());
     assertTrue(late.getMessage().contains("how are you? (of 2 actors; not answered by [slow])"), late::getMessage);
@@ -190,7 +195,8 @@ class AskManyTest {
     slow.sendMessage("busy");
     Patience.await(gate.entered);
 
-    var late = assertThrows(AskTimeoutException.class, () -> Flows.askFirst(List.of(slow, failing(failure)), "?", Duration.ofMillis(200)));
+    var late = assertThrows(AskTimeoutException.class,
+        () -> Flows.askFirst(List.of(slow, failing(failure)), "?", Duration.ofMillis(200)));
     gate.open();
     slow.close();
 
@@ -234,7 +240,8 @@ class AskManyTest {
     var self = new CompletableFuture<ActorWithReturn<String, String>>();
     var asking = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActorWithReturn((String question) -> {
       gate.pass();
-      if (question.equals("begun")) handled.add(assertThrows(AskCycleException.class, () -> Flows.askAll(List.of(self.join()), "?", LONG)));
+      if (question.equals("begun"))
+        handled.add(assertThrows(AskCycleException.class, () -> Flows.askAll(List.of(self.join()), "?", LONG)));
       return question;
     });
     self.complete(asking);
@@ -281,10 +288,11 @@ class AskManyTest {
   void actorsOnTheCallersThreadAnswerThereInOrder() {
     var here = Thread.currentThread();
     var order = new ArrayList<Integer>(); // no lock: all on this thread
-    var actors = IntStream.range(0, 10).mapToObj(i -> scope.anonymous().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
-      order.add(i);
-      return Thread.currentThread() == here;
-    })).toList();
+    var actors = IntStream.range(0, 10)
+        .mapToObj(i -> scope.anonymous().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
+          order.add(i);
+          return Thread.currentThread() == here;
+        })).toList();
 
     var answers = Flows.askAll(actors, "?", LONG);
 
@@ -306,12 +314,16 @@ class AskManyTest {
     var withNull = new ArrayList<>(actors);
     withNull.add(null);
 
-    var nobody = assertThrows(IllegalArgumentException.class, () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
+    var nobody = assertThrows(IllegalArgumentException.class,
+        () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
 
     assertEquals("of no actors none can answer first; give at least one", nobody.getMessage());
-    assertEquals("actors", assertThrows(NullPointerException.class, () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG)).getMessage());
-    assertEquals("an actor", assertThrows(NullPointerException.class, () -> Flows.askAll(withNull, "?", LONG)).getMessage());
-    assertEquals("message", assertThrows(NullPointerException.class, () -> Flows.askAll(actors, null, LONG)).getMessage());
+    assertEquals("actors", assertThrows(NullPointerException.class,
+        () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG)).getMessage());
+    assertEquals("an actor",
+        assertThrows(NullPointerException.class, () -> Flows.askAll(withNull, "?", LONG)).getMessage());
+    assertEquals("message",
+        assertThrows(NullPointerException.class, () -> Flows.askAll(actors, null, LONG)).getMessage());
     assertEquals("limit", assertThrows(NullPointerException.class, () -> Flows.askAll(actors, "?", null)).getMessage());
   }
 
@@ -319,7 +331,8 @@ class AskManyTest {
   void nothingOfItIsLoggedOrLost() {
     try (var logged = new Logged()) {
       long before = ActorSystem.root().deadLetters().size();
-      assertInstanceOf(IOException.class, assertThrows(Exception.class, () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));
+      assertInstanceOf(IOException.class, assertThrows(Exception.class,
+          () -> Flows.askAll(List.of(failing(new IOException()), answering("a")), "?", LONG)));
 
       assertEquals("", logged.text());
       assertEquals(before, ActorSystem.root().deadLetters().size());

@@ -29,7 +29,8 @@ class BatchBuilderTest {
 
   private final ManualClock clock = new ManualClock();
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -47,10 +48,11 @@ class BatchBuilderTest {
   @Test
   void codeAroundMessagesSeesEachMessageAndNothingElse() {
     var around = new CopyOnWriteArrayList<Object>();
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER).around((String message, Handler.Task next) -> {
-      around.add(message);
-      next.run();
-    }), 2, SECOND, seen::add);
+    Actor<String> log =
+        Batch.lists(scope.anonymous().strategy(Strategy.CALLER).around((String message, Handler.Task next) -> {
+          around.add(message);
+          next.run();
+        }), 2, SECOND, seen::add);
 
     for (var message : List.of("a", "b", "c")) log.sendMessage(message);
     clock.advance(SECOND);
@@ -75,9 +77,12 @@ class BatchBuilderTest {
 
   @Test
   void sizesAndTimesWithoutAMeaningAreRefused() {
-    var small = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 0, SECOND, seen::add));
-    var never = assertThrows(IllegalArgumentException.class, () -> Batch.counts(scope.anonymous(), 1, Duration.ZERO, seen::add));
-    var past = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 1, SECOND.negated(), seen::add));
+    var small =
+        assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous(), 0, SECOND, seen::add));
+    var never = assertThrows(IllegalArgumentException.class,
+        () -> Batch.counts(scope.anonymous(), 1, Duration.ZERO, seen::add));
+    var past = assertThrows(IllegalArgumentException.class,
+        () -> Batch.lists(scope.anonymous(), 1, SECOND.negated(), seen::add));
 
     assertEquals("a batch of 0 messages would never be full; give at least 1", small.getMessage());
     assertEquals("a batch cannot wait PT0S for its messages; give more than zero", never.getMessage());
@@ -86,14 +91,19 @@ class BatchBuilderTest {
 
   @Test
   void aPriorityMailboxIsRefused() {
-    var refused = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND, (List<String> batch) -> {}));
+    var refused = assertThrows(IllegalArgumentException.class,
+        () -> Batch.lists(scope.anonymous().mailbox(Mailbox.<String>priority((a, b) -> 0)), 1, SECOND,
+            (List<String> batch) -> {}));
 
-    assertEquals("a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox", refused.getMessage());
+    assertEquals(
+        "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox",
+        refused.getMessage());
   }
 
   @Test
   void aBuilderOfPoolsIsRefused() {
-    var refused = assertThrows(IllegalArgumentException.class, () -> Batch.lists(scope.anonymous().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
+    var refused = assertThrows(IllegalArgumentException.class,
+        () -> Batch.lists(scope.anonymous().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
 
     assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
   }
@@ -102,12 +112,19 @@ class BatchBuilderTest {
   void nullIsRefusedByItsName() {
     var how = scope.anonymous();
 
-    assertEquals("how", assertThrows(NullPointerException.class, () -> Batch.lists(null, 1, SECOND, seen::add)).getMessage());
-    assertEquals("wait", assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, null, seen::add)).getMessage());
-    assertEquals("handler", assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, SECOND, null)).getMessage());
-    assertEquals("key", assertThrows(NullPointerException.class, () -> Batch.<String, String>merged(how, 1, SECOND, null, (a, b) -> b, seen::add)).getMessage());
-    assertEquals("merge", assertThrows(NullPointerException.class, () -> Batch.<String, String>merged(how, 1, SECOND, a -> a, null, seen::add)).getMessage());
-    assertEquals("message", assertThrows(NullPointerException.class, () -> Batch.<String>lists(how, 1, SECOND, seen::add).sendMessage(null)).getMessage());
+    assertEquals("how",
+        assertThrows(NullPointerException.class, () -> Batch.lists(null, 1, SECOND, seen::add)).getMessage());
+    assertEquals("wait",
+        assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, null, seen::add)).getMessage());
+    assertEquals("handler",
+        assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, SECOND, null)).getMessage());
+    assertEquals("key", assertThrows(NullPointerException.class,
+        () -> Batch.<String, String>merged(how, 1, SECOND, null, (a, b) -> b, seen::add)).getMessage());
+    assertEquals("merge", assertThrows(NullPointerException.class,
+        () -> Batch.<String, String>merged(how, 1, SECOND, a -> a, null, seen::add)).getMessage());
+    assertEquals("message",
+        assertThrows(NullPointerException.class, () -> Batch.<String>lists(how, 1, SECOND, seen::add).sendMessage(null))
+            .getMessage());
   }
 
   @Test

@@ -44,7 +44,8 @@ class BatchEndTest {
   private static final Duration LATE = Duration.ofDays(1);
 
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+  private final ActorScope scope =
+      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   static List<String> strategies() {
@@ -134,7 +135,8 @@ class BatchEndTest {
   @Test
   void aKillInterruptsTheHandlerAndTellsOfEveryMessage() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> gate.pass());
+    Actor<Integer> log =
+        Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> gate.pass());
     log.sendMessages(List.of(1, 2));
     Patience.await(gate.entered);
     log.sendMessages(List.of(3, 4, 5, 6, 7));
@@ -144,7 +146,8 @@ class BatchEndTest {
 
     assertEquals(new ExitReason.Killed(), log.onExit().resultNow());
     assertEquals(List.of(List.of(1, 2)), letters.messages(Reason.FAILED));
-    Patience.eventually(() -> members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4, 5, 6, 7)));
+    Patience
+        .eventually(() -> members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4, 5, 6, 7)));
   }
 
   @Test
@@ -163,7 +166,9 @@ class BatchEndTest {
   @Test
   void aKillOfTheOneThatIsFoundDoesNotWaitForTheHandler() {
     var gate = new Gate();
-    Actor<String> log = Batch.lists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.goOn().withoutLog()), 1, LATE, batch -> gate.pass());
+    Actor<String> log =
+        Batch.lists(scope.named("log").protocol(String.class).onFailure(FailurePolicy.goOn().withoutLog()), 1, LATE,
+            batch -> gate.pass());
     log.sendMessage("a");
     Patience.await(gate.entered);
     log.sendPoisonPill();
@@ -235,7 +240,8 @@ class BatchEndTest {
   @Test
   void waitingForItsOwnEndInTheHandlerIsARing() throws Exception {
     var self = new CompletableFuture<Actor<String>>();
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE, batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, LATE,
+        batch -> seen.add(assertThrows(AskCycleException.class, () -> self.get().waitForExit(Patience.LONG))));
     self.complete(log);
 
     log.sendMessage("a");
@@ -306,7 +312,8 @@ class BatchEndTest {
 
     log.close();
 
-    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("threaded")));
+    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
+        .noneMatch(thread -> thread.getName().startsWith("threaded")));
   }
 
   @Test

@@ -31,13 +31,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How batches fail, and messages on their way into one: no message is forgotten, or handled twice. */
+/**
+ * How batches fail, and messages on their way into one: no message is forgotten, or handled twice.
+ */
 @Timeout(60)
 class BatchFailureTest {
   private static final Duration LATE = Duration.ofDays(1);
 
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+  private final ActorScope scope =
+      ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -54,17 +57,19 @@ class BatchFailureTest {
   @Test
   void aFailingBatchIsOneDeadLetterWithAllItsMessagesAndIsNotHandledAgain() {
     var failure = new IOException("disk full");
-    Actor<Integer> log = Batch.lists(scope.named("log").onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
-      seen.add(batch);
-      if (batch.contains(1)) throw failure;
-    });
+    Actor<Integer> log =
+        Batch.lists(scope.named("log").onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
+          seen.add(batch);
+          if (batch.contains(1)) throw failure;
+        });
 
     for (int i = 1; i <= 4; i++) log.sendMessage(i);
     log.close();
 
     assertEquals(List.of(List.of(1, 2), List.of(3, 4)), seen);
     assertEquals(List.of(List.of(1, 2)), letters.messages());
-    assertEquals(List.of("log/batch", Reason.FAILED, failure), List.of(letters.all.getFirst().actor(), letters.all.getFirst().reason(), letters.all.getFirst().cause().orElseThrow()));
+    assertEquals(List.of("log/batch", Reason.FAILED, failure), List.of(letters.all.getFirst().actor(),
+        letters.all.getFirst().reason(), letters.all.getFirst().cause().orElseThrow()));
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
@@ -100,10 +105,11 @@ class BatchFailureTest {
   @Test
   void retriesGiveTheBatchToTheHandlerAgain() {
     var tries = new AtomicInteger();
-    Actor<Integer> log = Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(2)), 2, LATE, batch -> {
-      if (tries.incrementAndGet() <= 2) throw new IOException("disk full");
-      seen.add(batch);
-    });
+    Actor<Integer> log =
+        Batch.lists(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(2)), 2, LATE, batch -> {
+          if (tries.incrementAndGet() <= 2) throw new IOException("disk full");
+          seen.add(batch);
+        });
 
     log.sendMessages(List.of(1, 2));
     log.close();
@@ -124,12 +130,14 @@ class BatchFailureTest {
 
     assertEquals(new ExitReason.Failed(failure), log.onExit().resultNow());
     assertFalse(log.sendMessage(4));
-    Patience.eventually(() -> BatchEndTest.members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4)));
+    Patience.eventually(
+        () -> BatchEndTest.members(letters.messages()).stream().sorted().toList().equals(List.of(1, 2, 3, 4)));
   }
 
   @Test
   void aMessageWhoseKeyCannotBeToldFailsAlone() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, word -> word.charAt(0), (a, b) -> a + b, seen::add);
+    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE,
+        word -> word.charAt(0), (a, b) -> a + b, seen::add);
 
     for (var word : List.of("", "a", "", "b")) words.sendMessage(word);
     words.close();
@@ -140,10 +148,11 @@ class BatchFailureTest {
 
   @Test
   void aMessageThatCannotBeMergedFailsAlone() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE, word -> word.charAt(0), (a, b) -> {
-      if (b.equals("a2")) throw new IllegalStateException("no");
-      return b.equals("a3") ? null : a + b;
-    }, seen::add);
+    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE,
+        word -> word.charAt(0), (a, b) -> {
+          if (b.equals("a2")) throw new IllegalStateException("no");
+          return b.equals("a3") ? null : a + b;
+        }, seen::add);
 
     for (var word : List.of("a1", "a2", "a3", "a4", "b")) words.sendMessage(word);
     words.close();
@@ -154,7 +163,8 @@ class BatchFailureTest {
 
   @Test
   void aKeyOfNullSaysSo() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE, word -> null, (a, b) -> b, seen::add);
+    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 3, LATE,
+        word -> null, (a, b) -> b, seen::add);
 
     words.sendMessage("a");
     words.close();
@@ -164,7 +174,8 @@ class BatchFailureTest {
 
   @Test
   void aRestartOfTheOneWhoGathersLosesNothing() {
-    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE, word -> word.charAt(0), (a, b) -> b, seen::add);
+    Actor<String> words = Batch.merged(scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()), 3, LATE,
+        word -> word.charAt(0), (a, b) -> b, seen::add);
 
     for (var word : List.of("a", "", "b")) words.sendMessage(word);
     words.close();
@@ -172,23 +183,27 @@ class BatchFailureTest {
     assertEquals(List.of(Map.of('a', "a"), Map.of('b', "b")), seen);
   }
 
-  /** The handler waits for room where its own batch gathers, before that waits for the handler: who gathers goes on, which makes room. */
+  /**
+   * The handler waits for room where its own batch gathers, before that waits for the handler: who
+   * gathers goes on, which makes room.
+   */
   @Test
   void aHandlerThatWaitsForRoomInItsOwnBatchIsGivenIt() throws Exception {
     var handling = new Gate();
     var gathering = new Gate();
     var sender = new CompletableFuture<Thread>();
     var self = new CompletableFuture<Actor<Integer>>();
-    Actor<Integer> log = Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
-      if (message == 3) pass(gathering);
-      return message;
-    }, (a, b) -> b, batch -> {
-      seen.addAll(batch.keySet());
-      if (!batch.containsKey(1)) return;
-      handling.pass();
-      sender.complete(Thread.currentThread());
-      assertTrue(self.get().sendMessage(5));
-    });
+    Actor<Integer> log =
+        Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
+          if (message == 3) pass(gathering);
+          return message;
+        }, (a, b) -> b, batch -> {
+          seen.addAll(batch.keySet());
+          if (!batch.containsKey(1)) return;
+          handling.pass();
+          sender.complete(Thread.currentThread());
+          assertTrue(self.get().sendMessage(5));
+        });
     self.complete(log);
     for (int i = 1; i <= 4; i++) log.sendMessage(i);
     Patience.await(handling.entered);
@@ -212,7 +227,10 @@ class BatchFailureTest {
     }
   }
 
-  /** The handler waits, through another actor, for the end, which waits for the handler to take what is left. */
+  /**
+   * The handler waits, through another actor, for the end, which waits for the handler to take what
+   * is left.
+   */
   @Test
   void aHandlerThatWaitsForTheEndHangsNobodyAndNothingIsForgotten() throws Exception {
     var gate = new Gate();
@@ -244,23 +262,28 @@ class BatchFailureTest {
     assertInstanceOf(AskCycleException.class, told.cause().orElseThrow());
   }
 
-  /** The handler waits for room where its own batch gathers, and that waits for the handler: neither may wait for ever, and nothing is lost. */
+  /**
+   * The handler waits for room where its own batch gathers, and that waits for the handler: neither
+   * may wait for ever, and nothing is lost.
+   */
   @Test
   void aHandlerThatFeedsItsOwnFullMailboxHangsNobody() throws Exception {
     var self = new CompletableFuture<Actor<Integer>>();
     var told = new AtomicInteger();
     var handled = new CopyOnWriteArrayList<Integer>();
-    Actor<Integer> log = Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()), 2, LATE, batch -> {
-      handled.addAll(batch);
-      for (int message : batch) {
-        if (message >= 1_000) continue;
-        try {
-          self.get().sendMessage(message + 1_000);
-        } catch (AskCycleException full) {
-          told.incrementAndGet();
-        }
-      }
-    });
+    Actor<Integer> log = Batch.lists(
+        scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()), 2,
+        LATE, batch -> {
+          handled.addAll(batch);
+          for (int message : batch) {
+            if (message >= 1_000) continue;
+            try {
+              self.get().sendMessage(message + 1_000);
+            } catch (AskCycleException full) {
+              told.incrementAndGet();
+            }
+          }
+        });
     self.complete(log);
 
     for (int i = 0; i < 500; i++) log.sendMessage(i);
@@ -269,7 +292,9 @@ class BatchFailureTest {
 
     var ended = new ArrayList<Object>(BatchEndTest.members(letters.messages()));
     ended.addAll(handled);
-    assertEquals(IntStream.range(0, 500).boxed().toList(), ended.stream().filter(one -> one instanceof Integer n && n < 1_000).sorted().toList());
-    assertEquals(handled.stream().filter(n -> n < 1_000).count(), told.get() + ended.stream().filter(one -> one instanceof Integer n && n >= 1_000).count());
+    assertEquals(IntStream.range(0, 500).boxed().toList(),
+        ended.stream().filter(one -> one instanceof Integer n && n < 1_000).sorted().toList());
+    assertEquals(handled.stream().filter(n -> n < 1_000).count(),
+        told.get() + ended.stream().filter(one -> one instanceof Integer n && n >= 1_000).count());
   }
 }

@@ -27,7 +27,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever senders, handlers and the end do at the same time: each message is in one batch, or one dead letter; batches that were handled have the messages of one sender in their order. */
+/**
+ * Whatever senders, handlers and the end do at the same time: each message is in one batch, or one
+ * dead letter; batches that were handled have the messages of one sender in their order.
+ */
 @Timeout(240)
 class BatchStressTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
@@ -39,7 +42,8 @@ class BatchStressTest {
   private final class Episode {
     final Random random;
     final Letters letters = new Letters();
-    final ActorScope scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(20)));
+    final ActorScope scope =
+        ActorSystem.openScope("stress", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(20)));
     final Queue<Message> handled = new ConcurrentLinkedQueue<>();
     final int senders;
     final boolean counting;
@@ -54,13 +58,15 @@ class BatchStressTest {
       var strategies = List.copyOf(Variants.STRATEGIES.entrySet());
       var strategy = strategies.get(random.nextInt(strategies.size()));
       var overflows = Overflow.values();
-      var mailbox = random.nextInt(4) == 0 ? Mailbox.unbounded() : Mailbox.bounded(1 + random.nextInt(50), overflows[random.nextInt(overflows.length)]);
+      var mailbox = random.nextInt(4) == 0 ? Mailbox.unbounded()
+          : Mailbox.bounded(1 + random.nextInt(50), overflows[random.nextInt(overflows.length)]);
       int size = 1 + random.nextInt(30);
       var wait = Duration.ofNanos(1 + random.nextInt(2_000_000));
       int end = random.nextInt(4);
       var log = open(strategy.getValue(), mailbox, size, wait);
 
-      var sending = IntStream.range(0, senders).mapToObj(sender -> Patience.elsewhere(() -> send(log, sender))).toList();
+      var sending =
+          IntStream.range(0, senders).mapToObj(sender -> Patience.elsewhere(() -> send(log, sender))).toList();
       if (random.nextBoolean()) sending.forEach(Patience::joined);
       else LockSupport.parkNanos(random.nextInt(3_000_000));
       end(log, end);
@@ -73,7 +79,8 @@ class BatchStressTest {
 
     private Actor<Message> open(Strategy strategy, Mailbox<Object> mailbox, int size, Duration wait) {
       var how = scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog());
-      return counting ? Batch.counts(how, size, wait, batch -> handle(batch.keySet(), size)) : Batch.lists(how, size, wait, batch -> handle(batch, size));
+      return counting ? Batch.counts(how, size, wait, batch -> handle(batch.keySet(), size))
+          : Batch.lists(how, size, wait, batch -> handle(batch, size));
     }
 
     private void handle(Iterable<Message> batch, int size) throws Exception {

@@ -33,14 +33,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of messages that are gathered. How that fails is {@link BatchFailureTest}, how it ends {@link BatchEndTest}. */
+/**
+ * What becomes of messages that are gathered. How that fails is {@link BatchFailureTest}, how it
+ * ends {@link BatchEndTest}.
+ */
 @Timeout(60)
 class BatchTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final ManualClock clock = new ManualClock();
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope =
+      ActorSystem.openScope("batches", o -> o.withScheduler(clock).withDeadLetters(letters));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   static List<String> strategies() {
@@ -63,7 +67,8 @@ class BatchTest {
   @MethodSource("strategies")
   void everyMessageIsInOneBatchInItsOrder(String strategy) {
     var batches = new ArrayList<List<Integer>>(); // plain: one at a time
-    Actor<Integer> log = Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
+    Actor<Integer> log =
+        Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
 
     for (int i = 0; i < 10; i++) log.sendMessage(i);
     log.close();
@@ -75,7 +80,8 @@ class BatchTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whatHasWaitedLongEnoughIsHandled(String strategy) {
-    Actor<String> log = Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
+    Actor<String> log =
+        Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, seen::add);
     log.sendMessage("a");
     quiet();
     clock.advance(Duration.ofMillis(600));
@@ -160,10 +166,11 @@ class BatchTest {
   @Test
   void whereTheMessageOfTheTimerIsLostTheNextMessageEndsTheTime() throws Exception {
     var gate = new Gate();
-    Actor<String> log = Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND, message -> message, (a, b) -> {
-      pass(gate);
-      return b;
-    }, seen::add);
+    Actor<String> log = Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 10, SECOND,
+        message -> message, (a, b) -> {
+          pass(gate);
+          return b;
+        }, seen::add);
     log.sendMessage("a");
     log.sendMessage("a");
     Patience.await(gate.entered);
@@ -225,17 +232,20 @@ class BatchTest {
 
   @Test
   void equalMessagesAreCountedInTheOrderOfTheirFirst() {
-    Actor<String> clicks = Batch.counts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
+    Actor<String> clicks =
+        Batch.counts(scope.anonymous(), 5, SECOND, counts -> seen.add(List.copyOf(counts.entrySet())));
 
     for (var page : List.of("home", "shop", "home", "about", "home", "shop")) clicks.sendMessage(page);
     clicks.close();
 
-    assertEquals(List.of(List.of(Map.entry("home", 3L), Map.entry("shop", 1L), Map.entry("about", 1L)), List.of(Map.entry("shop", 1L))), seen);
+    assertEquals(List.of(List.of(Map.entry("home", 3L), Map.entry("shop", 1L), Map.entry("about", 1L)),
+        List.of(Map.entry("shop", 1L))), seen);
   }
 
   @Test
   void messagesOfOneKeyAreMergedInTheirOrder() {
-    Actor<String> words = Batch.merged(scope.anonymous(), 4, SECOND, word -> word.charAt(0), (before, after) -> before + after, merged -> seen.add(List.copyOf(merged.entrySet())));
+    Actor<String> words = Batch.merged(scope.anonymous(), 4, SECOND, word -> word.charAt(0),
+        (before, after) -> before + after, merged -> seen.add(List.copyOf(merged.entrySet())));
 
     for (var word : List.of("b1", "a1", "b2", "b3", "a2")) words.sendMessage(word);
     words.close();
@@ -245,8 +255,10 @@ class BatchTest {
 
   @Test
   void whatTheHandlerIsGivenCannotBeChanged() {
-    Actor<String> log = Batch.lists(scope.anonymous(), 1, SECOND, batch -> assertThrows(UnsupportedOperationException.class, batch::removeFirst));
-    Actor<String> counts = Batch.counts(scope.anonymous(), 1, SECOND, batch -> assertThrows(UnsupportedOperationException.class, batch::clear));
+    Actor<String> log = Batch.lists(scope.anonymous(), 1, SECOND,
+        batch -> assertThrows(UnsupportedOperationException.class, batch::removeFirst));
+    Actor<String> counts = Batch.counts(scope.anonymous(), 1, SECOND,
+        batch -> assertThrows(UnsupportedOperationException.class, batch::clear));
 
     log.sendMessage("a");
     counts.sendMessage("a");
@@ -274,11 +286,15 @@ class BatchTest {
     assertEquals(List.of(1, 2, 3, 4, 5), gathered);
   }
 
-  /** One batch is handled, one waits, one is held by who gathers, and two messages wait in the mailbox. */
+  /**
+   * One batch is handled, one waits, one is held by who gathers, and two messages wait in the
+   * mailbox.
+   */
   @Test
   void aSlowHandlerHoldsTheSendersBack() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
+    Actor<Integer> log =
+        Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 10, SECOND, batch -> gate.pass());
     var sent = new AtomicInteger();
 
     var sender = Patience.elsewhere(() -> IntStream.range(0, 40).forEach(i -> {
@@ -316,7 +332,8 @@ class BatchTest {
   @Test
   void theMailboxOfTheBuilderDecidesWhatIsTooMuch() {
     var gate = new Gate();
-    Actor<Integer> log = Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());
+    Actor<Integer> log =
+        Batch.lists(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)), 1, SECOND, batch -> gate.pass());
     log.sendMessage(1);
     Patience.await(gate.entered);
 

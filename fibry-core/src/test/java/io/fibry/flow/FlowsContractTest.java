@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What generators, map-reduce and bridges do on every strategy. On CALLER producers have fibers, and a map-reduce is done by who starts it. */
+/**
+ * What generators, map-reduce and bridges do on every strategy. On CALLER producers have fibers,
+ * and a map-reduce is done by who starts it.
+ */
 @Timeout(60)
 class FlowsContractTest {
   private final Letters letters = new Letters();
@@ -53,7 +56,8 @@ class FlowsContractTest {
   @MethodSource("strategies")
   void aGeneratorGivesAllElements(String strategy) {
     for (int ahead : new int[] {1, 10, 1_000}) {
-      Generator<Integer> generator = Generator.of(how(strategy), ahead, out -> IntStream.range(0, 300).forEach(out::yield), out -> IntStream.range(300, 600).forEach(out::yield));
+      Generator<Integer> generator = Generator.of(how(strategy), ahead,
+          out -> IntStream.range(0, 300).forEach(out::yield), out -> IntStream.range(300, 600).forEach(out::yield));
 
       assertEquals(IntStream.range(0, 600).boxed().toList(), generator.stream().sorted().toList());
     }
@@ -79,7 +83,7 @@ class FlowsContractTest {
   @MethodSource("strategies")
   void aClosedIterationEndsItsProducers(String strategy) {
     Generator<Integer> generator = Generator.of(how(strategy), 2, out -> {
-      for (int i = 0; ; i++) out.yield(i);
+      for (int i = 0;; i++) out.yield(i);
     });
 
     try (var reading = generator.iterator()) {
@@ -163,7 +167,8 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoAnswersTooLateIsTold(String strategy) {
-    if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return; // who asks would be the one who is late
+    // who asks would be the one who is late
+    if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();
     var late = how(strategy).newActorWithReturn((Integer n) -> {
       gate.passDeaf();

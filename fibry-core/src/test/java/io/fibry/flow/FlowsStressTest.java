@@ -22,7 +22,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Random generators and map-reduces, read to the end, failing, closed or cancelled at any moment: nothing is lost, nothing is left. */
+/**
+ * Random generators and map-reduces, read to the end, failing, closed or cancelled at any moment:
+ * nothing is lost, nothing is left.
+ */
 @Timeout(120)
 class FlowsStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
@@ -65,8 +68,10 @@ class FlowsStressTest {
       var own = random.split();
       int elements = own.nextInt(60);
       int failing = own.nextInt(4) == 0 ? own.nextInt(elements + 1) : -1;
-      int producers = failing < 0 ? 1 + own.nextInt(2) : 1; // no more than the pools have threads: each may wait
-      Generator<Integer> generator = Generator.of(how(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
+      // no more than the pools have threads: each may wait
+      int producers = failing < 0 ? 1 + own.nextInt(2) : 1;
+      Generator<Integer> generator =
+          Generator.of(how(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
       int closed = own.nextInt(3) == 0 ? own.nextInt(elements + 1) : -1;
 
       var end = read(generator, closed, own);
@@ -134,7 +139,8 @@ class FlowsStressTest {
         return List.of(i);
       }, List.<Integer>of(), FlowsStressTest::joined));
 
-      var outcome = Patience.value(result.join().handle((value, failure) -> failure == null ? value : failure instanceof CancellationException ? "cancelled" : failure.getMessage()));
+      var outcome = Patience.value(result.join().handle((value, failure) -> failure == null ? value
+          : failure instanceof CancellationException ? "cancelled" : failure.getMessage()));
       boolean fails = failing >= 0 && failing < items;
       var complete = IntStream.range(0, items).boxed().toList();
       var allowed = new ArrayList<Object>(List.of(fails ? "failed" : complete));

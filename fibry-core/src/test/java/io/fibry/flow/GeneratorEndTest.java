@@ -29,11 +29,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How an iteration ends: by failure or by close, and that nothing is left of it. How by being forgotten, {@link GeneratorLeakTest} shows. */
+/**
+ * How an iteration ends: by failure or by close, and that nothing is left of it. How by being
+ * forgotten, {@link GeneratorLeakTest} shows.
+ */
 @Timeout(60)
 class GeneratorEndTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
+  private final ActorScope scope =
+      ActorSystem.openScope("generators", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
   private final FailurePolicy silent = FailurePolicy.goOn().withoutLog();
 
   @AfterEach
@@ -57,7 +61,7 @@ class GeneratorEndTest {
     return out -> {
       begun.countDown();
       try {
-        for (int i = 0; ; i++) out.yield(i);
+        for (int i = 0;; i++) out.yield(i);
       } finally {
         ended.countDown();
       }
@@ -88,7 +92,8 @@ class GeneratorEndTest {
 
   @Test
   void theJdksOwnExceptionsComeAsTheyWereThrown() {
-    for (var own : List.of(new CancellationException("mine"), new java.util.concurrent.CompletionException("mine", new IOException()))) {
+    for (var own : List.of(new CancellationException("mine"),
+        new java.util.concurrent.CompletionException("mine", new IOException()))) {
       Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(silent), 10, out -> {
         throw own;
       });
@@ -114,10 +119,11 @@ class GeneratorEndTest {
     var begun = new CountDownLatch(2);
     var ended = new CountDownLatch(2);
     try (var logged = new Logged()) {
-      Generator<Integer> generator = Generator.of(scope.anonymous(), 1, endless(begun, ended), endless(begun, ended), out -> {
-        begun.await();
-        throw new IOException("the first");
-      });
+      Generator<Integer> generator =
+          Generator.of(scope.anonymous(), 1, endless(begun, ended), endless(begun, ended), out -> {
+            begun.await();
+            throw new IOException("the first");
+          });
       var reading = generator.iterator();
 
       var thrown = assertThrows(IOException.class, () -> {
@@ -180,7 +186,8 @@ class GeneratorEndTest {
       var begun = new CountDownLatch(2);
       var ended = new CountDownLatch(2);
       try (var logged = new Logged()) {
-        var reading = Generator.of(scope.named("endless").strategy(strategy), 1, endless(begun, ended), endless(begun, ended)).iterator();
+        var reading = Generator
+            .of(scope.named("endless").strategy(strategy), 1, endless(begun, ended), endless(begun, ended)).iterator();
         reading.next();
         Patience.await(begun);
         reading.close();

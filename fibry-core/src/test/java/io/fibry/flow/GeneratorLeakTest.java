@@ -20,7 +20,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An iteration that is forgotten ends its producers, one that waits is not forgotten, and one that was read keeps nothing. */
+/**
+ * An iteration that is forgotten ends its producers, one that waits is not forgotten, and one that
+ * was read keeps nothing.
+ */
 @Timeout(60)
 class GeneratorLeakTest {
   private final ActorScope scope = ActorSystem.openScope("generators");
@@ -36,7 +39,7 @@ class GeneratorLeakTest {
   private static Handler<Output<Integer>> endless(CountDownLatch ended) {
     return out -> {
       try {
-        for (int i = 0; ; i++) out.yield(i);
+        for (int i = 0;; i++) out.yield(i);
       } finally {
         ended.countDown();
       }
@@ -69,7 +72,9 @@ class GeneratorLeakTest {
     });
     var reader = Thread.ofPlatform().daemon().start(() -> {
       int sum = 0;
-      for (int i = 0; i < 20_000; i++) sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0; // till it is compiled
+      // till it is compiled
+      for (int i = 0; i < 20_000; i++)
+        sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0;
       read.complete(sum + generator.iterator().next());
     });
     Patience.await(gate.entered);

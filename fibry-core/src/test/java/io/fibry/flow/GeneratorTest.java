@@ -106,7 +106,8 @@ class GeneratorTest {
     try (var one = generator.iterator(); var other = generator.iterator()) {
       one.next();
       other.next();
-      var names = scope.dump().lines().filter(line -> line.contains("squares/producer-")).map(line -> line.strip().split(" ")[0]).toList();
+      var names = scope.dump().lines().filter(line -> line.contains("squares/producer-"))
+          .map(line -> line.strip().split(" ")[0]).toList();
 
       assertEquals(4, new HashSet<>(names).size(), names::toString);
     }
@@ -167,7 +168,8 @@ class GeneratorTest {
       made.incrementAndGet();
       gate.pass();
     };
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 8, IntStream.range(0, 12).mapToObj(i -> one).toArray(GeneratorTest::handlers));
+    Generator<Integer> generator =
+        Generator.of(scope.anonymous(), 8, IntStream.range(0, 12).mapToObj(i -> one).toArray(GeneratorTest::handlers));
 
     try (var reading = generator.iterator()) {
       Patience.eventually(() -> made.get() == 8);
@@ -179,7 +181,8 @@ class GeneratorTest {
 
   @Test
   void severalThatWaitForRoomAllGoOn() {
-    Generator<Integer> generator = Generator.of(scope.anonymous(), 1, IntStream.range(0, 50).mapToObj(i -> upTo(20)).toArray(GeneratorTest::handlers));
+    Generator<Integer> generator = Generator.of(scope.anonymous(), 1,
+        IntStream.range(0, 50).mapToObj(i -> upTo(20)).toArray(GeneratorTest::handlers));
 
     assertEquals(1_000, generator.stream().count());
   }
@@ -206,7 +209,9 @@ class GeneratorTest {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, out -> {
       kept.set(out);
       out.yield(1);
-      var helper = Patience.elsewhere(() -> late.complete(assertThrows(IllegalStateException.class, () -> out.yield(2)))); // while it waits for room
+      // while it waits for room
+      var helper =
+          Patience.elsewhere(() -> late.complete(assertThrows(IllegalStateException.class, () -> out.yield(2))));
       Patience.parked(helper);
     });
 
@@ -217,7 +222,9 @@ class GeneratorTest {
 
       assertEquals(1, read);
       assertFalse(reading.hasNext());
-      assertEquals("the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it", afterwards.getMessage());
+      assertEquals(
+          "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it",
+          afterwards.getMessage());
       assertEquals(afterwards.getMessage(), waited.getMessage());
     }
   }
@@ -247,7 +254,8 @@ class GeneratorTest {
   @Test
   void aHandlerMayReadOne() {
     Generator<Integer> generator = Generator.of(scope.anonymous(), 1, upTo(10));
-    try (var sum = scope.anonymous().newActorWithReturn((String question) -> generator.stream().mapToInt(i -> i).sum())) {
+    try (var sum =
+        scope.anonymous().newActorWithReturn((String question) -> generator.stream().mapToInt(i -> i).sum())) {
 
       assertEquals(45, sum.ask("sum?"));
     }
@@ -255,7 +263,8 @@ class GeneratorTest {
 
   @Test
   void oneProducersStreamIsOrderedSeveralsIsNot() {
-    try (var one = Generator.of(scope.anonymous(), 1, upTo(3)).stream(); var two = Generator.of(scope.anonymous(), 1, upTo(3), upTo(3)).stream()) {
+    try (var one = Generator.of(scope.anonymous(), 1, upTo(3)).stream();
+        var two = Generator.of(scope.anonymous(), 1, upTo(3), upTo(3)).stream()) {
       var ordered = one.spliterator();
       var mixed = two.spliterator();
 
@@ -289,7 +298,10 @@ class GeneratorTest {
     var failure = assertThrows(IllegalStateException.class, reading::next);
 
     assertEquals(List.of(0, 1), read);
-    assertEquals("a producer would have to wait for its reader on the reader's own thread, after 2 elements; give the generator a strategy that has threads, such as Strategy.FIBER", failure.getMessage());
+    assertEquals(
+        "a producer would have to wait for its reader on the reader's own thread, after 2 elements; give the "
+            + "generator a strategy that has threads, such as Strategy.FIBER",
+        failure.getMessage());
   }
 
   @Test
@@ -313,10 +325,12 @@ class GeneratorTest {
     var noRoom = assertThrows(IllegalArgumentException.class, () -> Generator.of(how, 0, upTo(1)));
     var nobody = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(how, 1));
 
-    assertEquals("producers that may be 0 elements ahead could never hand one over; give at least 1", noRoom.getMessage());
+    assertEquals("producers that may be 0 elements ahead could never hand one over; give at least 1",
+        noRoom.getMessage());
     assertEquals("a generator without a producer makes nothing; give at least one", nobody.getMessage());
     assertEquals("how", assertThrows(NullPointerException.class, () -> Generator.of(null, 1, upTo(1))).getMessage());
-    assertEquals("a producer", assertThrows(NullPointerException.class, () -> Generator.of(how, 1, upTo(1), null)).getMessage());
+    assertEquals("a producer",
+        assertThrows(NullPointerException.class, () -> Generator.of(how, 1, upTo(1), null)).getMessage());
   }
 
   @Test
@@ -352,7 +366,7 @@ class GeneratorTest {
     Generator<Integer> generator = Generator.of(scope.anonymous().strategy(onlyOne), 1, out -> {
       begun.countDown();
       try {
-        for (int i = 0; ; i++) out.yield(i);
+        for (int i = 0;; i++) out.yield(i);
       } finally {
         ended.countDown();
       }

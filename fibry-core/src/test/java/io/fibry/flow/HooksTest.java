@@ -65,7 +65,9 @@ class HooksTest {
 
   @Test
   void hooksRunInTheirOrderAroundTheBody() throws Exception {
-    var half = half().after((n, r) -> seen.add("after " + r)).before(n -> seen.add("before " + n)).before(n -> seen.add("before too")).after((n, r) -> seen.add("after too")).onError((n, failure) -> seen.add("error"));
+    var half = half().after((n, r) -> seen.add("after " + r)).before(n -> seen.add("before " + n))
+        .before(n -> seen.add("before too")).after((n, r) -> seen.add("after too"))
+        .onError((n, failure) -> seen.add("error"));
 
     int three = half.handle(6);
 
@@ -75,7 +77,8 @@ class HooksTest {
 
   @Test
   void whatTheBodyThrowsGoesToTheErrorHooksAndThenToTheCallerAsItself() {
-    var half = half().onError((n, failure) -> seen.add(failure)).onError((n, failure) -> seen.add(n)).after((n, r) -> seen.add("after"));
+    var half = half().onError((n, failure) -> seen.add(failure)).onError((n, failure) -> seen.add(n))
+        .after((n, r) -> seen.add("after"));
 
     var thrown = assertThrows(IOException.class, () -> half.handle(7));
 
@@ -96,7 +99,8 @@ class HooksTest {
 
   @Test
   void anAnswerOfNullIsAnError() {
-    var nothing = Hooks.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> seen.add("after")).onError((n, failure) -> seen.add(failure.getMessage()));
+    var nothing = Hooks.<Integer, Integer>around(scope.anonymous(), n -> null).after((n, r) -> seen.add("after"))
+        .onError((n, failure) -> seen.add(failure.getMessage()));
 
     assertThrows(NullPointerException.class, () -> nothing.handle(1));
 
@@ -118,14 +122,17 @@ class HooksTest {
       assertEquals("5 is odd", assertThrows(IOException.class, () -> half.handle(5)).getMessage());
 
       assertEquals(List.of("before", "body", "after", "before", "body", "error"), seen);
-      for (var said : List.of("the hook before 4 failed", "loud one", "the hook after 4 failed", "loud two", "the hook on the error at 5 failed", "loud three")) assertTrue(logged.text().contains(said), logged.text());
+      for (var said : List.of("the hook before 4 failed", "loud one", "the hook after 4 failed", "loud two",
+          "the hook on the error at 5 failed", "loud three"))
+        assertTrue(logged.text().contains(said), logged.text());
     }
   }
 
   @Test
   void anInterruptThatEndedAHookIsLeftForTheBody() throws Exception {
     try (var logged = new Logged()) {
-      var flag = Hooks.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted()).before(n -> new CountDownLatch(1).await());
+      var flag = Hooks.<Integer, Boolean>around(scope.anonymous(), n -> Thread.interrupted())
+          .before(n -> new CountDownLatch(1).await());
       Thread.currentThread().interrupt();
 
       assertTrue(flag.handle(1));
@@ -151,7 +158,8 @@ class HooksTest {
   @MethodSource("strategies")
   void theyAreTheHandlerOfAnyActor(String strategy) {
     var half = half().before(n -> seen.add("before")).after((n, r) -> seen.add("after"));
-    var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(half);
+    var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
+        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(half);
 
     assertEquals(4, actor.ask(8));
     assertEquals("3 is odd", assertThrows(IOException.class, () -> actor.ask(3)).getMessage());
@@ -164,7 +172,8 @@ class HooksTest {
   void asynchronousHooksRunOnTheStrategyOfTheirBuilder(String strategy) throws Exception {
     var threads = new CopyOnWriteArrayList<Thread>();
     var half = Hooks.<Integer, Integer>around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
-        .beforeAsync(n -> threads.add(Thread.currentThread())).afterAsync((n, r) -> threads.add(Thread.currentThread()));
+        .beforeAsync(n -> threads.add(Thread.currentThread()))
+        .afterAsync((n, r) -> threads.add(Thread.currentThread()));
 
     half.handle(2);
     Patience.eventually(() -> threads.size() == 2);
@@ -191,21 +200,25 @@ class HooksTest {
     gate.open();
     Patience.eventually(() -> seen.size() == 4);
 
-    assertEquals(List.of(2, "5 is odd"), seen.subList(2, 4).stream().sorted((a, b) -> a instanceof Integer ? -1 : 1).toList());
+    assertEquals(List.of(2, "5 is odd"),
+        seen.subList(2, 4).stream().sorted((a, b) -> a instanceof Integer ? -1 : 1).toList());
   }
 
   @Test
   void anAsynchronousHookThatThrowsIsForTheFailurePolicy() throws Exception {
     try (var logged = new Logged()) {
       var tries = new AtomicInteger();
-      var half = Hooks.<Integer, Integer>around(scope.named("half").onFailure(FailurePolicy.goOn().withRetries(1)), n -> n / 2).afterAsync((n, r) -> {
-        throw new IOException("try " + tries.incrementAndGet());
-      });
+      var half =
+          Hooks.<Integer, Integer>around(scope.named("half").onFailure(FailurePolicy.goOn().withRetries(1)), n -> n / 2)
+              .afterAsync((n, r) -> {
+                throw new IOException("try " + tries.incrementAndGet());
+              });
 
       assertEquals(2, half.handle(4));
       assertTrue(scope.awaitQuiet(Patience.LONG));
 
-      assertEquals(List.of("half/hook-1", "hook after 4", Reason.FAILED), List.of(letters.all.getFirst().actor(), letters.all.getFirst().message().toString(), letters.all.getFirst().reason()));
+      assertEquals(List.of("half/hook-1", "hook after 4", Reason.FAILED), List.of(letters.all.getFirst().actor(),
+          letters.all.getFirst().message().toString(), letters.all.getFirst().reason()));
       assertTrue(logged.text().contains("actor 'half/hook-1' failed at hook after 4; it goes on"), logged.text());
       assertEquals(2, tries.get());
     }
@@ -227,7 +240,9 @@ class HooksTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void theActorOfAHookEndsAfterIt(String strategy) throws Exception {
-    var half = Hooks.<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2).beforeAsync(n -> seen.add(n));
+    var half =
+        Hooks.<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
+            .beforeAsync(n -> seen.add(n));
 
     half.handle(2);
 
@@ -237,7 +252,9 @@ class HooksTest {
   @Test
   void theMailboxOfTheBuilderDoesNotMatter() throws Exception {
     var done = new CountDownLatch(1);
-    var half = Hooks.<Integer, Integer>around(scope.anonymous().mailbox(Mailbox.<Integer>priority((a, b) -> 0)), n -> n / 2).beforeAsync(n -> done.countDown());
+    var half =
+        Hooks.<Integer, Integer>around(scope.anonymous().mailbox(Mailbox.<Integer>priority((a, b) -> 0)), n -> n / 2)
+            .beforeAsync(n -> done.countDown());
 
     half.handle(2);
 
@@ -248,7 +265,8 @@ class HooksTest {
   @ValueSource(booleans = {true, false})
   void whereTheScopeIsClosedTheHookIsNotStartedWhichIsLogged(boolean named) throws Exception {
     var closed = ActorSystem.openScope("closed");
-    var half = Hooks.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2).beforeAsync(n -> seen.add("hook"));
+    var half = Hooks.<Integer, Integer>around(named ? closed.named("half") : closed.anonymous(), n -> n / 2)
+        .beforeAsync(n -> seen.add("hook"));
     closed.close();
 
     try (var logged = new Logged()) {
@@ -294,14 +312,19 @@ class HooksTest {
     Patience.eventually(() -> seen.contains("done"));
   }
 
-  /** On platform threads that would be 10,000 of them, or 10,000 s; on fibers it takes as long as one. */
+  /**
+   * On platform threads that would be 10,000 of them, or 10,000 s; on fibers it takes as long as
+   * one.
+   */
   @Test
   void tenThousandAsynchronousHooksOfASecondTakeSeconds() throws Exception {
     var done = new CountDownLatch(10_000);
-    var half = Hooks.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2).afterAsync((n, r) -> {
-      for (long end = System.nanoTime() + 1_000_000_000; end - System.nanoTime() > 0; ) LockSupport.parkNanos(end - System.nanoTime());
-      done.countDown();
-    });
+    var half = Hooks.<Integer, Integer>around(ActorSystem.anonymous().strategy(Strategy.FIBER), n -> n / 2)
+        .afterAsync((n, r) -> {
+          for (long end = System.nanoTime() + 1_000_000_000; end - System.nanoTime() > 0;)
+            LockSupport.parkNanos(end - System.nanoTime());
+          done.countDown();
+        });
 
     for (int i = 0; i < 10_000; i++) half.handle(i);
 
@@ -312,7 +335,8 @@ class HooksTest {
   void nothingIsLeftOfAHookThatRan() throws Exception {
     var message = new AtomicReference<>(new Object());
     var ran = new CountDownLatch(1);
-    var hooks = Hooks.around(ActorSystem.anonymous(), (Object given) -> true).afterAsync((given, reply) -> ran.countDown());
+    var hooks =
+        Hooks.around(ActorSystem.anonymous(), (Object given) -> true).afterAsync((given, reply) -> ran.countDown());
     hooks.handle(message.get());
     Patience.await(ran);
     var reference = new WeakReference<>(message.getAndSet(null));
@@ -328,8 +352,10 @@ class HooksTest {
     var half = half();
 
     assertEquals("how", assertThrows(NullPointerException.class, () -> Hooks.around(null, n -> n)).getMessage());
-    assertEquals("body", assertThrows(NullPointerException.class, () -> Hooks.around(scope.anonymous(), null)).getMessage());
-    for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null), () -> half.after(null), () -> half.afterAsync(null), () -> half.onError(null), () -> half.onErrorAsync(null)))
+    assertEquals("body",
+        assertThrows(NullPointerException.class, () -> Hooks.around(scope.anonymous(), null)).getMessage());
+    for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null),
+        () -> half.after(null), () -> half.afterAsync(null), () -> half.onError(null), () -> half.onErrorAsync(null)))
       assertEquals("hook", assertThrows(NullPointerException.class, step::run).getMessage());
   }
 }

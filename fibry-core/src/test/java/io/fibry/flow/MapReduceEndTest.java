@@ -34,7 +34,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A map-reduce that fails, is cancelled, or whose actors are ended by others: who waits is told, and nothing runs on. */
+/**
+ * A map-reduce that fails, is cancelled, or whose actors are ended by others: who waits is told,
+ * and nothing runs on.
+ */
 @Timeout(60)
 class MapReduceEndTest {
   private final Letters letters = new Letters();
@@ -104,7 +107,8 @@ class MapReduceEndTest {
       if (item < 3) next.run();
     });
 
-    assertInstanceOf(io.fibry.NoReplyException.class, Patience.failure(MapReduce.start(how, 2, endless, i -> i, 0, Integer::sum)));
+    assertInstanceOf(io.fibry.NoReplyException.class,
+        Patience.failure(MapReduce.start(how, 2, endless, i -> i, 0, Integer::sum)));
   }
 
   @Test
@@ -137,16 +141,19 @@ class MapReduceEndTest {
       }
     };
 
-    var failures = List.of(MapReduce.start(scope.anonymous(), 2, noIterator, i -> i, 0, Integer::sum), MapReduce.start(scope.anonymous(), 2, noNext, i -> i, 0, Integer::sum));
+    var failures = List.of(MapReduce.start(scope.anonymous(), 2, noIterator, i -> i, 0, Integer::sum),
+        MapReduce.start(scope.anonymous(), 2, noNext, i -> i, 0, Integer::sum));
 
-    assertEquals(List.of("iterator", "next"), failures.stream().map(Patience::failure).map(Throwable::getMessage).toList());
+    assertEquals(List.of("iterator", "next"),
+        failures.stream().map(Patience::failure).map(Throwable::getMessage).toList());
   }
 
   // ---- from outside
 
   @Test
   void completingTheFutureInAnyWayInterruptsThoseAtWork() {
-    for (Consumer<CompletableFuture<Integer>> way : List.<Consumer<CompletableFuture<Integer>>>of(f -> f.cancel(false), f -> f.complete(1), f -> f.completeExceptionally(new IOException()))) {
+    for (Consumer<CompletableFuture<Integer>> way : List.<Consumer<CompletableFuture<Integer>>>of(f -> f.cancel(false),
+        f -> f.complete(1), f -> f.completeExceptionally(new IOException()))) {
       var entered = new CountDownLatch(2);
       var interrupted = new CountDownLatch(2);
       try (var logged = new Logged()) {
@@ -205,7 +212,8 @@ class MapReduceEndTest {
 
   @Test
   void aGeneratorThatIsMappedEndsWithIt() {
-    for (var strategy : List.of(Strategy.FIBER, Strategy.on(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
+    for (var strategy : List.of(Strategy.FIBER,
+        Strategy.on(Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())))) {
       var begun = new CountDownLatch(1);
       var ended = new CountDownLatch(1);
       Generator<Integer> never = Generator.of(scope.anonymous(), 1, out -> {
@@ -250,7 +258,8 @@ class MapReduceEndTest {
     var failing = new Lines();
 
     Patience.value(MapReduce.start(scope.anonymous(), 2, () -> toTheEnd, i -> i, 0, Integer::sum));
-    Patience.failure(MapReduce.start(scope.anonymous().onFailure(silent), 2, () -> failing, i -> Integer.parseInt("?"), 0, Integer::sum));
+    Patience.failure(MapReduce.start(scope.anonymous().onFailure(silent), 2, () -> failing, i -> Integer.parseInt("?"),
+        0, Integer::sum));
 
     Patience.eventually(() -> toTheEnd.closed == 1 && failing.closed == 1);
   }
@@ -295,7 +304,8 @@ class MapReduceEndTest {
 
       below.close();
 
-      assertTrue(cause(sum).getMessage().contains("of a map-reduce ended before its work did: "), () -> "" + cause(sum));
+      assertTrue(cause(sum).getMessage().contains("of a map-reduce ended before its work did: "),
+          () -> "" + cause(sum));
       assertTrue(logged.text().contains("is cut off"), logged::text);
     }
     gate.open();

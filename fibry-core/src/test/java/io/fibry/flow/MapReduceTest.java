@@ -27,7 +27,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a map-reduce makes of its items, and with how many actors. How it ends otherwise is {@link MapReduceEndTest}. */
+/**
+ * What a map-reduce makes of its items, and with how many actors. How it ends otherwise is
+ * {@link MapReduceEndTest}.
+ */
 @Timeout(60)
 class MapReduceTest {
   private final Letters letters = new Letters();
@@ -168,12 +171,13 @@ class MapReduceTest {
   @Test
   void reduceIsDoneByOneAtATime() {
     var inside = new AtomicInteger();
-    var sum = MapReduce.start(scope.anonymous(), 8, upTo(1_000), i -> new ArrayList<>(List.of(i)), new ArrayList<Integer>(), (left, right) -> {
-      assertEquals(1, inside.incrementAndGet());
-      left.addAll(right);
-      inside.decrementAndGet();
-      return left;
-    });
+    var sum = MapReduce.start(scope.anonymous(), 8, upTo(1_000), i -> new ArrayList<>(List.of(i)),
+        new ArrayList<Integer>(), (left, right) -> {
+          assertEquals(1, inside.incrementAndGet());
+          left.addAll(right);
+          inside.decrementAndGet();
+          return left;
+        });
 
     assertEquals(upTo(1_000), Patience.value(sum));
   }
@@ -254,14 +258,23 @@ class MapReduceTest {
     var how = scope.anonymous();
     var items = upTo(1);
 
-    var nobody = assertThrows(IllegalArgumentException.class, () -> MapReduce.start(how, 0, items, i -> i, 0, Integer::sum));
+    var nobody =
+        assertThrows(IllegalArgumentException.class, () -> MapReduce.start(how, 0, items, i -> i, 0, Integer::sum));
 
     assertEquals("a map-reduce with 0 items at once would never begin; give at least 1", nobody.getMessage());
-    assertEquals("how", assertThrows(NullPointerException.class, () -> MapReduce.start(null, 1, items, i -> i, 0, Integer::sum)).getMessage());
-    assertEquals("items", assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, (List<Integer>) null, i -> i, 0, Integer::sum)).getMessage());
-    assertEquals("map", assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, null, 0, Integer::sum)).getMessage());
-    assertEquals("zero", assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, null, Integer::sum)).getMessage());
-    assertEquals("reduce", assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, 0, null)).getMessage());
+    assertEquals("how",
+        assertThrows(NullPointerException.class, () -> MapReduce.start(null, 1, items, i -> i, 0, Integer::sum))
+            .getMessage());
+    assertEquals("items", assertThrows(NullPointerException.class,
+        () -> MapReduce.start(how, 1, (List<Integer>) null, i -> i, 0, Integer::sum)).getMessage());
+    assertEquals("map",
+        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, null, 0, Integer::sum))
+            .getMessage());
+    assertEquals("zero",
+        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, null, Integer::sum))
+            .getMessage());
+    assertEquals("reduce",
+        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, 0, null)).getMessage());
   }
 
   @Test
@@ -269,7 +282,8 @@ class MapReduceTest {
     var closed = ActorSystem.openScope("closed");
     closed.close();
 
-    assertThrows(IllegalStateException.class, () -> MapReduce.start(closed.anonymous(), 1, upTo(1), i -> i, 0, Integer::sum));
+    assertThrows(IllegalStateException.class,
+        () -> MapReduce.start(closed.anonymous(), 1, upTo(1), i -> i, 0, Integer::sum));
   }
 
   @Test
@@ -278,7 +292,9 @@ class MapReduceTest {
     var nullItem = new ArrayList<Integer>();
     nullItem.add(null);
 
-    var failures = List.of(MapReduce.start(how, 1, nullItem, i -> i, 0, Integer::sum), MapReduce.start(how, 1, upTo(1), i -> (Integer) null, 0, Integer::sum), MapReduce.start(how, 1, upTo(1), i -> i, 0, (a, b) -> null));
+    var failures = List.of(MapReduce.start(how, 1, nullItem, i -> i, 0, Integer::sum),
+        MapReduce.start(how, 1, upTo(1), i -> (Integer) null, 0, Integer::sum),
+        MapReduce.start(how, 1, upTo(1), i -> i, 0, (a, b) -> null));
 
     var texts = failures.stream().map(Patience::failure).map(Throwable::getMessage).toList();
     assertEquals(List.of("an item", "what map answered", "what reduce answered"), texts);

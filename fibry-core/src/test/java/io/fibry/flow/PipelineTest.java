@@ -40,7 +40,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class PipelineTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
+  private final ActorScope scope =
+      ActorSystem.openScope("pipes", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
   private final List<Object> out = Collections.synchronizedList(new ArrayList<>());
 
   static Set<String> strategies() {
@@ -66,7 +67,9 @@ class PipelineTest {
   @MethodSource("strategies")
   void allGoThroughAllStagesInOrder(String strategy) {
     var how = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
-    if (strategy.equals("on(fixed pool)") || strategy.equals("on(ForkJoinPool)")) how = how.mailbox(Mailbox.unbounded()); // two threads, and stages that wait for room
+    // two threads, and stages that wait for room
+    if (strategy.equals("on(fixed pool)") || strategy.equals("on(ForkJoinPool)"))
+      how = how.mailbox(Mailbox.unbounded());
     var in = Pipeline.from(how, (Integer n) -> n + 1).withRoom(1000).then(n -> n * 2).then(n -> "n" + n).into(out::add);
 
     IntStream.range(0, 500).forEach(in::sendMessage);
@@ -79,7 +82,8 @@ class PipelineTest {
   @Test
   void stagesWorkAtTheSameTime() {
     var both = new CyclicBarrier(2);
-    var in = Pipeline.from(scope.anonymous(), (Integer n) -> n == 2 ? met(both, n) : n).then(n -> n == 1 ? met(both, n) : n).into(out::add);
+    var in = Pipeline.from(scope.anonymous(), (Integer n) -> n == 2 ? met(both, n) : n)
+        .then(n -> n == 1 ? met(both, n) : n).into(out::add);
 
     in.sendMessage(1); // in the second stage it meets the other, which is in the first
     in.sendMessage(2);
@@ -127,7 +131,9 @@ class PipelineTest {
   @MethodSource("kinds")
   void aSlowStageHoldsBackThoseWhoSend(Kind kind) {
     var slow = new Gate();
-    var in = kind.then().apply(Pipeline.from(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), n -> n).withRoom(2)).into((Object n) -> slow.pass());
+    var in = kind.then()
+        .apply(Pipeline.from(scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.BLOCK)), n -> n).withRoom(2))
+        .into((Object n) -> slow.pass());
     var sent = new AtomicInteger();
 
     var sender = Patience.elsewhere(() -> IntStream.range(0, 1000).forEach(n -> {
@@ -152,7 +158,9 @@ class PipelineTest {
   }
 
   static List<Kind> kinds() {
-    return List.of(new Kind("one", p -> p.then(n -> n), 2 + 1 + 2 + 1 + 2 + 1), new Kind("ordered", p -> p.then(3, n -> n), 2 + 1 + 2 + 1 + 3 + 1 + 2 + 1), new Kind("unordered", p -> p.thenUnordered(3, n -> n), 2 + 1 + 2 + 3 + 2 + 1));
+    return List.of(new Kind("one", p -> p.then(n -> n), 2 + 1 + 2 + 1 + 2 + 1),
+        new Kind("ordered", p -> p.then(3, n -> n), 2 + 1 + 2 + 1 + 3 + 1 + 2 + 1),
+        new Kind("unordered", p -> p.thenUnordered(3, n -> n), 2 + 1 + 2 + 3 + 2 + 1));
   }
 
   @ParameterizedTest
@@ -161,7 +169,8 @@ class PipelineTest {
     var how = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog());
     var before = Pipeline.from(how, (Object n) -> n);
     var in = kind.then().apply(before).then(n -> n).into(out::add);
-    var failing = kind.label.equals("one") ? before.then(PipelineTest::odd) : kind.label.equals("ordered") ? before.then(3, PipelineTest::odd) : before.thenUnordered(3, PipelineTest::odd);
+    var failing = kind.label.equals("one") ? before.then(PipelineTest::odd)
+        : kind.label.equals("ordered") ? before.then(3, PipelineTest::odd) : before.thenUnordered(3, PipelineTest::odd);
     in.close();
     var odd = failing.into(out::add);
 
@@ -182,10 +191,12 @@ class PipelineTest {
   @Test
   void whatIsTriedAgainKeepsItsTurn() {
     var tries = new AtomicInteger();
-    var in = Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), (Integer n) -> n).then(4, n -> {
-      if (n == 2 && tries.incrementAndGet() < 3) throw new IllegalStateException("not yet");
-      return n;
-    }).into(out::add);
+    var in =
+        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), (Integer n) -> n)
+            .then(4, n -> {
+              if (n == 2 && tries.incrementAndGet() < 3) throw new IllegalStateException("not yet");
+              return n;
+            }).into(out::add);
 
     IntStream.range(0, 20).forEach(in::sendMessage);
     in.close();
@@ -196,7 +207,9 @@ class PipelineTest {
 
   @Test
   void theSameObjectMayComeAgainAndAgain() {
-    var in = Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), (String n) -> n).then(3, n -> n + "!").into(out::add);
+    var in =
+        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), (String n) -> n)
+            .then(3, n -> n + "!").into(out::add);
 
     for (int i = 0; i < 30; i++) in.sendMessage(i % 3 == 0 ? "a" : "b");
     in.close();
@@ -222,14 +235,17 @@ class PipelineTest {
 
   @Test
   void anAnswerOfNullIsAFailure() {
-    var in = Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), (Integer n) -> n == 1 ? null : n).into(out::add);
+    var in =
+        Pipeline.from(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), (Integer n) -> n == 1 ? null : n)
+            .into(out::add);
 
     in.sendMessage(1);
     in.sendMessage(2);
     in.close();
 
     assertEquals(List.of(2), out);
-    assertEquals("stage 1 of the pipeline answered null to java.lang.Integer; let it answer an Optional", letters.all.getFirst().cause().orElseThrow().getMessage());
+    assertEquals("stage 1 of the pipeline answered null to java.lang.Integer; let it answer an Optional",
+        letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
   @Test
@@ -266,7 +282,8 @@ class PipelineTest {
     Patience.ended(in);
     Patience.await(interrupted);
     assertInstanceOf(ExitReason.Killed.class, in.onExit().join());
-    Patience.eventually(() -> scope.report().running().isEmpty()); // the first waited for the others
+    // the first waited for the others
+    Patience.eventually(() -> scope.report().running().isEmpty());
   }
 
   @Test
@@ -292,7 +309,8 @@ class PipelineTest {
       threads.add(Thread.currentThread().getName());
       return n;
     };
-    var in = Pipeline.from(scope.named("orders"), who).then(2, who).thenUnordered(2, who).into(n -> threads.add(Thread.currentThread().getName()));
+    var in = Pipeline.from(scope.named("orders"), who).then(2, who).thenUnordered(2, who)
+        .into(n -> threads.add(Thread.currentThread().getName()));
 
     in.sendMessage(1);
     in.close();
@@ -304,7 +322,8 @@ class PipelineTest {
   void aNameThatIsTakenOpensNothing() {
     scope.named("orders/1").newActor(n -> {});
 
-    assertThrows(IllegalArgumentException.class, () -> Pipeline.from(scope.named("orders"), n -> n).then(n -> n).into(n -> {}));
+    assertThrows(IllegalArgumentException.class,
+        () -> Pipeline.from(scope.named("orders"), n -> n).then(n -> n).into(n -> {}));
 
     assertTrue(scope.awaitQuiet(Patience.LONG));
     assertTrue(scope.find("orders/3", Object.class).isEmpty());
@@ -315,8 +334,10 @@ class PipelineTest {
   void badNumbersAreRefused() {
     var pipeline = Pipeline.from(scope.anonymous(), n -> n);
 
-    assertEquals("a stage that handles 0 messages at once handles none; give at least 1", assertThrows(IllegalArgumentException.class, () -> pipeline.then(0, n -> n)).getMessage());
-    assertEquals("with room for 0 messages none could go from stage to stage; give at least 1", assertThrows(IllegalArgumentException.class, () -> pipeline.withRoom(0)).getMessage());
+    assertEquals("a stage that handles 0 messages at once handles none; give at least 1",
+        assertThrows(IllegalArgumentException.class, () -> pipeline.then(0, n -> n)).getMessage());
+    assertEquals("with room for 0 messages none could go from stage to stage; give at least 1",
+        assertThrows(IllegalArgumentException.class, () -> pipeline.withRoom(0)).getMessage());
     assertThrows(NullPointerException.class, () -> pipeline.then(null));
     assertThrows(NullPointerException.class, () -> pipeline.into(null));
     assertThrows(NullPointerException.class, () -> Pipeline.from(null, n -> n));
@@ -324,7 +345,8 @@ class PipelineTest {
 
   @Test
   void threadsDoIt() {
-    var in = Pipeline.from(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2).thenUnordered(2, n -> n).into(out::add);
+    var in = Pipeline.from(scope.anonymous().strategy(Strategy.THREAD), (Integer n) -> n + 1).then(3, n -> n * 2)
+        .thenUnordered(2, n -> n).into(out::add);
 
     IntStream.range(0, 200).forEach(in::sendMessage);
     in.close();

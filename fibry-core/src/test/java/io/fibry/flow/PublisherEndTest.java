@@ -159,7 +159,7 @@ class PublisherEndTest {
     var ended = new CountDownLatch(1);
     Generator<Integer> generator = Generator.of(ActorSystem.anonymous(), 1, out -> {
       try {
-        for (int i = 0; ; i++) out.yield(i);
+        for (int i = 0;; i++) out.yield(i);
       } finally {
         ended.countDown();
       }

@@ -70,7 +70,8 @@ class PublisherTest {
     var reader = read(new Reader() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
-        for (long n : new long[] {Long.MAX_VALUE, Long.MAX_VALUE, 2}) subscription.request(n); // in 64 bits, none
+        // in 64 bits, none
+        for (long n : new long[] {Long.MAX_VALUE, Long.MAX_VALUE, 2}) subscription.request(n);
       }
     }, upTo(1_000));
 
@@ -158,10 +159,11 @@ class PublisherTest {
   void aProducersFailureIsTheFailureOfTheStream() {
     var failure = new java.io.IOException("cut");
     try (var scope = ActorSystem.openScope("published")) {
-      Generator<Integer> generator = Generator.of(scope.anonymous().onFailure(io.fibry.FailurePolicy.goOn().withoutLog()), 2, out -> {
-        out.yield(1);
-        throw failure;
-      });
+      Generator<Integer> generator =
+          Generator.of(scope.anonymous().onFailure(io.fibry.FailurePolicy.goOn().withoutLog()), 2, out -> {
+            out.yield(1);
+            throw failure;
+          });
 
       var reader = read(generator, 10);
 
@@ -177,7 +179,8 @@ class PublisherTest {
 
       var failure = assertInstanceOf(IllegalArgumentException.class, Patience.value(reader.end));
 
-      assertEquals("a subscriber asked for " + n + " elements; rule 3.9 of Reactive Streams wants at least 1", failure.getMessage());
+      assertEquals("a subscriber asked for " + n + " elements; rule 3.9 of Reactive Streams wants at least 1",
+          failure.getMessage());
     }
   }
 
@@ -205,13 +208,15 @@ class PublisherTest {
       });
       Patience.await(closed);
 
-      for (var text : List.of("onNext", "onComplete", "onSubscribe")) assertTrue(logged.text().contains("IllegalStateException: " + text), logged::text);
+      for (var text : List.of("onNext", "onComplete", "onSubscribe"))
+        assertTrue(logged.text().contains("IllegalStateException: " + text), logged::text);
     }
   }
 
   @Test
   void badInputIsRefused() {
     assertEquals("sequence", assertThrows(NullPointerException.class, () -> Flows.publisher(null)).getMessage());
-    assertEquals("subscriber", assertThrows(NullPointerException.class, () -> Flows.publisher(upTo(1)).subscribe(null)).getMessage());
+    assertEquals("subscriber",
+        assertThrows(NullPointerException.class, () -> Flows.publisher(upTo(1)).subscribe(null)).getMessage());
   }
 }

@@ -68,7 +68,8 @@ class RateLimitTest {
   private final Waits clock = new Waits();
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("rates", o -> o.withScheduler(clock).withDeadLetters(letters));
-  private final List<Long> times = Collections.synchronizedList(new ArrayList<>()); // in ms, of the messages that passed
+  // in ms, of the messages that passed
+  private final List<Long> times = Collections.synchronizedList(new ArrayList<>());
 
   static List<String> strategies() {
     return Variants.STRATEGIES.keySet().stream().filter(name -> !name.equals("CALLER")).toList();
@@ -107,7 +108,8 @@ class RateLimitTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aBurstPassesAtOnceAndWhatComesAfterIsSpreadOverThePeriod(String strategy) {
-    var actor = RateLimit.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 4, SECOND).newActor(this::passed);
+    var actor =
+        RateLimit.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 4, SECOND).newActor(this::passed);
 
     for (int i = 0; i < 9; i++) actor.sendMessage(i);
     pass(9);
@@ -204,7 +206,8 @@ class RateLimitTest {
   @ValueSource(booleans = {true, false})
   void theWorkersOfAPoolShareTheLimit(boolean first) {
     var three = Sharing.scaling(3, 3);
-    var how = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three) : RateLimit.of(scope.anonymous().shared(three), 2, SECOND);
+    var how = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three)
+        : RateLimit.of(scope.anonymous().shared(three), 2, SECOND);
     var pool = how.newActor(this::passed);
 
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
@@ -229,7 +232,8 @@ class RateLimitTest {
   @Test
   void itIsABuilderLikeAnyOther() {
     var how = RateLimit.of(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
-    var state = how.initialState(StringBuilder::new).newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());
+    var state = how.initialState(StringBuilder::new)
+        .newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());
 
     assertEquals("geo", state.name());
     assertEquals("a", state.ask("a"));
@@ -239,10 +243,11 @@ class RateLimitTest {
 
   @Test
   void aFailingMessageAndItsRetryTakeATokenEach() {
-    var actor = RateLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), 1, SECOND).newActor((String message) -> {
-      passed(message);
-      throw new IOException("no");
-    });
+    var actor = RateLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), 1, SECOND)
+        .newActor((String message) -> {
+          passed(message);
+          throw new IOException("no");
+        });
 
     actor.sendMessage("a");
     actor.sendMessage("b");
@@ -270,7 +275,8 @@ class RateLimitTest {
 
   /** One that has let a message pass, and waits with the second. */
   private Actor<String> waiting(Strategy strategy) {
-    var actor = RateLimit.of(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1)).newActor((String message) -> passed(message));
+    var actor = RateLimit.of(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
+        .newActor((String message) -> passed(message));
     for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
     waiting(1);
     return actor;
@@ -310,7 +316,8 @@ class RateLimitTest {
     Patience.value(actor.sendMessageReturn("first"));
     var ended = new AtomicReference<Throwable>();
 
-    var asker = Patience.elsewhere(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
+    var asker =
+        Patience.elsewhere(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
     Patience.parked(asker);
     asker.interrupt();
     Patience.joined(asker);
@@ -373,12 +380,13 @@ class RateLimitTest {
 
   @Test
   void nothingIsLeft() {
-    var actor = new AtomicReference<>(RateLimit.of(ActorSystem.anonymous(), 1, SECOND).newActor((String message) -> {}));
+    var actor =
+        new AtomicReference<>(RateLimit.of(ActorSystem.anonymous(), 1, SECOND).newActor((String message) -> {}));
     actor.get().sendMessage("a");
     var reference = new WeakReference<Object>(actor.getAndSet(null));
 
     assertTrue(LeakProbe.collected(reference));
-      }
+  }
 
   /** By the clock of the machine. */
   @Test
@@ -387,14 +395,16 @@ class RateLimitTest {
       var passed = Collections.synchronizedList(new ArrayList<Long>());
       ActorBuilder<Object> how = RateLimit.of(real.anonymous(), 20, Duration.ofMillis(100));
       long began = System.nanoTime();
-      var actors = IntStream.range(0, 10).mapToObj(i -> how.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();
+      var actors = IntStream.range(0, 10)
+          .mapToObj(i -> how.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();
 
       for (int i = 0; i < 100; i++) actors.get(i % 10).sendMessage(i);
       actors.forEach(Actor::close);
 
       var sorted = passed.stream().sorted().toList();
       assertEquals(100, sorted.size());
-      for (int i = 20; i < 100; i++) assertTrue(sorted.get(i) >= (i - 19) * 5_000_000L, "message " + i + " passed after " + sorted.get(i) + " ns");
+      for (int i = 20; i < 100; i++)
+        assertTrue(sorted.get(i) >= (i - 19) * 5_000_000L, "message " + i + " passed after " + sorted.get(i) + " ns");
     }
   }
 }

@@ -8,7 +8,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.stream.IntStream;
 
-/** A subscriber that remembers what it was given, and asks for what it is told to; with what tests publish. */
+/**
+ * A subscriber that remembers what it was given, and asks for what it is told to; with what tests
+ * publish.
+ */
 class Reader implements Flow.Subscriber<Integer> {
   final List<Integer> seen = new CopyOnWriteArrayList<>();
   final CompletableFuture<Object> end = new CompletableFuture<>();

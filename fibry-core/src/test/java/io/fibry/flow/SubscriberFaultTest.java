@@ -156,7 +156,8 @@ class SubscriberFaultTest {
     assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", none.getMessage());
     assertEquals("actor", assertThrows(NullPointerException.class, () -> Flows.subscriber(null, 1)).getMessage());
     assertEquals("end", assertThrows(NullPointerException.class, () -> Flows.subscriber(actor, 1, null)).getMessage());
-    assertEquals("subscription", assertThrows(NullPointerException.class, () -> subscriber.onSubscribe(null)).getMessage());
+    assertEquals("subscription",
+        assertThrows(NullPointerException.class, () -> subscriber.onSubscribe(null)).getMessage());
     assertEquals("message", assertThrows(NullPointerException.class, () -> subscriber.onNext(null)).getMessage());
     assertEquals("failure", assertThrows(NullPointerException.class, () -> subscriber.onError(null)).getMessage());
     subscriber.onComplete();

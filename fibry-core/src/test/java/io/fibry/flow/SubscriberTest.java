@@ -152,7 +152,8 @@ class SubscriberTest {
       subscriber.onError(new IOException("cut"));
       Patience.ended(actor);
 
-      assertTrue(logged.text().contains("is cut off; the actor handles what waits, and ends") && logged.text().contains("java.io.IOException: cut"), logged::text);
+      assertTrue(logged.text().contains("is cut off; the actor handles what waits, and ends")
+          && logged.text().contains("java.io.IOException: cut"), logged::text);
     }
   }
 
@@ -264,7 +265,9 @@ class SubscriberTest {
     assertEquals(List.of(1), seen);
     assertEquals(List.of(2), letters.messages());
     var why = assertInstanceOf(RejectedExecutionException.class, ends.getFirst().orElseThrow());
-    assertTrue(why.getMessage().endsWith("refused a message of its stream; give its mailbox room for 8 messages and one"), why::getMessage);
+    assertTrue(
+        why.getMessage().endsWith("refused a message of its stream; give its mailbox room for 8 messages and one"),
+        why::getMessage);
   }
 
   @Test

@@ -85,14 +85,16 @@ class FsmFailureTest {
 
     var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
 
-    assertEquals("the next state of actor 'door' after Closed[] was null; to stay, answer the state that was given", failure.getMessage());
+    assertEquals("the next state of actor 'door' after Closed[] was null; to stay, answer the state that was given",
+        failure.getMessage());
     assertEquals(new Closed(), door.ask(new Look()));
   }
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
   void aNextStateOfAnotherMachineIsAFailureAndTheStateStays() {
-    var door = house.make(house.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
+    var door =
+        house.make(house.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
 
     assertThrows(IllegalArgumentException.class, () -> door.ask(new Unlock(1)));
 
@@ -102,9 +104,10 @@ class FsmFailureTest {
   @Test
   void whereLeavingThrowsTheStateStaysAndItsTimeRunsOn() {
     var tries = new AtomicInteger();
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
-      if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
-    }));
+    var door =
+        house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
+          if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
+        }));
     door.sendMessage(new Push("Ada"));
 
     door.sendMessage(new Push("Ada"));
@@ -175,7 +178,10 @@ class FsmFailureTest {
     assertEquals(before, house.scope.report().sent());
   }
 
-  /** A machine that only its times drive: nobody would ever send it the message that makes the new state. */
+  /**
+   * A machine that only its times drive: nobody would ever send it the message that makes the new
+   * state.
+   */
   @Test
   void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
     var rounds = new AtomicInteger();
@@ -204,10 +210,11 @@ class FsmFailureTest {
   void aRestartWithAFullMailboxBeginsAllTheSame(Overflow overflow) {
     try (var logged = new Logged(); var house = new House(Strategy.FIBER)) {
       var gate = new Gate();
-      var machine = house.door().entering(Closed.class, closed -> house.seen.add("+")).on(Open.class, Push.class, (open, push) -> {
-        gate.pass();
-        throw new IllegalStateException("jammed");
-      });
+      var machine = house.door().entering(Closed.class, closed -> house.seen.add("+")).on(Open.class, Push.class,
+          (open, push) -> {
+            gate.pass();
+            throw new IllegalStateException("jammed");
+          });
       var door = machine.newActor(house.scope.named("door").onFailure(RESTART).mailbox(Mailbox.bounded(2, overflow)));
       assertTrue(house.scope.awaitQuiet(Patience.LONG));
       door.sendMessages(List.of(new Push("Ada"), new Push("Bob")));

@@ -40,7 +40,9 @@ class FsmPostponeTest {
     house.close();
   }
 
-  /** Open, it postpones whatever it is asked to lock or unlock; closed again, it tells what it gets. */
+  /**
+   * Open, it postpones whatever it is asked to lock or unlock; closed again, it tells what it gets.
+   */
   private Fsm<Door, Event> patient() {
     return Fsm.of(Door.class, Event.class, new Open("Ada"))
         .postpone(Open.class, Lock.class)
@@ -83,7 +85,8 @@ class FsmPostponeTest {
   @Test
   void itComesBeforeWhatCameLater() {
     try (var house = new House(Strategy.FIBER)) {
-      var door = patient().entering(Closed.class, closed -> this.house.seen.add("closed")).newActor(house.scope.anonymous());
+      var door =
+          patient().entering(Closed.class, closed -> this.house.seen.add("closed")).newActor(house.scope.anonymous());
 
       door.sendMessages(List.of(new Lock(1), new Push("Bob"), new Push("Ada"), new Lock(2)));
       door.close();
@@ -148,7 +151,8 @@ class FsmPostponeTest {
   void aPostponedRequestEndsByItsLimit() {
     try (var house = new House(Strategy.FIBER)) {
       var door = patient().newActor(house.scope.anonymous());
-      var asker = Patience.elsewhere(() -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
+      var asker = Patience.elsewhere(
+          () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
       Patience.parked(asker);
 
       house.clock.advance(Duration.ofSeconds(1));
@@ -180,14 +184,18 @@ class FsmPostponeTest {
 
   @Test
   void aMachineThatPostponesNothingKeepsThePlainMailbox() {
-    var plain = Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
-      context.stash();
-      return closed;
-    }).newActor(house.scope.named("plain"));
+    var plain =
+        Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
+          context.stash();
+          return closed;
+        }).newActor(house.scope.named("plain"));
 
     plain.sendMessage(new Push("Ada"));
 
-    assertEquals("actor 'plain' cannot stash: its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())", house.letters.all.getFirst().cause().orElseThrow().getMessage());
+    assertEquals(
+        "actor 'plain' cannot stash: its mailbox does not let the handler choose; make it with "
+            + ".mailbox(Mailbox.unbounded().selective())",
+        house.letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
   @Test

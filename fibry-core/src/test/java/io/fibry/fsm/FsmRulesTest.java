@@ -37,7 +37,8 @@ class FsmRulesTest {
   }
 
   private void impossible(String text, Fsm<?, Event> machine) {
-    assertEquals(text, assertThrows(IllegalStateException.class, () -> machine.newActor(house.scope.named("never"))).getMessage());
+    assertEquals(text,
+        assertThrows(IllegalStateException.class, () -> machine.newActor(house.scope.named("never"))).getMessage());
   }
 
   private static void nameless(String what, Executable code) {
@@ -46,38 +47,58 @@ class FsmRulesTest {
 
   @Test
   void oneMessageDoesOneThingInOneState() {
-    refused("the machine of Door cannot be told twice what to do: it has on(Door, Event) already; leave one of them out", () -> all.on(Door.class, Event.class, (any, event) -> new Closed()));
-    refused("the machine of Door cannot be told twice what to do: it has postpone(Door, Event) already; leave one of them out", () -> all.postpone(Door.class, Event.class));
-    refused("the machine of Door cannot be told twice what to do: it has on(Open, Lock) already; leave one of them out", () -> empty.postpone(Open.class, Lock.class).on(Open.class, Lock.class, (open, lock) -> open));
+    refused(
+        "the machine of Door cannot be told twice what to do: it has on(Door, Event) already; leave one of them out",
+        () -> all.on(Door.class, Event.class, (any, event) -> new Closed()));
+    refused(
+        "the machine of Door cannot be told twice what to do: it has postpone(Door, Event) already; leave one of "
+            + "them out",
+        () -> all.postpone(Door.class, Event.class));
+    refused("the machine of Door cannot be told twice what to do: it has on(Open, Lock) already; leave one of them out",
+        () -> empty.postpone(Open.class, Lock.class).on(Open.class, Lock.class, (open, lock) -> open));
   }
 
   @Test
   void oneStateHasOneTime() {
     var timed = all.after(Open.class, House.AWHILE, open -> new Closed());
 
-    refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out", () -> timed.after(Open.class, House.AWHILE, open -> open));
+    refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out",
+        () -> timed.after(Open.class, House.AWHILE, open -> open));
   }
 
   @Test
   void oneStateIsEnteredAndLeftWithOneCode() {
-    refused("the machine of Door cannot be told twice what to do: it has code for entering Open already; leave one of them out", () -> all.entering(Open.class, open -> {}).entering(Open.class, open -> {}));
-    refused("the machine of Door cannot be told twice what to do: it has code for leaving Open already; leave one of them out", () -> all.leaving(Open.class, open -> {}).leaving(Open.class, open -> {}));
+    refused(
+        "the machine of Door cannot be told twice what to do: it has code for entering Open already; leave one of "
+            + "them out",
+        () -> all.entering(Open.class, open -> {}).entering(Open.class, open -> {}));
+    refused(
+        "the machine of Door cannot be told twice what to do: it has code for leaving Open already; leave one of "
+            + "them out",
+        () -> all.leaving(Open.class, open -> {}).leaving(Open.class, open -> {}));
   }
 
   @Test
   void aTimeIsMoreThanZero() {
-    refused("the machine of Door cannot leave Open after PT0S: it would never be in it; give more than zero", () -> all.after(Open.class, Duration.ZERO, open -> open));
-    refused("the machine of Door cannot leave Open after PT-1S: it would never be in it; give more than zero", () -> all.after(Open.class, Duration.ofSeconds(-1), open -> open));
+    refused("the machine of Door cannot leave Open after PT0S: it would never be in it; give more than zero",
+        () -> all.after(Open.class, Duration.ZERO, open -> open));
+    refused("the machine of Door cannot leave Open after PT-1S: it would never be in it; give more than zero",
+        () -> all.after(Open.class, Duration.ofSeconds(-1), open -> open));
   }
 
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
   void whatIsOfAnotherMachineIsRefused() {
-    refused("the initial state is of java.lang.String, which is no io.fibry.fsm.House$Door", () -> Fsm.of((Class) Door.class, Event.class, "open"));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door", () -> ((Fsm) all).postpone(String.class, Lock.class));
-    refused("the message is of java.lang.String, which is no io.fibry.fsm.House$Event", () -> ((Fsm) all).postpone(Open.class, String.class));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door", () -> ((Fsm) all).entering(String.class, state -> {}));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door", () -> ((Fsm) all).after(String.class, House.AWHILE, state -> state));
+    refused("the initial state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+        () -> Fsm.of((Class) Door.class, Event.class, "open"));
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+        () -> ((Fsm) all).postpone(String.class, Lock.class));
+    refused("the message is of java.lang.String, which is no io.fibry.fsm.House$Event",
+        () -> ((Fsm) all).postpone(Open.class, String.class));
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+        () -> ((Fsm) all).entering(String.class, state -> {}));
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+        () -> ((Fsm) all).after(String.class, House.AWHILE, state -> state));
   }
 
   @Test
@@ -98,16 +119,26 @@ class FsmRulesTest {
 
   @Test
   void aMachineThatNeverLeavesItsInitialStateIsNone() {
-    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)", empty);
-    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)", empty.postpone(Closed.class, Event.class));
+    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
+        empty);
+    impossible("the machine of Door would never leave its initial state: give it transitions by on(..) or after(..)",
+        empty.postpone(Closed.class, Event.class));
   }
 
   @Test
   void aMessageThatNoStateTakesIsFoundOut() {
-    var deaf = empty.on(Closed.class, Push.class, (closed, push) -> new Open(push.by())).on(Door.class, Look.class, (any, look) -> any).on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
+    var deaf = empty.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
+        .on(Door.class, Look.class, (any, look) -> any)
+        .on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
 
-    impossible("the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: on(Door.class, Lock.class, ..)", deaf);
-    impossible("the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: on(Door.class, Lock.class, ..)", deaf.postpone(Open.class, Lock.class));
+    impossible(
+        "the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: "
+            + "on(Door.class, Lock.class, ..)",
+        deaf);
+    impossible(
+        "the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: "
+            + "on(Door.class, Lock.class, ..)",
+        deaf.postpone(Open.class, Lock.class));
   }
 
   @Test
@@ -119,14 +150,19 @@ class FsmRulesTest {
 
   @Test
   void whatIsPostponedWhereOnlyTimeLeadsOutIsFine() {
-    empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class).after(Open.class, House.AWHILE, open -> new Closed()).newActor(house.scope.anonymous());
+    empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
+        .after(Open.class, House.AWHILE, open -> new Closed()).newActor(house.scope.anonymous());
   }
 
   @Test
   void twoRulesOfWhichNoneIsMoreSpecificAreFoundOut() {
-    var unclear = all.on(Closed.class, Event.class, (closed, event) -> closed).on(Door.class, Push.class, (any, push) -> any);
+    var unclear =
+        all.on(Closed.class, Event.class, (closed, event) -> closed).on(Door.class, Push.class, (any, push) -> any);
 
-    impossible("a message of class Push has the rules on(Door, Event) and on(Closed, Event) and on(Door, Push), and none is the most specific; say what holds for that class itself", unclear);
+    impossible(
+        "a message of class Push has the rules on(Door, Event) and on(Closed, Event) and on(Door, Push), and none "
+            + "is the most specific; say what holds for that class itself",
+        unclear);
   }
 
   sealed interface Wheel permits Fast, Loud {}
@@ -138,16 +174,26 @@ class FsmRulesTest {
   void whatIsSaidTwiceOfAStateByTwoOfItsInterfacesIsFoundOut() {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
-    impossible("a state of class Spinning has two times, after(Fast, PT10S) and after(Loud, PT10S), and none is the most specific; say what holds for that class itself",
+    impossible(
+        "a state of class Spinning has two times, after(Fast, PT10S) and after(Loud, PT10S), and none is the most "
+            + "specific; say what holds for that class itself",
         wheel.after(Fast.class, House.AWHILE, fast -> fast).after(Loud.class, House.AWHILE, loud -> loud));
-    impossible("a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; say what holds for that class itself", wheel.entering(Fast.class, fast -> {}).entering(Loud.class, loud -> {}));
-    impossible("a state of class Spinning is left with code for Fast and Loud, and none is the most specific; say what holds for that class itself", wheel.leaving(Fast.class, fast -> {}).leaving(Loud.class, loud -> {}));
+    impossible(
+        "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; say "
+            + "what holds for that class itself",
+        wheel.entering(Fast.class, fast -> {}).entering(Loud.class, loud -> {}));
+    impossible(
+        "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; say what "
+            + "holds for that class itself",
+        wheel.leaving(Fast.class, fast -> {}).leaving(Loud.class, loud -> {}));
   }
 
   @Test
   void aPriorityMailboxCannotRankTheMachinesOwnMessages() {
     var ordered = house.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
-    String text = "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it another mailbox";
+    String text =
+        "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot "
+            + "rank; give it another mailbox";
 
     refused(text, () -> all.after(Open.class, House.AWHILE, open -> open).newActor(ordered));
     refused(text, () -> all.entering(Closed.class, closed -> {}).newActor(ordered));

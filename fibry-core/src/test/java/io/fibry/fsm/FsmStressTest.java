@@ -18,7 +18,10 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Senders, askers, times, failures and postponed messages all at once, on every strategy. Nothing is lost, nothing overtakes where it must not, and states are left as they were entered. */
+/**
+ * Senders, askers, times, failures and postponed messages all at once, on every strategy. Nothing
+ * is lost, nothing overtakes where it must not, and states are left as they were entered.
+ */
 @Timeout(120)
 class FsmStressTest {
   private static final int SENDERS = 3;
@@ -90,7 +93,8 @@ class FsmStressTest {
   void whateverHappensNothingIsLostAndNothingOvertakes() throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("fsm stress: -Dfibry.seed=" + seed);
-    for (var strategy : Variants.STRATEGIES.entrySet()) play(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());
+    for (var strategy : Variants.STRATEGIES.entrySet())
+      play(new SplittableRandom(seed), strategy.getKey() + ", -Dfibry.seed=" + seed, strategy.getValue());
   }
 
   private static void play(SplittableRandom random, String where, Strategy strategy) throws Exception {
@@ -103,21 +107,24 @@ class FsmStressTest {
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));
       for (var sender : senders) sender.join();
       for (var answer : answers) answer.join();
-      for (int i = 0; i < SENDERS; i++) light.ask(new Count(i)); // postponed behind all cars, or after them
+      // postponed behind all cars, or after them
+      for (int i = 0; i < SENDERS; i++) light.ask(new Count(i));
       light.close();
       int buried = (int) letters.messages().stream().filter(Car.class::isInstance).count();
       var report = scope.report();
 
       assertEquals(null, crossing.wrong, where);
       assertEquals(SENDERS * EACH, crossing.passed + buried, where);
-      assertEquals(report.sent(), report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), where);
+      assertEquals(report.sent(),
+          report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), where);
     }
     assertTrue(answers.stream().allMatch(CompletableFuture::isDone), where);
   }
 
-  private static Thread sender(Actor<Signal> light, int number, SplittableRandom random, ConcurrentLinkedQueue<CompletableFuture<Integer>> answers) {
+  private static Thread sender(Actor<Signal> light, int number, SplittableRandom random,
+      ConcurrentLinkedQueue<CompletableFuture<Integer>> answers) {
     return Thread.ofPlatform().start(() -> {
-      for (int sent = 0; sent < EACH; ) {
+      for (int sent = 0; sent < EACH;) {
         switch (random.nextInt(10)) {
           case 0 -> light.sendMessage(new Turn());
           case 1 -> answers.add(light.sendMessageReturn(new Count(number)));

@@ -42,7 +42,10 @@ class FsmTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /** The contract. On CALLER all this happens inside the calls, and what the clock sends, on the thread that moves it. */
+  /**
+   * The contract. On CALLER all this happens inside the calls, and what the clock sends, on the
+   * thread that moves it.
+   */
   @ParameterizedTest
   @MethodSource("strategies")
   void aDoorOnAnyStrategyOpensWaitsClosesLocksAndUnlocks(String strategy) {
@@ -62,7 +65,8 @@ class FsmTest {
     assertInstanceOf(IllegalStateException.class, Patience.failure(wrong)); // it was not locked yet
     assertEquals(new Open("Ada"), open);
     assertTrue(opened);
-    assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]", "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), house.seen);
+    assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]",
+        "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), house.seen);
     assertEquals(List.of(), house.letters.messages());
   }
 
@@ -102,7 +106,10 @@ class FsmTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
 
-    assertEquals("actor 'door' is in state Closed[] and does not take Unlock[code=1]; there it takes Push, Lock, Look. Say what it does by on(Closed.class, Unlock.class, ..), or postpone it", failure.getMessage());
+    assertEquals(
+        "actor 'door' is in state Closed[] and does not take Unlock[code=1]; there it takes Push, Lock, Look. Say "
+            + "what it does by on(Closed.class, Unlock.class, ..), or postpone it",
+        failure.getMessage());
   }
 
   /** W-33: the earlier library told the present state once more of an event it did not know. */
@@ -121,7 +128,8 @@ class FsmTest {
 
   @Test
   void theMostSpecificRuleCounts() {
-    var door = house.make(house.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class, Event.class, (any, event) -> new Locked(0)));
+    var door = house.make(house.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
+        Event.class, (any, event) -> new Locked(0)));
 
     door.sendMessage(new Push("Ada")); // named for Closed
     var first = door.ask(new Look());
@@ -184,7 +192,8 @@ class FsmTest {
     door.sendMessage(new Push("Ada"));
     house.clock.advance(House.AWHILE);
 
-    assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the end of the time in Open[by=Ada]"), house.seen);
+    assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the end of the time in Open[by=Ada]"),
+        house.seen);
   }
 
   @Test
@@ -203,7 +212,8 @@ class FsmTest {
     house.close();
     house = new House(Strategy.FIBER);
     var left = new AtomicInteger();
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class, any -> left.incrementAndGet()));
+    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class,
+        any -> left.incrementAndGet()));
 
     var senders = new Thread[4];
     for (int i = 0; i < senders.length; i++) senders[i] = Thread.ofPlatform().start(() -> {

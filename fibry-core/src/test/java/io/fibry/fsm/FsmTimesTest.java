@@ -118,7 +118,9 @@ class FsmTimesTest {
     house.close();
   }
 
-  /** A stale end of the time: the state was left, and entered again, while it lay in the mailbox. */
+  /**
+   * A stale end of the time: the state was left, and entered again, while it lay in the mailbox.
+   */
   @Test
   void theEndOfAnEarlierTimeIsOfNoAccount() {
     var house = new House(Strategy.FIBER);
@@ -130,7 +132,8 @@ class FsmTimesTest {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
-    house.clock.advance(House.AWHILE); // Ada's is over, and lies behind the message that lets Bob in
+    // Ada's is over, and lies behind the message that lets Bob in
+    house.clock.advance(House.AWHILE);
 
     gate.open();
     var state = door.ask(new Look());
@@ -142,7 +145,8 @@ class FsmTimesTest {
   @Test
   void whileTheCodeStaysItComesAgainAfterTheSameTime() {
     var tries = new AtomicInteger();
-    var door = house.make(house.door().after(Closed.class, House.AWHILE, closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
+    var door = house.make(house.door().after(Closed.class, House.AWHILE,
+        closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
 
     house.clock.advance(House.AWHILE.multipliedBy(2));
     var before = door.ask(new Look());
@@ -189,7 +193,10 @@ class FsmTimesTest {
     house.clock.advance(House.AWHILE);
 
     Patience.eventually(() -> house.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Closed);
-    assertTrue(house.letters.all.stream().anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")), house.letters.all::toString);
+    assertTrue(
+        house.letters.all.stream()
+            .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")),
+        house.letters.all::toString);
     house.close();
   }
 
@@ -208,7 +215,8 @@ class FsmTimesTest {
   void onTheSystemsClockItComesToo() {
     try (var scope = ActorSystem.openScope("real")) {
       var left = new CountDownLatch(1);
-      house.door().after(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind")).entering(Open.class, open -> left.countDown()).newActor(scope.anonymous());
+      house.door().after(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
+          .entering(Open.class, open -> left.countDown()).newActor(scope.anonymous());
 
       Patience.await(left);
     }

@@ -33,10 +33,13 @@ final class House implements AutoCloseable {
   final ActorScope scope;
 
   House(Strategy strategy) {
-    scope = ActorSystem.openScope("house", o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+    scope = ActorSystem.openScope("house",
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
   }
 
-  /** Everything at once: who looks is answered in any state, what is locked while it is open waits. */
+  /**
+   * Everything at once: who looks is answered in any state, what is locked while it is open waits.
+   */
   Fsm<Door, Event> door() {
     return Fsm.of(Door.class, Event.class, new Closed())
         .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))

@@ -34,7 +34,9 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a downloader promises, whatever strategy its actors have; what it refuses; what it leaves. */
+/**
+ * What a downloader promises, whatever strategy its actors have; what it refuses; what it leaves.
+ */
 @Timeout(60)
 class DownloaderContractTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
@@ -53,7 +55,9 @@ class DownloaderContractTest {
   }
 
   private static Web web() {
-    return new Web((head, out) -> out.write((head.startsWith("GET /none") ? "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()));
+    return new Web(
+        (head, out) -> out.write((head.startsWith("GET /none") ? "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"
+            : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()));
   }
 
   @ParameterizedTest
@@ -91,7 +95,8 @@ class DownloaderContractTest {
     try (var web = new Web((head, out) -> {
       asked.countDown();
       while (true) {
-        out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes()); // so that the server sees when the client is gone
+        // so that the server sees when the client is gone
+        out.write("HTTP/1.1 100 Continue\r\n\r\n".getBytes());
         java.util.concurrent.locks.LockSupport.parkNanos(20_000_000);
       }
     })) {
@@ -119,7 +124,8 @@ class DownloaderContractTest {
     })) {
       var downloader = downloader("FIBER", o -> o.withParallel(3));
 
-      IntStream.range(0, 12).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList().forEach(Patience::value);
+      IntStream.range(0, 12).mapToObj(i -> downloader.sendMessageReturn(web.uri("/" + i))).toList()
+          .forEach(Patience::value);
 
       assertEquals(3, most.get());
     }
@@ -132,14 +138,19 @@ class DownloaderContractTest {
     refused("0 downloads at once are none; give at least 1", () -> options.withParallel(0));
     refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
     refused("0 tries are none; give at least 1", () -> options.withTries(0));
-    refused("a limit of PT0S leaves no time for a download; give more than zero", () -> options.withLimit(Duration.ZERO));
+    refused("a limit of PT0S leaves no time for a download; give more than zero",
+        () -> options.withLimit(Duration.ZERO));
     refused("a back-off of PT0S is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));
-    refused("a back-off of PT2S that grows to PT1S; let the second be at least the first", () -> options.withBackOff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
+    refused("a back-off of PT2S that grows to PT1S; let the second be at least the first",
+        () -> options.withBackOff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
     assertEquals("how", assertThrows(NullPointerException.class, () -> Downloader.open(null, o -> o)).getMessage());
-    assertEquals("options", assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), null)).getMessage());
-    assertEquals("uri", assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), o -> o).ask(null)).getMessage());
+    assertEquals("options",
+        assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), null)).getMessage());
+    assertEquals("uri",
+        assertThrows(NullPointerException.class, () -> Downloader.open(scope.anonymous(), o -> o).ask(null))
+            .getMessage());
   }
 
   private static void refused(String text, Executable code) {
@@ -151,7 +162,8 @@ class DownloaderContractTest {
     try (var web = web()) {
       var longest = Duration.ofSeconds(Long.MAX_VALUE);
 
-      assertEquals("hi", downloader("FIBER", o -> o.withLimit(longest).withBackOff(longest, longest)).ask(web.uri("/")).text());
+      assertEquals("hi",
+          downloader("FIBER", o -> o.withLimit(longest).withBackOff(longest, longest)).ask(web.uri("/")).text());
     }
   }
 
@@ -169,7 +181,8 @@ class DownloaderContractTest {
 
       Patience.eventually(() -> web.open.isEmpty());
       Patience.eventually(() -> count(descriptors) <= before);
-      Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("HttpClient-")));
+      Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
+          .noneMatch(thread -> thread.getName().startsWith("HttpClient-")));
       assertTrue(LeakProbe.collected(last), "an ended downloader is kept by somebody");
     }
   }

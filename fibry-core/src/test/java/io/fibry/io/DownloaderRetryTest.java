@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When a downloader tries again, how long it waits before, and when it gives up; on a clock moved by hand. */
+/**
+ * When a downloader tries again, how long it waits before, and when it gives up; on a clock moved
+ * by hand.
+ */
 @Timeout(60)
 class DownloaderRetryTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
@@ -46,7 +49,8 @@ class DownloaderRetryTest {
       return timer;
     }
   };
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withScheduler(clock).withAskLimit(Duration.ofDays(1)).withGrace(Duration.ZERO));
+  private final ActorScope scope = ActorSystem.openScope("test",
+      o -> o.withScheduler(clock).withAskLimit(Duration.ofDays(1)).withGrace(Duration.ZERO));
 
   @AfterEach
   void close() {
@@ -60,7 +64,9 @@ class DownloaderRetryTest {
   /** Answers with these statuses, one after the other, and with the last one for ever. */
   private static Web statuses(String header, int... statuses) {
     var next = new AtomicInteger();
-    return new Web((head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(next.getAndIncrement(), statuses.length - 1)] + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
+    return new Web(
+        (head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(next.getAndIncrement(), statuses.length - 1)]
+            + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
   }
 
   /** Each rest passes once it has begun. */
@@ -124,7 +130,9 @@ class DownloaderRetryTest {
   @Test
   void theBackOffDoublesUpToItsMost() {
     try (var web = statuses("", 503)) {
-      var future = downloader(NEVER_LESS, o -> o.withTries(6).withBackOff(Duration.ofMillis(100), Duration.ofMillis(350))).sendMessageReturn(web.uri("/"));
+      var future =
+          downloader(NEVER_LESS, o -> o.withTries(6).withBackOff(Duration.ofMillis(100), Duration.ofMillis(350)))
+              .sendMessageReturn(web.uri("/"));
       passTime(future);
 
       Patience.failure(future);
@@ -137,12 +145,15 @@ class DownloaderRetryTest {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("DownloaderRetryTest -Dfibry.seed=" + seed);
     try (var web = statuses("", 503)) {
-      var future = downloader(new Random(seed), o -> o.withTries(8).withBackOff(Duration.ofMillis(100), Duration.ofMillis(100))).sendMessageReturn(web.uri("/"));
+      var future =
+          downloader(new Random(seed), o -> o.withTries(8).withBackOff(Duration.ofMillis(100), Duration.ofMillis(100)))
+              .sendMessageReturn(web.uri("/"));
       passTime(future);
 
       Patience.failure(future);
       assertEquals(7, rests.stream().distinct().count());
-      assertTrue(rests.stream().allMatch(rest -> rest.toNanos() > 50_000_000 && rest.toNanos() <= 100_000_000), () -> rests.toString());
+      assertTrue(rests.stream().allMatch(rest -> rest.toNanos() > 50_000_000 && rest.toNanos() <= 100_000_000),
+          () -> rests.toString());
     }
   }
 
@@ -175,14 +186,17 @@ class DownloaderRetryTest {
     assertEquals(Duration.ofSeconds(120), Fetch.patience(" 120 "));
     assertTrue(Fetch.patience(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
     assertEquals(Duration.ZERO, Fetch.patience(past));
-    for (var ages : List.of("9999999999", "99999999999999999999")) assertTrue(Fetch.patience(ages).compareTo(Duration.ofDays(364)) > 0, ages);
-    for (var nonsense : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663")) assertEquals(Duration.ZERO, Fetch.patience(nonsense), nonsense);
+    for (var ages : List.of("9999999999", "99999999999999999999"))
+      assertTrue(Fetch.patience(ages).compareTo(Duration.ofDays(364)) > 0, ages);
+    for (var nonsense : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
+      assertEquals(Duration.ZERO, Fetch.patience(nonsense), nonsense);
   }
 
   @Test
   void retriesAreATenthOfTheDownloadsAndTenMore() {
     try (var web = statuses("", 503)) {
-      var downloader = downloader(NEVER_LESS, o -> o.withParallel(1).withBackOff(Duration.ofMillis(1), Duration.ofMillis(1)));
+      var downloader =
+          downloader(NEVER_LESS, o -> o.withParallel(1).withBackOff(Duration.ofMillis(1), Duration.ofMillis(1)));
 
       for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
 

@@ -83,7 +83,8 @@ class DownloaderStressTest {
       if (asked.incrementAndGet() <= silentFrom) out.write(ANSWERS[0].getBytes());
       else new java.util.concurrent.CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
     }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(20)))) {
-      var downloader = Downloader.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), o -> o.withParallel(1 + random.nextInt(4)));
+      var downloader = Downloader.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)),
+          o -> o.withParallel(1 + random.nextInt(4)));
       var futures = new ArrayList<CompletableFuture<Download>>();
       for (int i = 0; i < 20; i++) futures.add(downloader.sendMessageReturn(web.uri("/" + i)));
       futures.get(random.nextInt(20)).cancel(true);

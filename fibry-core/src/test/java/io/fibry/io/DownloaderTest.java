@@ -52,7 +52,10 @@ class DownloaderTest {
 
   @Test
   void answersWhatComesInChunksOrUntilTheEnd() {
-    try (var chunks = Web.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0", "", ""); var end = Web.saying("HTTP/1.1 200 OK", "", "hello")) {
+    try (
+        var chunks =
+            Web.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0", "", "");
+        var end = Web.saying("HTTP/1.1 200 OK", "", "hello")) {
       assertEquals("hello", downloader.ask(chunks.uri("/")).text());
       assertEquals("hello", downloader.ask(end.uri("/")).text());
     }
@@ -65,13 +68,15 @@ class DownloaderTest {
 
     assertEquals("é", new Download(uri, Optional.of("text/html; Charset=\"ISO-8859-1\""), latin).text());
     assertEquals("é", new Download(uri, Optional.of("text/html"), "é".getBytes(StandardCharsets.UTF_8)).text());
-    assertEquals("é", new Download(uri, Optional.of("text/html; charset=klingon"), "é".getBytes(StandardCharsets.UTF_8)).text());
+    assertEquals("é",
+        new Download(uri, Optional.of("text/html; charset=klingon"), "é".getBytes(StandardCharsets.UTF_8)).text());
     assertEquals("é", new Download(uri, Optional.empty(), "é".getBytes(StandardCharsets.UTF_8)).text());
   }
 
   @Test
   void saysWhatItIs() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", ""); var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
+    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
+        var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
       downloader.ask(web.uri("/"));
       mine.ask(web.uri("/"));
 
@@ -82,7 +87,10 @@ class DownloaderTest {
 
   @Test
   void followsARedirectionAndSaysWhereItWasFound() {
-    try (var web = new Web((head, out) -> out.write((head.startsWith("GET /old") ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n" : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()))) {
+    try (var web = new Web((head,
+        out) -> out.write((head.startsWith("GET /old")
+            ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()))) {
       var download = downloader.ask(web.uri("/old"));
 
       assertEquals(new Download(web.uri("/new"), Optional.empty(), "hi".getBytes()), download);
@@ -91,7 +99,8 @@ class DownloaderTest {
 
   @Test
   void aRingOfRedirectionsEnds() {
-    try (var web = Web.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "", "")) {
+    try (var web =
+        Web.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "", "")) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
       assertTrue(web.heads.size() <= 6, "it followed " + web.heads.size());
@@ -123,10 +132,12 @@ class DownloaderTest {
 
   @Test
   void onlyTheWebIsDownloaded() {
-    for (var uri : new String[] {"file:///etc/passwd", "ftp://localhost/", "jar:http://localhost/x!/y", "localhost", "http:/nowhere", "mailto:me"}) {
+    for (var uri : new String[] {"file:///etc/passwd", "ftp://localhost/", "jar:http://localhost/x!/y", "localhost",
+      "http:/nowhere", "mailto:me"}) {
       var refused = assertThrows(IllegalArgumentException.class, () -> downloader.ask(URI.create(uri)));
 
-      assertEquals(uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host", refused.getMessage());
+      assertEquals(uri + " cannot be downloaded; give a URI that begins with http:// or https:// and names a host",
+          refused.getMessage());
     }
   }
 
@@ -245,7 +256,8 @@ class DownloaderTest {
   void aDownloadThatTakesTooLongIsBrokenOff() {
     var clock = new io.fibry.Clock();
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen)); var inner = scope.openScope("by hand", o -> o.withScheduler(clock))) {
+    try (var web = new Web((head, out) -> dripping(out, seen));
+        var inner = scope.openScope("by hand", o -> o.withScheduler(clock))) {
       var slow = Downloader.open(inner.anonymous(), o -> o.withLimit(Duration.ofSeconds(5)));
       var future = slow.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);
@@ -273,7 +285,10 @@ class DownloaderTest {
     }
   }
 
-  /** A byte now and then, so that the server sees when the client goes; far too few for the limit on bytes. */
+  /**
+   * A byte now and then, so that the server sees when the client goes; far too few for the limit on
+   * bytes.
+   */
   private static void dripping(OutputStream out, AtomicInteger seen) throws IOException {
     out.write("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n".getBytes());
     while (true) {

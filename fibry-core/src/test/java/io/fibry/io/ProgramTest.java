@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Programs within limits. Scripts stand for programs: the shell is the program, and its text an argument. */
+/**
+ * Programs within limits. Scripts stand for programs: the shell is the program, and its text an
+ * argument.
+ */
 @Timeout(60)
 class ProgramTest {
   private static final Path SHELL = Path.of("/bin/sh");
@@ -61,7 +64,8 @@ class ProgramTest {
 
   @Test
   void itsEnvironmentIsWhatItIsGiven() throws Exception {
-    var result = Program.at(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
+    var result =
+        Program.at(Path.of("/usr/bin/env")).withEnvironment("COLOUR", "blue").withEnvironment("SIZE", "9").run();
 
     assertEquals(List.of("COLOUR=blue", "SIZE=9"), result.text().lines().sorted().toList());
   }
@@ -90,7 +94,8 @@ class ProgramTest {
 
   @Test
   void aPoolRunsSoManyAtOnce() {
-    try (var pool = Pools.fixed(ActorSystem.anonymous(), 2).newActorWithReturn((String text) -> shell.run("-c", text).text())) {
+    try (var pool =
+        Pools.fixed(ActorSystem.anonymous(), 2).newActorWithReturn((String text) -> shell.run("-c", text).text())) {
       assertEquals("1\n", pool.ask("echo 1"));
     }
   }
@@ -117,7 +122,8 @@ class ProgramTest {
 
   @Test
   void whatRunsTooLongIsToldToEndAndKeepsWhatItWrote() throws Exception {
-    var result = shell.withLimit(Duration.ofMillis(200)).run("-c", "trap 'echo bye; exit 7' TERM; echo begun; while true; do sleep 0.01; done");
+    var result = shell.withLimit(Duration.ofMillis(200)).run("-c",
+        "trap 'echo bye; exit 7' TERM; echo begun; while true; do sleep 0.01; done");
 
     assertEquals("begun\nbye\n", result.text());
     assertEquals(7, result.exit());
@@ -159,7 +165,8 @@ class ProgramTest {
     var file = folder.resolve("child");
     var thrown = new AtomicReference<Throwable>();
     var running = Thread.ofVirtual().start(() -> {
-      thrown.set(assertThrows(CancellationException.class, () -> shell.run("-c", "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait")));
+      thrown.set(assertThrows(CancellationException.class,
+          () -> shell.run("-c", "sleep 600 & echo $! > " + file + ".new; mv " + file + ".new " + file + "; wait")));
       if (!Thread.currentThread().isInterrupted()) thrown.set(new AssertionError("the flag was not kept"));
     });
     Patience.eventually(() -> Files.exists(file));
@@ -167,7 +174,8 @@ class ProgramTest {
     running.interrupt();
     Patience.joined(running);
 
-    assertEquals("program /bin/sh was killed: the thread that waited for it was interrupted", thrown.get().getMessage());
+    assertEquals("program /bin/sh was killed: the thread that waited for it was interrupted",
+        thrown.get().getMessage());
     var child = child(file);
     Patience.eventually(() -> !lives(child));
   }
@@ -192,14 +200,16 @@ class ProgramTest {
   /** Not one that has ended and that nobody has asked how. */
   private static boolean lives(long pid) {
     try {
-      return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent() && !Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") Z ");
+      return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent()
+          && !Files.readString(Path.of("/proc/" + pid + "/stat")).contains(") Z ");
     } catch (IOException gone) {
       return false;
     }
   }
 
   private static List<Thread> threads() {
-    return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("program-")).toList();
+    return Thread.getAllStackTraces().keySet().stream().filter(thread -> thread.getName().startsWith("program-"))
+        .toList();
   }
 
   @Test
@@ -236,7 +246,9 @@ class ProgramTest {
   @Test
   void whatCannotBeRunIsRefused() {
     refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.at(Path.of("sh")));
-    refused("the program '/a.BAT' is run by a shell, which reads its arguments as it likes; give a program that is none", () -> Program.at(Path.of("/a.BAT")));
+    refused(
+        "the program '/a.BAT' is run by a shell, which reads its arguments as it likes; give a program that is none",
+        () -> Program.at(Path.of("/a.BAT")));
     refused("a limit of PT0S leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
     refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
     refused("'A=B' is no name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));

@@ -16,7 +16,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** A web server on the loopback interface that answers what a test says, one request for each connection. */
+/**
+ * A web server on the loopback interface that answers what a test says, one request for each
+ * connection.
+ */
 final class Web implements AutoCloseable {
   /** Writes the answer to one request. */
   interface Page {
@@ -68,7 +71,8 @@ final class Web implements AutoCloseable {
       heads.add(String.join("\n", head));
       page.answer(heads.getLast(), socket.getOutputStream());
       socket.shutdownOutput();
-      while (in.read() >= 0) {} // until the client is gone
+      while (in.read() >= 0) {
+      } // until the client is gone
     } catch (Exception gone) {
       // the client, or the test
     } finally {

@@ -40,7 +40,9 @@ class GuardedQueueTest {
 
       var answer = queue.offer(place("b"), true);
 
-      assertEquals(overflow == Overflow.BLOCK ? Answer.LINE : overflow == Overflow.DROP_OLDEST ? Answer.TAKEN : Answer.FULL, answer);
+      assertEquals(
+          overflow == Overflow.BLOCK ? Answer.LINE : overflow == Overflow.DROP_OLDEST ? Answer.TAKEN : Answer.FULL,
+          answer);
       assertEquals(1, queue.size());
     }
   }
@@ -180,7 +182,8 @@ class GuardedQueueTest {
 
   @Test
   void aLetterIsOpenedByWhoTakesItOrLooksAtIt() {
-    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime, (message, along) -> message + " with " + along);
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
+        (message, along) -> message + " with " + along);
 
     queue.offer(Place.letter("a", "b"), true);
 

@@ -50,10 +50,12 @@ class MailboxTest {
 
   @Test
   void withinRefusesWhereNoWaitCanBeForetold() {
-    refused("a message may wait for PT0S none could wait", () -> Mailbox.bounded(3, Overflow.REJECT).within(Duration.ZERO));
+    refused("a message may wait for PT0S none could wait",
+        () -> Mailbox.bounded(3, Overflow.REJECT).within(Duration.ZERO));
     refused("with a capacity", () -> Mailbox.unbounded().within(WAIT));
     refused("this one is priority", () -> Mailbox.priority(Comparator.<String>naturalOrder()).within(WAIT));
-    refused("this one is bounded(3, REJECT), selective", () -> Mailbox.bounded(3, Overflow.REJECT).selective().within(WAIT));
+    refused("this one is bounded(3, REJECT), selective",
+        () -> Mailbox.bounded(3, Overflow.REJECT).selective().within(WAIT));
     refused("leave out within(PT0.02S)", () -> Mailbox.bounded(3, Overflow.REJECT).within(WAIT).selective());
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.BLOCK).within(WAIT));
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.DROP_OLDEST).within(WAIT));
@@ -62,7 +64,8 @@ class MailboxTest {
 
   @Test
   void anEndlessTargetNeverRefuses() {
-    var queue = new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
+    var queue =
+        new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
     queue.offer(Place.of("a", "a"), true);
 
     assertEquals(GuardedQueue.Answer.TAKEN, queue.offer(Place.of("b", "b"), true));
@@ -77,9 +80,11 @@ class MailboxTest {
 
   @Test
   void roomIsRefusedForWhatCanNeverBeInTime() {
-    refused("takes PT0.5S is never answered within PT0.5S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
+    refused("takes PT0.5S is never answered within PT0.5S",
+        () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
     refused("cannot take PT-0.001S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
-    for (double rate : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) refused("of which " + rate + " messages", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
+    for (double rate : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY})
+      refused("of which " + rate + " messages", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
   }
 
   private static void refused(String words, Executable code) {

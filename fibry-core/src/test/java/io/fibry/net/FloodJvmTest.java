@@ -34,7 +34,8 @@ class FloodJvmTest {
       System.out.println("port " + acceptor.port());
       var in = new BufferedReader(new java.io.InputStreamReader(System.in));
       var system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-      while (in.readLine() != null) System.out.println("cpu " + TimeUnit.NANOSECONDS.toMillis(system.getProcessCpuTime()));
+      while (in.readLine() != null)
+        System.out.println("cpu " + TimeUnit.NANOSECONDS.toMillis(system.getProcessCpuTime()));
     }
   }
 
@@ -42,14 +43,17 @@ class FloodJvmTest {
   void aFloodPastTheDescriptorLimitBurnsNoProcessorAndPasses() throws Exception {
     Assumptions.assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "needs a shell that limits descriptors");
     var java = ProcessHandle.current().info().command().orElseThrow();
-    var process = new ProcessBuilder("/bin/bash", "-c", "ulimit -n " + DESCRIPTORS + "; exec \"$0\" -Xint -cp \"$1\" '" + Main.class.getName() + "'", java, System.getProperty("java.class.path")).redirectErrorStream(true).start();
+    var process = new ProcessBuilder("/bin/bash", "-c",
+        "ulimit -n " + DESCRIPTORS + "; exec \"$0\" -Xint -cp \"$1\" '" + Main.class.getName() + "'", java,
+        System.getProperty("java.class.path")).redirectErrorStream(true).start();
     try (var child = process.inputReader(); var ask = process.outputWriter()) {
       int port = Integer.parseInt(told(child, "port "));
       try (var first = new Peer(port).send("loads the classes, which takes descriptors\n")) {
         first.line();
       }
       var flood = new ArrayList<Peer>();
-      for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port)); // the rest waits in the backlog
+      // the rest waits in the backlog
+      for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
       told(child, "", "Too many open files");
       ask.write("\n");
       ask.flush();
@@ -82,7 +86,8 @@ class FloodJvmTest {
     var seen = new ArrayList<String>();
     for (var line = child.readLine(); line != null; line = child.readLine()) {
       seen.add(line);
-      if (line.startsWith(begin) && List.of(parts).stream().allMatch(line::contains)) return line.substring(begin.length());
+      if (line.startsWith(begin) && List.of(parts).stream().allMatch(line::contains))
+        return line.substring(begin.length());
     }
     throw new AssertionError("it ended without '" + begin + List.of(parts) + "': " + seen + Patience.LONG);
   }

@@ -59,7 +59,8 @@ class ForwarderTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whatComesIsPassedOnInBothDirectionsWithItsEnd(String strategy) throws Exception {
-    var forwarder = TcpAcceptor.forward(served.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0, at(echo().port()), o -> o);
+    var forwarder = TcpAcceptor.forward(served.scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
+        at(echo().port()), o -> o);
     var sent = new byte[500_000];
     new Random(1).nextBytes(sent);
     try (var peer = new Peer(forwarder.port())) {
@@ -158,7 +159,8 @@ class ForwarderTest {
   void idleIsAConnectionWhereNothingComesFromEitherSide() throws Exception {
     var clock = new Clock();
     try (var mine = new Served(o -> o.withScheduler(clock))) {
-      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()), o -> o.withIdleLimit(Duration.ofSeconds(60)).withWriteLimit(Duration.ofHours(1)));
+      var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()),
+          o -> o.withIdleLimit(Duration.ofSeconds(60)).withWriteLimit(Duration.ofHours(1)));
       try (var peer = new Peer(forwarder.port())) {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {
@@ -183,12 +185,15 @@ class ForwarderTest {
     var refused = Assertions.assertThrows(IllegalArgumentException.class, () -> forward(0, o -> o));
 
     assertTrue(refused.getMessage().contains("nothing can be passed on to port 0"), refused.getMessage());
-    assertEquals("target", Assertions.assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(served.scope.anonymous(), 0, null, o -> o)).getMessage());
+    assertEquals("target", Assertions
+        .assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(served.scope.anonymous(), 0, null, o -> o))
+        .getMessage());
   }
 
   @Test
   void aTargetWithoutAnAddressIsLookedUpForEachClient() throws Exception {
-    var forwarder = TcpAcceptor.forward(served.scope.anonymous(), 0, InetSocketAddress.createUnresolved("localhost", echo().port()), o -> o);
+    var forwarder = TcpAcceptor.forward(served.scope.anonymous(), 0,
+        InetSocketAddress.createUnresolved("localhost", echo().port()), o -> o);
     try (var peer = new Peer(forwarder.port())) {
       assertEquals("end", peer.end().rest());
     }

@@ -77,7 +77,10 @@ class FramesTest {
         peer.send(ByteBuffer.allocate(4).putInt(length).array());
 
         var refused = assertInstanceOf(ProtocolException.class, next());
-        assertTrue(refused.getMessage().matches("client /127.0.0.1:\\d+ announced a frame of " + Integer.toUnsignedString(length) + " bytes, and 100 are the most; withMaxFrame allows more"), refused.getMessage());
+        assertTrue(
+            refused.getMessage().matches("client /127.0.0.1:\\d+ announced a frame of "
+                + Integer.toUnsignedString(length) + " bytes, and 100 are the most; withMaxFrame allows more"),
+            refused.getMessage());
         peer.closed();
       }
     }
@@ -88,7 +91,8 @@ class FramesTest {
   void aLengthAloneTakesNoMemory() throws Exception {
     var acceptor = open(Integer.MAX_VALUE - 16);
     var peers = new ArrayList<Peer>();
-    for (int i = 0; i < 20; i++) peers.add(new Peer(acceptor.port()).send(ByteBuffer.allocate(14).putInt(2_000_000_000).array()).end());
+    for (int i = 0; i < 20; i++)
+      peers.add(new Peer(acceptor.port()).send(ByteBuffer.allocate(14).putInt(2_000_000_000).array()).end());
 
     for (int i = 0; i < 20; i++) assertInstanceOf(EOFException.class, next());
     peers.forEach(Peer::close);
@@ -97,7 +101,8 @@ class FramesTest {
   @Test
   void anEndWithinAFrameIsNoEnd() throws Exception {
     var acceptor = open(100);
-    for (var begun : List.of(new byte[] {0}, new byte[] {0, 0, 0}, new byte[] {0, 0, 0, 2}, new byte[] {0, 0, 0, 2, 9})) {
+    for (var begun : List.of(new byte[] {0}, new byte[] {0, 0, 0}, new byte[] {0, 0, 0, 2},
+        new byte[] {0, 0, 0, 2, 9})) {
       try (var peer = new Peer(acceptor.port()).send(begun).end()) {
         var told = assertInstanceOf(EOFException.class, next());
         assertTrue(told.getMessage().contains("ended its stream within a frame"), told.getMessage());
@@ -121,10 +126,11 @@ class FramesTest {
         all.put(frame(one));
       }
       boolean garbage = random.nextBoolean();
-      if (garbage) all.put(ByteBuffer.allocate(4).putInt(random.nextBoolean() ? 20_001 + random.nextInt(1 << 30) : -1 - random.nextInt(1 << 30)).array());
+      if (garbage) all.put(ByteBuffer.allocate(4)
+          .putInt(random.nextBoolean() ? 20_001 + random.nextInt(1 << 30) : -1 - random.nextInt(1 << 30)).array());
       try (var peer = new Peer(acceptor.port())) {
         var sent = Arrays.copyOf(all.array(), all.position());
-        for (int at = 0; at < sent.length; ) {
+        for (int at = 0; at < sent.length;) {
           int to = Math.min(sent.length, at + 1 + random.nextInt(7_000));
           peer.send(Arrays.copyOfRange(sent, at, to));
           at = to;

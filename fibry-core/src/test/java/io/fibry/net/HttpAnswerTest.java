@@ -53,11 +53,17 @@ class HttpAnswerTest {
   void headIsTheAnswerWithoutItsBody() throws IOException {
     open(routes -> routes.text("/t", exchange -> "text").stream("/s", exchange -> exchange.out().write(new byte[5])));
 
-    assertEquals("HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
-    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n", withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals(
+        "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("HEAD /t" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("HEAD /s" + HOST + "Connection: close\r\n\r\n")));
   }
 
-  /** In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like it. */
+  /**
+   * In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like
+   * it.
+   */
   @Test
   void answerThatBreaksOffDoesNotLookWholeToAnOldClient() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
@@ -83,7 +89,8 @@ class HttpAnswerTest {
       exchange.out().write(new byte[200_000]);
     }));
     try (var socket = new Socket()) {
-      socket.setReceiveBufferSize(4_096); // so that most of the answer is still at the server when it closes
+      // so that most of the answer is still at the server when it closes
+      socket.setReceiveBufferSize(4_096);
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
       var out = socket.getOutputStream();
       out.write(("GET /" + HOST + "Connection: close\r\n\r\n").getBytes(StandardCharsets.ISO_8859_1));
@@ -117,7 +124,8 @@ class HttpAnswerTest {
 
     var answer = talk("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
 
-    assertTrue(withoutDate(answer).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"), answer.substring(0, 100));
+    assertTrue(withoutDate(answer).startsWith("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\0"),
+        answer.substring(0, 100));
     assertEquals(10_000, answer.length() - answer.indexOf("\r\n\r\n") - 4);
   }
 
@@ -133,26 +141,35 @@ class HttpAnswerTest {
 
     var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
 
-    assertEquals("HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n1\r\na\r\n10\r\nbcdefghijklmnopq\r\n0\r\n\r\n", withoutDate(answer));
+    assertEquals(
+        "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\nConnection: "
+            + "close\r\n\r\n1\r\na\r\n10\r\nbcdefghijklmnopq\r\n0\r\n\r\n",
+        withoutDate(answer));
   }
 
   @Test
   void whatIsShortIsSentWithItsLength() throws IOException {
-    open(routes -> routes.stream("/s", exchange -> exchange.out().write("abc".getBytes())).stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
+    open(routes -> routes.stream("/s", exchange -> exchange.out().write("abc".getBytes()))
+        .stream("/n", exchange -> exchange.status(204)).stream("/e", exchange -> {}));
 
     assertTrue(talk("GET /s" + HOST + "Connection: close\r\n\r\n").contains("\r\nContent-Length: 3\r\n"));
-    assertEquals("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", withoutDate(talk("GET /n" + HOST + "Connection: close\r\n\r\n")));
-    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", withoutDate(talk("GET /e" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("GET /n" + HOST + "Connection: close\r\n\r\n")));
+    assertEquals("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        withoutDate(talk("GET /e" + HOST + "Connection: close\r\n\r\n")));
   }
 
   @Test
   void lengthThatWasToldIsKeptTo() throws IOException {
-    open(routes -> routes.stream("/less", exchange -> exchange.header("Content-Length", "5").out().write("abc".getBytes())).stream("/more", exchange -> {
-      exchange.header("Content-Length", "2").out().write("ab".getBytes());
-      assertThrows(IOException.class, () -> exchange.out().write('c'));
-    }));
+    open(routes -> routes
+        .stream("/less", exchange -> exchange.header("Content-Length", "5").out().write("abc".getBytes()))
+        .stream("/more", exchange -> {
+          exchange.header("Content-Length", "2").out().write("ab".getBytes());
+          assertThrows(IOException.class, () -> exchange.out().write('c'));
+        }));
 
-    assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc")); // and closed: the client sees that it is not whole
+    // and closed: the client sees that it is not whole
+    assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc"));
     assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
   }
 
@@ -193,7 +210,8 @@ class HttpAnswerTest {
       assertTrue(client.send("abc").one().endsWith("\r\n\r\nabc"));
 
       client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-      assertTrue(client.all().contains("\r\nConnection: close\r\n")); // whether the body comes after this answer nobody can know
+      // whether the body comes after this answer nobody can know
+      assertTrue(client.all().contains("\r\nConnection: close\r\n"));
     }
   }
 
@@ -201,10 +219,14 @@ class HttpAnswerTest {
   void bodyThatNobodyReadIsReadAway() throws IOException {
     open(routes -> routes.text("/", exchange -> exchange.path()));
 
-    assertEquals("200 200", RawClient.codes(talk("POST /" + HOST + "Content-Length: 60000\r\n\r\n" + "a".repeat(60_000) + RawClient.get("/"))));
-    assertEquals("200 200", RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n" + RawClient.get("/"))));
-    assertEquals("200", RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + RawClient.get("/"))));
-    assertEquals("200", RawClient.codes(talk("POST /" + HOST + "Content-Length: 70000\r\n\r\n" + "a".repeat(70_000) + RawClient.get("/"))));
+    assertEquals("200 200", RawClient
+        .codes(talk("POST /" + HOST + "Content-Length: 60000\r\n\r\n" + "a".repeat(60_000) + RawClient.get("/"))));
+    assertEquals("200 200", RawClient.codes(
+        talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n0\r\n\r\n" + RawClient.get("/"))));
+    assertEquals("200",
+        RawClient.codes(talk("POST /" + HOST + "Transfer-Encoding: chunked\r\n\r\nzz\r\n" + RawClient.get("/"))));
+    assertEquals("200", RawClient
+        .codes(talk("POST /" + HOST + "Content-Length: 70000\r\n\r\n" + "a".repeat(70_000) + RawClient.get("/"))));
   }
 
   @Test
@@ -221,7 +243,8 @@ class HttpAnswerTest {
   @Test
   void bodyThatEndsEarlyIs400() throws IOException {
     open(routes -> routes.text("/", Exchange::text));
-    for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
+    for (var sent : new String[] {"Content-Length: 3\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n3\r\nab",
+      "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"})
       try (var client = new RawClient(server.port())) {
         client.send("POST /" + HOST + sent);
         client.socket.shutdownOutput();
@@ -248,12 +271,17 @@ class HttpAnswerTest {
   @Test
   void whatCannotBeSentIsRefusedAtOnce() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
-      for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"}) assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));
-      for (var bad : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"}) assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
-      for (var bad : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"}) assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
-      for (int bad : new int[] {99, 101, 199, 600, -1}) assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
+      for (var bad : new String[] {"a\rb", "a\nb", "a\0b", "\u0100"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header("X", bad));
+      for (var bad : new String[] {"", "a b", "a:", "\u00e4", "a\r\n"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (var bad : new String[] {"Transfer-Encoding", "Connection", "Upgrade", "Content-Length"})
+        assertThrows(IllegalArgumentException.class, () -> exchange.header(bad, "x"));
+      for (int bad : new int[] {99, 101, 199, 600, -1})
+        assertThrows(IllegalArgumentException.class, () -> exchange.status(bad));
       assertThrows(NullPointerException.class, () -> exchange.header("X", null));
-      exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299).out();
+      exchange.header("Set-Cookie", "a").header("set-cookie", "b").header("X-One", "1").header("x-one", "2").status(299)
+          .out();
       assertThrows(IllegalStateException.class, () -> exchange.status(200));
     }).text("/text", exchange -> {
       assertThrows(IllegalStateException.class, exchange::out);
@@ -263,7 +291,8 @@ class HttpAnswerTest {
 
     var answer = talk("GET /" + HOST + "Connection: close\r\n\r\n");
 
-    assertTrue(answer.startsWith("HTTP/1.1 299 Success\r\n") && answer.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), answer);
+    assertTrue(answer.startsWith("HTTP/1.1 299 Success\r\n")
+        && answer.contains("\r\nSet-Cookie: a\r\nset-cookie: b\r\nx-one: 2\r\n"), answer);
     assertFalse(answer.contains("X-One"), answer);
     assertTrue(talk("GET /text" + HOST + "Connection: close\r\n\r\n").endsWith("ok"));
   }

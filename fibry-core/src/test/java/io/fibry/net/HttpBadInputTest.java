@@ -18,7 +18,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What comes over the wire and should not: each with the answer it gets, and never with a handler that sees something else than was sent. */
+/**
+ * What comes over the wire and should not: each with the answer it gets, and never with a handler
+ * that sees something else than was sent.
+ */
 @Timeout(60)
 class HttpBadInputTest {
   private static final String END = "Connection: close\r\n\r\n";
@@ -34,7 +37,8 @@ class HttpBadInputTest {
       handled.add(seen);
       return exchange.path().equals("/inject") ? exchange.header("X-Mine", "v\r\nSet-Cookie: a=b").path() : seen;
     });
-    server = HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o.withHeaderLimit(Duration.ofMillis(150)).withIdleLimit(Duration.ofMillis(150)).withBodyLimit(Duration.ofMillis(150)).withMaxBody(1_000));
+    server = HttpServer.open(ActorSystem.anonymous(), 0, routes, o -> o.withHeaderLimit(Duration.ofMillis(150))
+        .withIdleLimit(Duration.ofMillis(150)).withBodyLimit(Duration.ofMillis(150)).withMaxBody(1_000));
   }
 
   @AfterEach
@@ -63,8 +67,10 @@ class HttpBadInputTest {
         arguments("half a head", "GET / HTTP/1.1\r\nHost", "closed"),
         arguments("truncated body", POST + "Content-Length: 5\r\n\r\nabc", "closed"),
         arguments("silence", "", "closed"),
-        arguments("length and coding", POST + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"),
-        arguments("coding and length", POST + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n", "400"),
+        arguments("length and coding", POST + "Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "400"),
+        arguments("coding and length", POST + "Transfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n0\r\n\r\n",
+            "400"),
         arguments("two lengths", POST + "Content-Length: 3\r\nContent-Length: 4\r\n\r\nabc", "400"),
         arguments("one length twice", POST + "Content-Length: 3\r\nContent-Length: 3\r\n\r\nabc", "400"),
         arguments("length -1", POST + "Content-Length: -1\r\n\r\n", "400"),
@@ -76,7 +82,8 @@ class HttpBadInputTest {
         arguments("length too long", POST + "Content-Length: 1001\r\n\r\n", "413"),
         arguments("gzip, chunked", POST + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "501"),
         arguments("xchunked", POST + "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", "501"),
-        arguments("two codings", POST + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n", "400"),
+        arguments("two codings", POST + "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+            "400"),
         arguments("coding in HTTP/1.0", "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"),
         arguments("chunk size -1", chunked("-1\r\n"), "400"),
         arguments("chunk size 2^64-1", chunked("FFFFFFFFFFFFFFFF\r\n"), "400"),
@@ -167,8 +174,11 @@ class HttpBadInputTest {
         arguments("IPv6 host", "GET / HTTP/1.1\r\nHost: [::1]:80\r\n" + END, "GET / "),
         arguments("HTTP/1.0 without Host", "GET / HTTP/1.0\r\n\r\n", "GET / "),
         arguments("a length", POST + "content-LENGTH: 003\r\n" + END + "abc", "POST / abc"),
-        arguments("chunks", POST + "transfer-encoding: Chunked\r\n" + END + "3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\n", "POST / abc0123456789"),
-        arguments("chunk extensions and trailers", POST + "Transfer-Encoding: chunked\r\n" + END + "3;a=\"b\"\r\nabc\r\n1 ;c\r\nd\r\n0;x\r\nX-T: 1\r\nX-U:\r\n\r\n", "POST / abcd"));
+        arguments("chunks",
+            POST + "transfer-encoding: Chunked\r\n" + END + "3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\n",
+            "POST / abc0123456789"),
+        arguments("chunk extensions and trailers", POST + "Transfer-Encoding: chunked\r\n" + END
+            + "3;a=\"b\"\r\nabc\r\n1 ;c\r\nd\r\n0;x\r\nX-T: 1\r\nX-U:\r\n\r\n", "POST / abcd"));
   }
 
   @ParameterizedTest(name = "{0}")
@@ -181,7 +191,8 @@ class HttpBadInputTest {
   }
 
   static Stream<String> pipelined() {
-    return Stream.of("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n" + RawClient.get("/2"), POST.replace("/ ", "/1 ") + "Content-Length: 3\r\n\r\nabc" + RawClient.get("/2"),
+    return Stream.of("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n" + RawClient.get("/2"),
+        POST.replace("/ ", "/1 ") + "Content-Length: 3\r\n\r\nabc" + RawClient.get("/2"),
         POST.replace("/ ", "/1 ") + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + RawClient.get("/2"));
   }
 

@@ -23,8 +23,11 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class HttpChaosTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
-  private static final String[] REQUESTS = {"GET /t" + HOST + "\r\n", "GET /t" + HOST + "\r\nGET /s" + HOST + "\r\n", "GET /s" + HOST + "\r\n", "POST /t" + HOST + "Content-Length: 100000\r\n\r\n" + "x".repeat(100_000), "GET /e" + HOST + "\r\n",
-    "POST /t" + HOST + "Transfer-Encoding: chunked\r\n\r\n" + "5\r\nabcde\r\n".repeat(1_000) + "0\r\n\r\n", "POST /t" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n", "GET /f" + HOST + "\r\n"};
+  private static final String[] REQUESTS =
+      {"GET /t" + HOST + "\r\n", "GET /t" + HOST + "\r\nGET /s" + HOST + "\r\n", "GET /s" + HOST + "\r\n",
+        "POST /t" + HOST + "Content-Length: 100000\r\n\r\n" + "x".repeat(100_000), "GET /e" + HOST + "\r\n",
+        "POST /t" + HOST + "Transfer-Encoding: chunked\r\n\r\n" + "5\r\nabcde\r\n".repeat(1_000) + "0\r\n\r\n",
+        "POST /t" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n", "GET /f" + HOST + "\r\n"};
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final AtomicInteger inHandlers = new AtomicInteger();
@@ -67,9 +70,12 @@ class HttpChaosTest {
       clients.forEach(Patience::joined);
 
       Patience.eventually(() -> inHandlers.get() == 0 && descriptors() <= before);
-      for (int i = 0; i < 8; i++) assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/t"))), "seed " + seed);
+      for (int i = 0; i < 8; i++)
+        assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/t"))), "seed " + seed);
       server.close();
-      for (var line : logged.text().split("\n")) assertFalse(line.contains("ERROR") && !line.contains(" of GET /f was answered"), () -> "seed " + seed + ": " + line);
+      for (var line : logged.text().split("\n"))
+        assertFalse(line.contains("ERROR") && !line.contains(" of GET /f was answered"),
+            () -> "seed " + seed + ": " + line);
     }
   }
 

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every HTTP server does, whatever gives its actors a thread. On CALLER connections are served one after the other, so these tests have one at a time. */
+/**
+ * What every HTTP server does, whatever gives its actors a thread. On CALLER connections are served
+ * one after the other, so these tests have one at a time.
+ */
 @Timeout(30)
 class HttpContractTest {
   private final ActorScope scope = ActorSystem.openScope("http", o -> o);
@@ -43,7 +46,8 @@ class HttpContractTest {
   }
 
   private void open(String strategy, UnaryOperator<HttpRoutes> routes) {
-    server = HttpServer.open(scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0, routes.apply(HttpRoutes.none()), o -> o);
+    server = HttpServer.open(scope.named("web").strategy(Variants.STRATEGIES.get(strategy)), 0,
+        routes.apply(HttpRoutes.none()), o -> o);
   }
 
   private URI uri(String path) {
@@ -75,20 +79,28 @@ class HttpContractTest {
     assertEquals(200, answer.statusCode());
     assertEquals("Hällo A ä&", answer.body());
     assertEquals("text/plain; charset=utf-8", answer.headers().firstValue("content-type").orElseThrow());
-    assertEquals("" + answer.body().getBytes(StandardCharsets.UTF_8).length, answer.headers().firstValue("content-length").orElseThrow());
+    assertEquals("" + answer.body().getBytes(StandardCharsets.UTF_8).length,
+        answer.headers().firstValue("content-length").orElseThrow());
     assertTrue(answer.headers().firstValue("date").orElseThrow().endsWith(" GMT"));
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
   void handlerReadsBodyAndHeadersAndSetsStatusAndHeaders(String strategy) throws Exception {
-    open(strategy, routes -> routes.text("/", exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method() + exchange.text().toUpperCase(Locale.ROOT)));
+    open(strategy,
+        routes -> routes.text("/",
+            exchange -> exchange.status(201).header("X-Back", exchange.header("x-OUT").orElseThrow()).method()
+                + exchange.text().toUpperCase(Locale.ROOT)));
 
-    var sized = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "b").PUT(HttpRequest.BodyPublishers.ofString("sized")));
-    var chunked = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "c").POST(HttpRequest.BodyPublishers.fromPublisher(HttpRequest.BodyPublishers.ofString("chunks"))));
+    var sized =
+        send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "b").PUT(HttpRequest.BodyPublishers.ofString("sized")));
+    var chunked = send(HttpRequest.newBuilder(uri("/a")).header("X-Out", "c")
+        .POST(HttpRequest.BodyPublishers.fromPublisher(HttpRequest.BodyPublishers.ofString("chunks"))));
 
-    assertEquals(List.of("PUTSIZED", "b", 201), List.of(sized.body(), sized.headers().firstValue("x-back").orElseThrow(), sized.statusCode()));
-    assertEquals(List.of("POSTCHUNKS", "c"), List.of(chunked.body(), chunked.headers().firstValue("x-back").orElseThrow()));
+    assertEquals(List.of("PUTSIZED", "b", 201),
+        List.of(sized.body(), sized.headers().firstValue("x-back").orElseThrow(), sized.statusCode()));
+    assertEquals(List.of("POSTCHUNKS", "c"),
+        List.of(chunked.body(), chunked.headers().firstValue("x-back").orElseThrow()));
   }
 
   @ParameterizedTest
@@ -110,19 +122,25 @@ class HttpContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void failuresOfHandlersHaveTheirStatus(String strategy) throws Exception {
-    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((Object gate) -> {
-      if (gate instanceof Gate closed) closed.pass();
-      return gate;
-    });
+    var busy = scope.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn((Object gate) -> {
+          if (gate instanceof Gate closed) closed.pass();
+          return gate;
+        });
     Gate.occupy(busy);
     var stopped = scope.anonymous().newActorWithReturn((String text) -> text);
     stopped.close();
     open(strategy, routes -> routes
-        .text("/full", exchange -> { busy.sendMessage("waits"); return "" + busy.ask("one too many"); })
+        .text("/full", exchange -> {
+          busy.sendMessage("waits");
+          return "" + busy.ask("one too many");
+        })
         .text("/late", exchange -> { throw late(); })
         .text("/stopped", exchange -> stopped.ask("hello"))
         .text("/null", exchange -> null)
-        .text("/broken", exchange -> { throw new IOException("the secret"); })
+        .text("/broken", exchange -> {
+          throw new IOException("the secret");
+        })
         .text("/error", exchange -> { throw new AssertionError("the secret"); })
         .text("/deep", HttpContractTest::deep)
         .text("/good", exchange -> "good"));
@@ -135,7 +153,8 @@ class HttpContractTest {
         assertEquals(500, answer.statusCode());
         assertFalse(answer.body().contains("secret"), answer.body());
         var number = answer.body().strip().replaceAll(".* ", "");
-        assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered 500"), logged.text());
+        assertTrue(logged.text().contains("failure " + number + " of GET " + path + " was answered 500"),
+            logged.text());
       }
       assertEquals("good", get("/good").body());
     }
@@ -166,7 +185,8 @@ class HttpContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whereThereIsNoRoute404(String strategy) throws Exception {
-    open(strategy, routes -> routes.text("/a", exchange -> "short").text("/a/b", exchange -> "long " + exchange.path()));
+    open(strategy,
+        routes -> routes.text("/a", exchange -> "short").text("/a/b", exchange -> "long " + exchange.path()));
 
     var bodies = Stream.of("/a", "/a/", "/a/c", "/a/b", "/a/b/c", "/a/bc").map(path -> {
       try {
@@ -217,14 +237,17 @@ class HttpContractTest {
   @MethodSource("strategies")
   void handlerHandsOverToAnActor(String strategy) throws Exception {
     Actor<String> log = scope.anonymous().newActor((String line) -> {});
-    var shop = scope.anonymous().initialState(() -> new int[1]).newActorWithReturn((int[] orders, String what) -> what + ++orders[0]);
+    var shop = scope.anonymous().initialState(() -> new int[1])
+        .newActorWithReturn((int[] orders, String what) -> what + ++orders[0]);
     open(strategy, routes -> routes.text("/order", exchange -> {
       log.sendMessage(exchange.text());
       return shop.ask(exchange.text(), Duration.ofSeconds(5));
     }));
 
-    assertEquals("milk1", send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("milk"))).body());
-    assertEquals("tea2", send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("tea"))).body());
+    assertEquals("milk1",
+        send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("milk"))).body());
+    assertEquals("tea2",
+        send(HttpRequest.newBuilder(uri("/order")).POST(HttpRequest.BodyPublishers.ofString("tea"))).body());
   }
 
   @ParameterizedTest

@@ -35,12 +35,13 @@ class HttpEventsTest {
   private HttpServer server;
 
   private void open(String strategy) {
-    server = HttpServer.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0, HttpRoutes.none().stream("/", exchange -> {
-      made.complete(exchange.eventActor());
-      assertSame(made.join(), exchange.eventActor());
-      made.join().waitForExit();
-      returned.complete(null);
-    }), o -> o);
+    server = HttpServer.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 0,
+        HttpRoutes.none().stream("/", exchange -> {
+          made.complete(exchange.eventActor());
+          assertSame(made.join(), exchange.eventActor());
+          made.join().waitForExit();
+          returned.complete(null);
+        }), o -> o);
   }
 
   private RawClient subscribe() throws IOException {
@@ -78,7 +79,10 @@ class HttpEventsTest {
       actor.sendMessage("two\nlines\r\nand\rmore\n");
 
       var head = lines(client, 6);
-      assertTrue(head.startsWith("HTTP/1.1 200 OK\r\n") && head.contains("\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n"), head);
+      assertTrue(
+          head.startsWith("HTTP/1.1 200 OK\r\n") && head
+              .contains("\r\nContent-Type: text/event-stream\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n"),
+          head);
       assertEquals("data: one\n\ndata: two\ndata: lines\ndata: and\ndata: more\ndata: \n\n", lines(client, 8));
 
       actor.sendMessage("last");

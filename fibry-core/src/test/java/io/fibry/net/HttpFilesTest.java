@@ -61,19 +61,26 @@ class HttpFilesTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"/, text/html; charset=utf-8, <p>root</p>", "/index.html, text/html; charset=utf-8, <p>root</p>", "/sub/, text/html; charset=utf-8, <p>sub</p>", "/a%20b%C3%A4.TXT, text/plain; charset=utf-8, named",
-    "/static/sub/x.unheard, application/octet-stream, x", "/empty.css, text/css; charset=utf-8, ''", "/in.css, text/css; charset=utf-8, ''", "/static/, text/html; charset=utf-8, <p>root</p>"})
+  @CsvSource({"/, text/html; charset=utf-8, <p>root</p>", "/index.html, text/html; charset=utf-8, <p>root</p>",
+    "/sub/, text/html; charset=utf-8, <p>sub</p>", "/a%20b%C3%A4.TXT, text/plain; charset=utf-8, named",
+    "/static/sub/x.unheard, application/octet-stream, x", "/empty.css, text/css; charset=utf-8, ''",
+    "/in.css, text/css; charset=utf-8, ''", "/static/, text/html; charset=utf-8, <p>root</p>"})
   void fileIsSentWithItsTypeAndLength(String path, String type, String body) throws IOException {
     var answer = get(path);
 
     assertTrue(answer.startsWith("HTTP/1.1 200 ") && answer.endsWith("\r\n\r\n" + body), answer);
-    for (var header : new String[] {"Content-Type: " + type, "Content-Length: " + body.length(), "X-Content-Type-Options: nosniff", "Last-Modified: "}) assertTrue(answer.contains("\r\n" + header), answer);
+    for (var header : new String[] {"Content-Type: " + type, "Content-Length: " + body.length(),
+      "X-Content-Type-Options: nosniff", "Last-Modified: "}) assertTrue(answer.contains("\r\n" + header), answer);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"/none", "/none/", "/.hidden", "/.git/config", "/.git/", "/sub/../.hidden", "/out.txt", "/out/secret.txt", "/out/", "/out", "/loop", "/sub/deep/", "/index.html/", "/index.html/x", "/static/../secret.txt",
-    "/..%c0%af", "/%2e%2e/secret.txt", "/../secret.txt", "/sub/../../secret.txt", "/%2e%2e%2fsecret.txt", "/..%5csecret.txt", "/..\\secret.txt", "//..//secret.txt", "/static/%2e%2e/%2e%2e/secret.txt", "/static/../web-other/secret.txt",
-    "/%00", "/index.html%00.txt", "/.%2e/secret.txt", "/....//secret.txt", "/..;/secret.txt", "/%252e%252e/secret.txt", "/sub%2f..%2f..%2fsecret.txt", "/file:/etc/passwd", "//etc/passwd", "/~root", "/C:/x"})
+  @ValueSource(strings = {"/none", "/none/", "/.hidden", "/.git/config", "/.git/", "/sub/../.hidden", "/out.txt",
+    "/out/secret.txt", "/out/", "/out", "/loop", "/sub/deep/", "/index.html/", "/index.html/x", "/static/../secret.txt",
+    "/..%c0%af", "/%2e%2e/secret.txt", "/../secret.txt", "/sub/../../secret.txt", "/%2e%2e%2fsecret.txt",
+    "/..%5csecret.txt", "/..\\secret.txt", "//..//secret.txt", "/static/%2e%2e/%2e%2e/secret.txt",
+    "/static/../web-other/secret.txt",
+    "/%00", "/index.html%00.txt", "/.%2e/secret.txt", "/....//secret.txt", "/..;/secret.txt", "/%252e%252e/secret.txt",
+    "/sub%2f..%2f..%2fsecret.txt", "/file:/etc/passwd", "//etc/passwd", "/~root", "/C:/x"})
   void whatIsNotBelowTheRootIsNotServed(String path) throws IOException {
     var answer = get(path);
 
@@ -93,7 +100,8 @@ class HttpFilesTest {
 
   @Test
   void unchangedFileIsNotSentAgain() throws IOException {
-    Files.setLastModifiedTime(folder.resolve("web/index.html"), FileTime.from(Instant.parse("2026-01-02T03:04:05.678Z")));
+    Files.setLastModifiedTime(folder.resolve("web/index.html"),
+        FileTime.from(Instant.parse("2026-01-02T03:04:05.678Z")));
 
     assertTrue(get("/").contains("\r\nLast-Modified: Fri, 02 Jan 2026 03:04:05 GMT\r\n"));
     assertEquals("304", known("Fri, 02 Jan 2026 03:04:05 GMT"));
@@ -102,7 +110,8 @@ class HttpFilesTest {
   }
 
   private String known(String date) throws IOException {
-    var answer = RawClient.talk(server.port(), "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nIf-Modified-Since: " + date + "\r\n\r\n");
+    var answer = RawClient.talk(server.port(),
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nIf-Modified-Since: " + date + "\r\n\r\n");
     assertEquals(answer.startsWith("HTTP/1.1 200"), answer.endsWith("root</p>"), answer);
     return RawClient.codes(answer);
   }

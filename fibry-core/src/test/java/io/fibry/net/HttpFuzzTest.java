@@ -20,19 +20,34 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Any bytes at any split: an answer or a close, never a failure of the server, and never another request than a second reader finds. */
+/**
+ * Any bytes at any split: an answer or a close, never a failure of the server, and never another
+ * request than a second reader finds.
+ */
 @Timeout(60)
 class HttpFuzzTest {
-  private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n", "GET /a/b/../c%20d?e=f&g HTTP/1.1\r\nHost: a.b:80\r\nX-Y: z\r\nAccept: */*\r\n\r\n", "POST /x HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\nabc",
-    "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na",
+  private static final String[] SEEDS = {"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+    "GET /a/b/../c%20d?e=f&g HTTP/1.1\r\nHost: a.b:80\r\nX-Y: z\r\nAccept: */*\r\n\r\n",
+    "POST /x HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 3\r\n\r\nabc",
+    "PUT /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n",
+    "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\na",
     "HEAD http://a/x/./y HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"};
-  private static final String[] PIECES = {"\r", "\n", "\r\n", "\r\n\r\n", "\0", " ", "\t", ":", "%", "%2e", "%2F", "%00", "..", "/", "//", "/../", "\\", "?", "#", "*", "+", "-", ",", ";", "\u0080", "\u00ff", "0", "9999999999999999999", "Host: b\r\n",
-    "Content-Length: 3\r\n", "Content-Length: 4\r\n", "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: identity\r\n", "Connection: close\r\n", "X:\r\n", " folded\r\n", "HTTP/1.1", "HTTP/2.0", "http://a", "GET", "chunked", "x".repeat(300)};
+  private static final String[] PIECES =
+      {"\r", "\n", "\r\n", "\r\n\r\n", "\0", " ", "\t", ":", "%", "%2e", "%2F", "%00", "..", "/", "//", "/../", "\\",
+        "?", "#", "*", "+", "-", ",", ";", "\u0080", "\u00ff", "0", "9999999999999999999", "Host: b\r\n",
+        "Content-Length: 3\r\n", "Content-Length: 4\r\n", "Transfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: identity\r\n", "Connection: close\r\n", "X:\r\n", " folded\r\n", "HTTP/1.1", "HTTP/2.0",
+        "http://a", "GET", "chunked", "x".repeat(300)};
 
   private static final String TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
-  private static final Pattern REQUEST = Pattern.compile("(?:\r\n)?(" + TOKEN + ") ([\\x21-\\x7e]+) HTTP/1\\.([01])\r\n((?:" + TOKEN + ":[\\t\\x20-\\x7e\\x80-\\xff]*\r\n)*)\r\n", Pattern.DOTALL);
+  private static final Pattern REQUEST =
+      Pattern.compile("(?:\r\n)?(" + TOKEN + ") ([\\x21-\\x7e]+) HTTP/1\\.([01])\r\n((?:" + TOKEN
+          + ":[\\t\\x20-\\x7e\\x80-\\xff]*\r\n)*)\r\n", Pattern.DOTALL);
   private static final String SEGMENTS = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*";
-  private static final Pattern TARGET = Pattern.compile("(?:http://(" + "[^/?]+" + "))?(/" + SEGMENTS + ")?(?:\\?((?:[\\x21\\x22\\x24\\x26-\\x7e]|%[0-9A-Fa-f]{2})*))?", Pattern.CASE_INSENSITIVE);
+  private static final Pattern TARGET = Pattern.compile(
+      "(?:http://(" + "[^/?]+" + "))?(/" + SEGMENTS + ")?(?:\\?((?:[\\x21\\x22\\x24\\x26-\\x7e]|%[0-9A-Fa-f]{2})*))?",
+      Pattern.CASE_INSENSITIVE);
   private static final Pattern HOST = Pattern.compile("(?:\\[[0-9A-Fa-f:.]*\\]|[A-Za-z0-9._~-]+)(?::[0-9]{0,5})?");
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
@@ -86,7 +101,9 @@ class HttpFuzzTest {
   /** The same by patterns, without a thought for speed; empty: no request. */
   private static String theirs(String sent) {
     var request = REQUEST.matcher(sent);
-    if (!request.lookingAt() || !List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS").contains(request.group(1))) return "";
+    if (!request.lookingAt()
+        || !List.of("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS").contains(request.group(1)))
+      return "";
     var hosts = new ArrayList<String>();
     var lengths = new ArrayList<String>();
     var codings = new ArrayList<String>();
@@ -100,16 +117,22 @@ class HttpFuzzTest {
       if (name.equalsIgnoreCase("transfer-encoding")) codings.add(value);
       if (name.equalsIgnoreCase("expect") && http11 && !value.equalsIgnoreCase("100-continue")) return "";
     }
-    if (hosts.size() > 1 || hosts.isEmpty() && http11 || !hosts.isEmpty() && !HOST.matcher(hosts.getFirst()).matches()) return "";
-    if (codings.size() + lengths.size() > 1 || !codings.isEmpty() && (!http11 || !codings.getFirst().equalsIgnoreCase("chunked"))) return "";
+    if (hosts.size() > 1 || hosts.isEmpty() && http11 || !hosts.isEmpty() && !HOST.matcher(hosts.getFirst()).matches())
+      return "";
+    if (codings.size() + lengths.size() > 1
+        || !codings.isEmpty() && (!http11 || !codings.getFirst().equalsIgnoreCase("chunked")))
+      return "";
     if (!lengths.isEmpty() && !lengths.getFirst().matches("[0-9]{1,18}")) return "";
     long length = !codings.isEmpty() ? -1 : lengths.isEmpty() ? 0 : Long.parseLong(lengths.getFirst());
     if (length > 1 << 20) return "";
     var target = TARGET.matcher(request.group(2));
     if (!target.matches() || target.group(1) == null && target.group(2) == null) return "";
-    if (target.group(1) != null && (!HOST.matcher(target.group(1)).matches() || !hosts.isEmpty() && !hosts.getFirst().replaceAll(":80$", "").equalsIgnoreCase(target.group(1).replaceAll(":80$", "")))) return "";
+    if (target.group(1) != null && (!HOST.matcher(target.group(1)).matches() || !hosts.isEmpty()
+        && !hosts.getFirst().replaceAll(":80$", "").equalsIgnoreCase(target.group(1).replaceAll(":80$", ""))))
+      return "";
     var path = path(target.group(2) == null ? "/" : target.group(2));
-    return path == null ? "" : request.group(1) + " " + path + " " + http11 + " " + length + " " + (sent.length() - request.end());
+    return path == null ? ""
+        : request.group(1) + " " + path + " " + http11 + " " + length + " " + (sent.length() - request.end());
   }
 
   private static String path(String raw) {
@@ -148,13 +171,18 @@ class HttpFuzzTest {
   @Test
   void anyBytesAtAnySplitAreAnsweredOrTheConnectionIsClosed() throws IOException {
     try (ActorScope scope = ActorSystem.openScope("fuzz", o -> o); var logged = new Logged()) {
-      var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> exchange.method() + exchange.text()), o -> o.withHeaderLimit(Duration.ofMillis(300)).withIdleLimit(Duration.ofMillis(300)).withBodyLimit(Duration.ofMillis(300)));
+      var server = HttpServer.open(scope.anonymous(), 0,
+          HttpRoutes.none().text("/", exchange -> exchange.method() + exchange.text()),
+          o -> o.withHeaderLimit(Duration.ofMillis(300)).withIdleLimit(Duration.ofMillis(300))
+              .withBodyLimit(Duration.ofMillis(300)));
       long end = System.nanoTime() + 2_000_000_000L;
       while (System.nanoTime() < end) {
         var sent = mutated() + (random.nextBoolean() ? mutated() : "");
         var answer = talk(server.port(), sent);
 
-        assertFalse(!answer.isEmpty() && RawClient.codes(answer).isEmpty() && !answer.startsWith("HTTP/1.1 100 Continue\r\n"), () -> "seed " + seed + ": " + sent + " was answered " + answer);
+        assertFalse(
+            !answer.isEmpty() && RawClient.codes(answer).isEmpty() && !answer.startsWith("HTTP/1.1 100 Continue\r\n"),
+            () -> "seed " + seed + ": " + sent + " was answered " + answer);
       }
       server.close();
 

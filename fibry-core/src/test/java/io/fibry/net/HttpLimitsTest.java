@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Nobody takes longer, sends more or is more than he may. Time stands still but where a test moves it. */
+/**
+ * Nobody takes longer, sends more or is more than he may. Time stands still but where a test moves
+ * it.
+ */
 @Timeout(40)
 class HttpLimitsTest {
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
@@ -72,7 +75,9 @@ class HttpLimitsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n", POST + "Content-Length: 3\r\n\r\nab", POST + "Transfer-Encoding: chunked\r\n\r\n3\r\n"})
+  @ValueSource(
+      strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n",
+        POST + "Content-Length: 3\r\n\r\nab", POST + "Transfer-Encoding: chunked\r\n\r\n3\r\n"})
   void whoSendsNoMoreIsCutOff(String sent) throws IOException {
     open(routes -> routes.text("/", Exchange::text), o -> o);
     try (var client = new RawClient(server.port())) {
@@ -86,7 +91,8 @@ class HttpLimitsTest {
 
   @Test
   void headMayTakeItsTimeAndNoMore() throws Exception {
-    open(routes -> routes.text("/", Exchange::text), o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
+    open(routes -> routes.text("/", Exchange::text),
+        o -> o.withHeaderLimit(Duration.ofSeconds(10)).withIdleLimit(Duration.ofHours(1)));
     try (var client = new RawClient(server.port())) {
       var all = all(client);
       var stopped = new CompletableFuture<Void>();
@@ -102,7 +108,8 @@ class HttpLimitsTest {
       stopped.complete(null);
       Patience.joined(drip);
 
-      assertTrue(all.join().isEmpty() || all.join().startsWith("HTTP/1.1 431 "), all.join()); // whichever limit was first
+      // whichever limit was first
+      assertTrue(all.join().isEmpty() || all.join().startsWith("HTTP/1.1 431 "), all.join());
     }
   }
 
@@ -122,7 +129,8 @@ class HttpLimitsTest {
 
       until(failure);
 
-      assertTrue(failure.join().getMessage().contains("did not take what was written to it within PT5S"), failure.join().toString());
+      assertTrue(failure.join().getMessage().contains("did not take what was written to it within PT5S"),
+          failure.join().toString());
     }
   }
 
@@ -140,7 +148,8 @@ class HttpLimitsTest {
       var busy = RawClient.talk(server.port(), RawClient.get("/"));
       gate.open();
 
-      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n") && busy.contains("\r\nConnection: close\r\n"), busy);
+      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n")
+          && busy.contains("\r\nConnection: close\r\n"), busy);
       assertTrue(first.all().endsWith("waited"));
       assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
     }
@@ -182,7 +191,8 @@ class HttpLimitsTest {
       first.send(RawClient.get("/"));
       Patience.await(gate.entered);
 
-      assertEquals("503", RawClient.codes(RawClient.talk(server.port(), POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")));
+      assertEquals("503",
+          RawClient.codes(RawClient.talk(server.port(), POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")));
     }
   }
 
@@ -223,7 +233,8 @@ class HttpLimitsTest {
       try (var client = new RawClient(server.port())) {
         client.send(POST + "Content-Length: 800000\r\n\r\n");
         assertTrue(client.one().startsWith("HTTP/1.1 413 "));
-        for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]); // fails, had the server closed with the answer
+        // fails, had the server closed with the answer
+        for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]);
       }
     }
   }
@@ -367,15 +378,22 @@ class HttpLimitsTest {
 
   @Test
   void optionsThatCannotBeAreRefused() {
-    for (UnaryOperator<HttpOptions> bad : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(Duration.ZERO), o -> o.withBodyLimit(Duration.ofSeconds(-1)), o -> o.withWriteLimit(Duration.ZERO), o -> o.withIdleLimit(Duration.ZERO),
-        o -> o.withDrainLimit(Duration.ofMillis(-1)), o -> o.withMaxBody(-1), o -> o.withMaxHeaders(255), o -> o.withMaxUri(15), o -> o.withMaxExchanges(0), o -> o.withMaxExchanges(1_000_001))) {
+    for (UnaryOperator<HttpOptions> bad : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(Duration.ZERO),
+        o -> o.withBodyLimit(Duration.ofSeconds(-1)), o -> o.withWriteLimit(Duration.ZERO),
+        o -> o.withIdleLimit(Duration.ZERO),
+        o -> o.withDrainLimit(Duration.ofMillis(-1)), o -> o.withMaxBody(-1), o -> o.withMaxHeaders(255),
+        o -> o.withMaxUri(15), o -> o.withMaxExchanges(0), o -> o.withMaxExchanges(1_000_001))) {
       var refused = assertThrows(IllegalArgumentException.class, () -> bad.apply(HttpOptions.DEFAULT));
       assertTrue(refused.getMessage().contains("give"), refused.getMessage());
     }
-    for (UnaryOperator<HttpOptions> none : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(null), o -> o.withDrainLimit(null), o -> o.withAddress(null))) assertThrows(NullPointerException.class, () -> none.apply(HttpOptions.DEFAULT));
+    for (UnaryOperator<HttpOptions> none : List.<UnaryOperator<HttpOptions>>of(o -> o.withHeaderLimit(null),
+        o -> o.withDrainLimit(null), o -> o.withAddress(null)))
+      assertThrows(NullPointerException.class, () -> none.apply(HttpOptions.DEFAULT));
     assertThrows(NullPointerException.class, () -> HttpServer.open(scope.anonymous(), 0, HttpRoutes.none(), o -> null));
-    for (var bad : new String[] {"", "a", "/a/", "//", "/a//b", "/a/../b", "/.", "/a?b", "/a\n"}) assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(bad, exchange -> ""), bad);
-    assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text("/a", exchange -> "").stream("/a", exchange -> {}));
+    for (var bad : new String[] {"", "a", "/a/", "//", "/a//b", "/a/../b", "/.", "/a?b", "/a\n"})
+      assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().text(bad, exchange -> ""), bad);
+    assertThrows(IllegalArgumentException.class,
+        () -> HttpRoutes.none().text("/a", exchange -> "").stream("/a", exchange -> {}));
     assertThrows(IllegalArgumentException.class, () -> HttpRoutes.none().files("/a", Path.of("/no/such/folder")));
   }
 }

@@ -61,7 +61,8 @@ class LineActorTest {
       connected.complete(connection);
       connection.getInputStream().read();
     };
-    var acceptor = TcpAcceptor.open(served.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
+    var acceptor =
+        TcpAcceptor.open(served.scope.named("chat").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
       var senders = new ArrayList<Thread>();
@@ -140,13 +141,17 @@ class LineActorTest {
       var line = "x".repeat(99_999);
 
       int sent = 0;
-      while (client.sendMessage(line)) if (++sent == 10_000) break; // the client reads nothing, and the system's buffers are not that large
+      // the client reads nothing, and the system's buffers are not that large
+      while (client.sendMessage(line)) if (++sent == 10_000) break;
 
       assertTrue(sent < 10_000);
       Patience.ended(client);
-      Patience.eventually(() -> served.letters.all.size() >= 100); // more than any system's buffer had waited
-      var causes = served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
-      assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 30000000 bytes unsent")), causes.toString());
+      // more than any system's buffer had waited
+      Patience.eventually(() -> served.letters.all.size() >= 100);
+      var causes =
+          served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
+      assertTrue(causes.stream().anyMatch(text -> text.contains("left more than 30000000 bytes unsent")),
+          causes.toString());
       assertTrue(served.letters.all.stream().allMatch(letter -> letter.message().equals(line)));
       peer.closed();
     }
@@ -179,7 +184,8 @@ class LineActorTest {
 
       assertEquals("nine", peer.line());
       var cause = served.letters.all.getFirst().cause().orElseThrow();
-      assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"), cause.getMessage());
+      assertTrue(cause.getMessage().contains("a message of 13 bytes cannot be sent where 10 may be unsent"),
+          cause.getMessage());
     }
   }
 
@@ -188,7 +194,8 @@ class LineActorTest {
     var acceptor = open(o -> o.withMaxUnsent(100_000));
     try (var peer = new Peer(acceptor.port())) {
       var connection = of(connected);
-      var blocked = new Thread(() -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
+      var blocked = new Thread(
+          () -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
       blocked.start(); // the client reads nothing
       var client = connection.lineActor();
 

@@ -36,7 +36,8 @@ class LinesTest {
   }
 
   /** What the handler makes of what is sent in these pieces. */
-  private Object given(Handler.Returning<TcpConnection, Object> handler, UnaryOperator<TcpOptions> options, byte[]... pieces) {
+  private Object given(Handler.Returning<TcpConnection, Object> handler, UnaryOperator<TcpOptions> options,
+      byte[]... pieces) {
     var seen = new CompletableFuture<Object>();
     var acceptor = served.open(connection -> {
       try {
@@ -81,15 +82,20 @@ class LinesTest {
   @Test
   void itIsUtf8AndWhatIsMalformedIsReplaced() {
     assertEquals(List.of("äöü€😀"), lines("äöü€😀"));
-    assertEquals(List.of("a\ufffdb", "c"), given(LinesTest::all, same -> same, new byte[] {'a', (byte) 0xff}, new byte[] {'b', '\n', 'c'}));
+    assertEquals(List.of("a\ufffdb", "c"),
+        given(LinesTest::all, same -> same, new byte[] {'a', (byte) 0xff}, new byte[] {'b', '\n', 'c'}));
   }
 
   @Test
   void aLineThatIsTooLongIsRefusedWithItsLimit() {
-    var refused = assertInstanceOf(UncheckedIOException.class, given(LinesTest::all, o -> o.withMaxFrame(10_000), bytes("x".repeat(10_001))));
+    var refused = assertInstanceOf(UncheckedIOException.class,
+        given(LinesTest::all, o -> o.withMaxFrame(10_000), bytes("x".repeat(10_001))));
 
     assertInstanceOf(ProtocolException.class, refused.getCause());
-    assertTrue(refused.getMessage().matches("client /127.0.0.1:\\d+ sent a line longer than 10000 bytes; withMaxFrame allows more"), refused.getMessage());
+    assertTrue(
+        refused.getMessage()
+            .matches("client /127.0.0.1:\\d+ sent a line longer than 10000 bytes; withMaxFrame allows more"),
+        refused.getMessage());
     assertEquals(0, served.letters.all.size());
   }
 
@@ -115,7 +121,9 @@ class LinesTest {
 
   @Test
   void linesAndBytesMayBeMixed() {
-    var seen = given(connection -> connection.lines().iterator().next() + new String(connection.getInputStream().readNBytes(3)) + all(connection), same -> same, bytes("head\nabc\ntail"));
+    var seen =
+        given(connection -> connection.lines().iterator().next() + new String(connection.getInputStream().readNBytes(3))
+            + all(connection), same -> same, bytes("head\nabc\ntail"));
 
     assertEquals("headabc[, tail]", seen);
   }
@@ -146,9 +154,10 @@ class LinesTest {
         case 1 -> '\r';
         default -> 'a' + random.nextInt(26);
       });
-      if (round % 3 == 0) Arrays.fill(sent, sent.length / 3, sent.length / 2, (byte) 'l'); // a long one
+      // a long one
+      if (round % 3 == 0) Arrays.fill(sent, sent.length / 3, sent.length / 2, (byte) 'l');
       var pieces = new ArrayList<byte[]>();
-      for (int at = 0; at < sent.length; ) {
+      for (int at = 0; at < sent.length;) {
         int to = Math.min(sent.length, at + 1 + random.nextInt(round % 2 == 0 ? 100 : 5_000));
         pieces.add(Arrays.copyOfRange(sent, at, to));
         at = to;
@@ -156,7 +165,8 @@ class LinesTest {
 
       var seen = given(LinesTest::all, same -> same, pieces.toArray(byte[][]::new));
 
-      var expected = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(sent), StandardCharsets.UTF_8)).lines().toList();
+      var expected = new BufferedReader(new InputStreamReader(new ByteArrayInputStream(sent), StandardCharsets.UTF_8))
+          .lines().toList();
       assertEquals(expected, seen, "-Dfibry.seed=" + seed);
     }
   }

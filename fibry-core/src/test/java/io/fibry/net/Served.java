@@ -18,7 +18,8 @@ public final class Served implements AutoCloseable {
   }
 
   public Served(UnaryOperator<ActorScope.Options> options) {
-    scope = ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
+    scope =
+        ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
   }
 
   public TcpAcceptor open(Handler<TcpConnection> handler) {

@@ -59,10 +59,14 @@ class TcpAcceptorTest {
     try (var taken = new ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress())) {
       var how = served.scope.named("server");
 
-      var refused = assertThrows(UncheckedIOException.class, () -> TcpAcceptor.open(how, taken.getLocalPort(), TcpAcceptorTest::answer, o -> o));
+      var refused = assertThrows(UncheckedIOException.class,
+          () -> TcpAcceptor.open(how, taken.getLocalPort(), TcpAcceptorTest::answer, o -> o));
 
       assertInstanceOf(BindException.class, refused.getCause());
-      assertTrue(refused.getMessage().matches("cannot listen on localhost/127.0.0.1:" + taken.getLocalPort() + ": Address already in use.*; end what listens there already, or choose another port or address \\(port 0: any that is free\\)"), refused.getMessage());
+      assertTrue(refused.getMessage().matches("cannot listen on localhost/127.0.0.1:" + taken.getLocalPort()
+          + ": Address already in use.*; end what listens there already, or choose another port or address "
+          + "\\(port 0: any that is free\\)"),
+          refused.getMessage());
       answers(TcpAcceptor.open(how, 0, TcpAcceptorTest::answer, o -> o).port());
     }
   }
@@ -75,27 +79,45 @@ class TcpAcceptorTest {
       port = free.getLocalPort();
     }
 
-    assertThrows(IllegalArgumentException.class, () -> TcpAcceptor.open(served.scope.named("server"), port, TcpAcceptorTest::answer, o -> o));
+    assertThrows(IllegalArgumentException.class,
+        () -> TcpAcceptor.open(served.scope.named("server"), port, TcpAcceptorTest::answer, o -> o));
 
     TcpAcceptor.open(served.scope.anonymous(), port, TcpAcceptorTest::answer, o -> o).close();
   }
 
   @Test
   void badInputIsRefusedWithWhatToDo() {
-    refused("there is no port 65536; give 1 to 65535, or 0 for any that is free", () -> TcpAcceptor.open(served.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
-    refused("there is no port -1; give 1 to 65535, or 0 for any that is free", () -> TcpAcceptor.open(served.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
+    refused("there is no port 65536; give 1 to 65535, or 0 for any that is free",
+        () -> TcpAcceptor.open(served.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
+    refused("there is no port -1; give 1 to 65535, or 0 for any that is free",
+        () -> TcpAcceptor.open(served.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
     option("max connections of 0 let nothing through; give 1 or more", o -> o.withMaxConnections(0));
     option("a max frame of 0 let nothing through; give 1 or more", o -> o.withMaxFrame(0));
     option("a max unsent of -5 let nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
-    option("an idle limit of PT0S leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none", o -> o.withIdleLimit(Duration.ZERO));
-    option("a total limit of PT-1S leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none", o -> o.withTotalLimit(Duration.ofSeconds(-1)));
-    option("a write limit of PT0S leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none", o -> o.withWriteLimit(Duration.ZERO));
+    option(
+        "an idle limit of PT0S leaves no time for anything; give more than zero, or "
+            + "ChronoUnit.FOREVER.getDuration() for none",
+        o -> o.withIdleLimit(Duration.ZERO));
+    option(
+        "a total limit of PT-1S leaves no time for anything; give more than zero, or "
+            + "ChronoUnit.FOREVER.getDuration() for none",
+        o -> o.withTotalLimit(Duration.ofSeconds(-1)));
+    option(
+        "a write limit of PT0S leaves no time for anything; give more than zero, or "
+            + "ChronoUnit.FOREVER.getDuration() for none",
+        o -> o.withWriteLimit(Duration.ZERO));
     option("a drain limit of PT-1S lies in the past; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
-    assertEquals("address", assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> o.withAddress(null))).getMessage());
+    assertEquals("address",
+        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
+            .getMessage());
     assertEquals("handler", assertThrows(NullPointerException.class, () -> served.open(null)).getMessage());
-    assertEquals("options", assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, null)).getMessage());
-    assertEquals("how", assertThrows(NullPointerException.class, () -> TcpAcceptor.open(null, 0, TcpAcceptorTest::answer, o -> o)).getMessage());
-    assertEquals("the changed options", assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> null)).getMessage());
+    assertEquals("options",
+        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, null)).getMessage());
+    assertEquals("how",
+        assertThrows(NullPointerException.class, () -> TcpAcceptor.open(null, 0, TcpAcceptorTest::answer, o -> o))
+            .getMessage());
+    assertEquals("the changed options",
+        assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> null)).getMessage());
   }
 
   private void option(String text, UnaryOperator<TcpOptions> options) {
@@ -111,15 +133,16 @@ class TcpAcceptorTest {
   @Test
   void whateverAHandlerThrowsClosesItsConnectionAndFreesItsPermit() {
     var tries = new AtomicInteger();
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 0, connection -> {
-      switch (tries.incrementAndGet()) {
-        case 1 -> throw new IOException("not the connection's");
-        case 2 -> throw new AssertionError("an error");
-        case 3 -> overflow(0);
-        case 4 -> throw new InterruptedException("thrown, not interrupted");
-        default -> answer(connection);
-      }
-    }, o -> o.withMaxConnections(1));
+    var acceptor =
+        TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 0, connection -> {
+          switch (tries.incrementAndGet()) {
+            case 1 -> throw new IOException("not the connection's");
+            case 2 -> throw new AssertionError("an error");
+            case 3 -> overflow(0);
+            case 4 -> throw new InterruptedException("thrown, not interrupted");
+            default -> answer(connection);
+          }
+        }, o -> o.withMaxConnections(1));
 
     for (int i = 0; i < 4; i++) {
       try (var peer = new Peer(acceptor.port())) {
@@ -138,9 +161,10 @@ class TcpAcceptorTest {
   @Test
   void aPolicyThatTriesAgainFailsWithWhatWasThrownFirst() {
     var tries = new AtomicInteger();
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), 0, connection -> {
-      throw new IllegalStateException("try " + tries.incrementAndGet());
-    }, o -> o);
+    var acceptor = TcpAcceptor
+        .open(served.scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(3).withoutLog()), 0, connection -> {
+          throw new IllegalStateException("try " + tries.incrementAndGet());
+        }, o -> o);
 
     try (var peer = new Peer(acceptor.port())) {
       assertEquals("", peer.rest());
@@ -154,7 +178,8 @@ class TcpAcceptorTest {
   void anExecutorThatIsShutDownLeavesNoConnectionOpen() {
     var executor = Executors.newSingleThreadExecutor();
     executor.shutdown();
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.on(executor)), 0, TcpAcceptorTest::answer, o -> o.withMaxConnections(1));
+    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(Strategy.on(executor)), 0,
+        TcpAcceptorTest::answer, o -> o.withMaxConnections(1));
 
     for (int i = 0; i < 3; i++) {
       try (var peer = new Peer(acceptor.port())) {
@@ -168,7 +193,8 @@ class TcpAcceptorTest {
 
   @Test
   void aConversationThatNeverGetsAThreadEndsWithTheAcceptor() {
-    var acceptor = TcpAcceptor.open(served.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
+    var acceptor =
+        TcpAcceptor.open(served.scope.anonymous().strategy(activation -> {}), 0, TcpAcceptorTest::answer, o -> o);
     try (var peer = new Peer(acceptor.port())) {
       Patience.eventually(() -> acceptor.connections().size() == 1);
 
@@ -211,7 +237,8 @@ class TcpAcceptorTest {
   void waitingForItInAConversationIsARing() {
     var seen = new CompletableFuture<Throwable>();
     var open = new CompletableFuture<TcpAcceptor>();
-    open.complete(served.open(connection -> seen.complete(assertThrows(AskCycleException.class, () -> open.join().waitForExit()))));
+    open.complete(served
+        .open(connection -> seen.complete(assertThrows(AskCycleException.class, () -> open.join().waitForExit()))));
 
     try (var peer = new Peer(open.join().port())) {
       assertInstanceOf(AskCycleException.class, Patience.value(seen));
@@ -236,7 +263,8 @@ class TcpAcceptorTest {
 
       assertEquals(List.of(), served.letters.all);
       assertTrue(log.text().lines().count() <= 1, log.text());
-      assertTrue(log.text().contains("conversations ended by their clients, or by a limit: 1 since this was last said"), log.text());
+      assertTrue(log.text().contains("conversations ended by their clients, or by a limit: 1 since this was last said"),
+          log.text());
     }
   }
 
@@ -263,7 +291,8 @@ class TcpAcceptorTest {
     try (var peer = new Peer(acceptor.port()).send("last\n").end()) {
       assertTrue(peer.rest().contains("last\n"), "-Dfibry.seed=" + seed);
     }
-    assertEquals(List.of(), served.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList());
+    assertEquals(List.of(),
+        served.letters.all.stream().filter(letter -> letter.message() instanceof TcpConnection).toList());
   }
 
   @Test
@@ -329,10 +358,12 @@ class TcpAcceptorTest {
   @Test
   void itListensOnTheLoopbackAddressUnlessTold() {
     var here = served.open(TcpAcceptorTest::answer);
-    var everywhere = served.open(TcpAcceptorTest::answer, o -> o.withAddress(new java.net.InetSocketAddress(0).getAddress()));
+    var everywhere =
+        served.open(TcpAcceptorTest::answer, o -> o.withAddress(new java.net.InetSocketAddress(0).getAddress()));
 
     assertTrue(here.toString().contains("on localhost/127.0.0.1:" + here.port()), here.toString());
-    assertTrue(everywhere.toString().contains("0.0.0.0") || everywhere.toString().contains("::"), everywhere.toString());
+    assertTrue(everywhere.toString().contains("0.0.0.0") || everywhere.toString().contains("::"),
+        everywhere.toString());
     answers(everywhere.port());
   }
 }

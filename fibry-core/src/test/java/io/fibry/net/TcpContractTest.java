@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class TcpContractTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
+  private final ActorScope scope =
+      ActorSystem.openScope("net", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(200)));
   private TcpAcceptor acceptor;
 
   static List<String> strategies() {
@@ -48,7 +49,8 @@ class TcpContractTest {
   }
 
   private TcpAcceptor open(String strategy, Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
-    return acceptor = TcpAcceptor.open(scope.named("server").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, options);
+    return acceptor =
+        TcpAcceptor.open(scope.named("server").strategy(Variants.STRATEGIES.get(strategy)), 0, handler, options);
   }
 
   private static void echo(TcpConnection connection) throws Exception {
@@ -57,8 +59,10 @@ class TcpContractTest {
 
   private void nothingIsLeft() {
     assertEquals(List.of(), List.copyOf(acceptor.connections()));
-    Assertions.assertThrows(ConnectException.class, () -> new Socket(InetAddress.getLoopbackAddress(), acceptor.port()).close());
-    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("server")));
+    Assertions.assertThrows(ConnectException.class,
+        () -> new Socket(InetAddress.getLoopbackAddress(), acceptor.port()).close());
+    Patience.eventually(
+        () -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("server")));
   }
 
   @ParameterizedTest

@@ -39,7 +39,8 @@ class TcpLeakTest {
 
   /** Twenty clients, of whom some go, some are reset, some stay. */
   private static WeakReference<?> serve(Consumer<Exitable> end) {
-    var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o.withDrainLimit(Duration.ofMillis(20)));
+    var acceptor =
+        TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o.withDrainLimit(Duration.ofMillis(20)));
     var clients = new ArrayList<Peer>();
     for (int i = 0; i < 20; i++) clients.add(new Peer(acceptor.port()).send("hello\n"));
     for (var client : clients) assertEquals("hello", client.line());
@@ -59,7 +60,8 @@ class TcpLeakTest {
     long before = descriptors();
 
     var ended = new ArrayList<WeakReference<?>>();
-    for (Consumer<Exitable> end : List.<Consumer<Exitable>>of(Exitable::close, Exitable::askExit, Exitable::kill)) ended.add(serve(end));
+    for (Consumer<Exitable> end : List.<Consumer<Exitable>>of(Exitable::close, Exitable::askExit, Exitable::kill))
+      ended.add(serve(end));
 
     Patience.eventually(() -> descriptors() <= before);
     assertTrue(LeakProbe.collected(ended));

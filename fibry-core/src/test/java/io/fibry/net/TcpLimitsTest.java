@@ -31,7 +31,8 @@ class TcpLimitsTest {
   /** Knows which timers are due. */
   private static final class Watched extends Clock {
     private final Set<Object> due = ConcurrentHashMap.newKeySet();
-    private final AtomicReference<Thread> broken = new AtomicReference<>(); // who asks it for the time next is thrown an Error
+    // who asks it for the time next is thrown an Error
+    private final AtomicReference<Thread> broken = new AtomicReference<>();
 
     @Override
     public long nanoTime() {
@@ -82,7 +83,8 @@ class TcpLimitsTest {
   }
 
   private static void readAll(TcpConnection connection) throws IOException {
-    for (int one = connection.getInputStream().read(); one >= 0; one = connection.getInputStream().read()) connection.getOutputStream().write(one);
+    for (int one = connection.getInputStream().read(); one >= 0; one = connection.getInputStream().read())
+      connection.getOutputStream().write(one);
   }
 
   private void pass(int seconds) {
@@ -105,7 +107,8 @@ class TcpLimitsTest {
 
       pass(2);
 
-      cutWith("client /127.0.0.1:" + peer.socket.getLocalPort() + " sent nothing for PT1M (the idle limit), so it was cut off");
+      cutWith("client /127.0.0.1:" + peer.socket.getLocalPort()
+          + " sent nothing for PT1M (the idle limit), so it was cut off");
       peer.closed();
     }
   }
@@ -125,7 +128,8 @@ class TcpLimitsTest {
 
   @Test
   void whoSendsAByteNowAndThenIsCutOffByTheTotalLimit() throws Exception {
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
+    var acceptor = open(TcpLimitsTest::readAll,
+        o -> o.withIdleLimit(Duration.ofSeconds(60)).withTotalLimit(Duration.ofSeconds(100)));
     try (var peer = new Peer(acceptor.port())) {
       pass(50);
       assertEquals('x', peer.send("x").socket.getInputStream().read());
@@ -161,7 +165,8 @@ class TcpLimitsTest {
       assertFalse(cut.isDone());
 
       Patience.eventually(() -> {
-        clock.manual.advance(Duration.ofSeconds(1)); // the last write that was taken began later than the first
+        // the last write that was taken began later than the first
+        clock.manual.advance(Duration.ofSeconds(1));
         return cut.isDone();
       });
 
@@ -170,7 +175,10 @@ class TcpLimitsTest {
     }
   }
 
-  /** An end would look like a whole answer, and the system would keep what is unread for as long as the client likes. */
+  /**
+   * An end would look like a whole answer, and the system would keep what is unread for as long as
+   * the client likes.
+   */
   @Test
   void whoNeverReadsIsToldOfABreakAndNotOfAnEnd() {
     var acceptor = open(connection -> {
@@ -254,7 +262,8 @@ class TcpLimitsTest {
   @Test
   void aLimitOfAllTimeIsNone() {
     var ever = Duration.ofSeconds(Long.MAX_VALUE);
-    var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(ever).withTotalLimit(ever).withWriteLimit(ever).withDrainLimit(ever));
+    var acceptor = open(TcpLimitsTest::readAll,
+        o -> o.withIdleLimit(ever).withTotalLimit(ever).withWriteLimit(ever).withDrainLimit(ever));
     try (var peer = new Peer(acceptor.port())) {
       pass(10_000);
 

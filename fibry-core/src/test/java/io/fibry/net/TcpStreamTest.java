@@ -46,7 +46,8 @@ class TcpStreamTest {
     assertEquals(1_000, ends.get());
     Patience.eventually(() -> served.letters.all.size() == 1);
     var told = assertInstanceOf(EOFException.class, served.letters.all.getFirst().cause().orElseThrow());
-    assertTrue(told.getMessage().contains("has read past the end 1000 times; compare what read() answers with -1"), told.getMessage());
+    assertTrue(told.getMessage().contains("has read past the end 1000 times; compare what read() answers with -1"),
+        told.getMessage());
   }
 
   @Test
@@ -80,7 +81,7 @@ class TcpStreamTest {
     var acceptor = served.open(connection -> seen.complete(read(connection.getInputStream(), new Random(seed))));
 
     try (var peer = new Peer(acceptor.port())) {
-      for (int at = 0; at < sent.length; ) {
+      for (int at = 0; at < sent.length;) {
         int to = Math.min(sent.length, at + 1 + random.nextInt(20_000));
         peer.send(Arrays.copyOfRange(sent, at, to));
         at = to;
@@ -150,7 +151,8 @@ class TcpStreamTest {
     var acceptor = served.open(connection -> {
       var writers = new Thread[3];
       for (int i = 0; i < writers.length; i++) {
-        var block = new byte[8_000_000]; // more than the system takes at once: a writer waits in the middle of it
+        // more than the system takes at once: a writer waits in the middle of it
+        var block = new byte[8_000_000];
         Arrays.fill(block, (byte) ('a' + i));
         writers[i] = Thread.startVirtualThread(() -> {
           try {
@@ -181,7 +183,8 @@ class TcpStreamTest {
     var acceptor = served.open(connection -> {
       var in = (Inlet) connection.getInputStream();
       assertEquals(null, in.buffer);
-      for (int one = in.read(); one != '.'; one = in.read()) if (one == '!') connection.getOutputStream().write(in.buffer.length >> 10);
+      for (int one = in.read(); one != '.'; one = in.read())
+        if (one == '!') connection.getOutputStream().write(in.buffer.length >> 10);
     });
 
     try (var peer = new Peer(acceptor.port())) {

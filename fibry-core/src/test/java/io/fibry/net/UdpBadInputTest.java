@@ -49,8 +49,10 @@ class UdpBadInputTest {
 
   @Test
   void badLimitsAreRefused() {
-    refused("a rate of 0 packets in PT1S would let none through; give at least 1", () -> options.withRate(0, Duration.ofSeconds(1)));
-    refused("a rate of 5 packets in PT0S is none; give a period of more than zero", () -> options.withRate(5, Duration.ZERO));
+    refused("a rate of 0 packets in PT1S would let none through; give at least 1",
+        () -> options.withRate(0, Duration.ofSeconds(1)));
+    refused("a rate of 5 packets in PT0S is none; give a period of more than zero",
+        () -> options.withRate(5, Duration.ZERO));
     refused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
     refused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));
     refused("replies of 0 times the length of a packet; give at least 1", () -> options.withMaxReply(0));
@@ -58,14 +60,19 @@ class UdpBadInputTest {
 
   @Test
   void badAddressesAreRefused() {
-    refused("127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff", () -> options.withGroup(address("127.0.0.1")));
-    refused("the group ff02:0:0:0:0:0:0:1 and the address 127.0.0.1 are of different versions; give withAddress(..) one of the group's version", () -> open(0, o -> o.withGroup(address("ff02::1")).withAddress(address("127.0.0.1"))));
+    refused("127.0.0.1 is the address of no group; give one from 224.0.0.0 to 239.255.255.255, or that begins with ff",
+        () -> options.withGroup(address("127.0.0.1")));
+    refused(
+        "the group ff02:0:0:0:0:0:0:1 and the address 127.0.0.1 are of different versions; give withAddress(..) "
+            + "one of the group's version",
+        () -> open(0, o -> o.withGroup(address("ff02::1")).withAddress(address("127.0.0.1"))));
   }
 
   @Test
   void portsThatDoNotExistAreRefused() {
     refused("there is no UDP port -1; give one from 1 to 65535, or 0 for any that is free", () -> open(-1, o -> o));
-    refused("there is no UDP port 65536; give one from 1 to 65535, or 0 for any that is free", () -> open(65_536, o -> o));
+    refused("there is no UDP port 65536; give one from 1 to 65535, or 0 for any that is free",
+        () -> open(65_536, o -> o));
   }
 
   @Test
@@ -74,15 +81,18 @@ class UdpBadInputTest {
 
     var refused = assertThrows(UncheckedIOException.class, () -> open(first.port(), o -> o));
 
-    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port " + first.port() + " of "), refused.getMessage());
-    assertTrue(refused.getMessage().endsWith("give an address of this machine, and a port that nobody has, or 0"), refused.getMessage());
+    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port " + first.port() + " of "),
+        refused.getMessage());
+    assertTrue(refused.getMessage().endsWith("give an address of this machine, and a port that nobody has, or 0"),
+        refused.getMessage());
   }
 
   @Test
   void anAddressOfAnotherMachineIsToldAtOnce() {
     var refused = assertThrows(UncheckedIOException.class, () -> open(0, o -> o.withAddress(address("192.0.2.1"))));
 
-    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port 0 of 192.0.2.1: "), refused.getMessage());
+    assertTrue(refused.getMessage().startsWith("no UDP server can listen on port 0 of 192.0.2.1: "),
+        refused.getMessage());
   }
 
   @Test
@@ -93,7 +103,8 @@ class UdpBadInputTest {
     var other = ActorSystem.openScope("other");
     other.named("udp").newActor((Object m) -> {});
 
-    assertThrows(IllegalArgumentException.class, () -> UdpServer.open(other.named("udp"), port, (self, packet) -> {}, o -> o));
+    assertThrows(IllegalArgumentException.class,
+        () -> UdpServer.open(other.named("udp"), port, (self, packet) -> {}, o -> o));
 
     UdpServer.open(other.anonymous(), port, (self, packet) -> {}, o -> o);
     other.closeWithin(Patience.LONG);
@@ -101,20 +112,29 @@ class UdpBadInputTest {
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("how", assertThrows(NullPointerException.class, () -> UdpServer.open(null, 0, (self, packet) -> {}, o -> o)).getMessage());
-    assertEquals("handler", assertThrows(NullPointerException.class, () -> UdpServer.open(scope.anonymous(), 0, null, o -> o)).getMessage());
+    assertEquals("how",
+        assertThrows(NullPointerException.class, () -> UdpServer.open(null, 0, (self, packet) -> {}, o -> o))
+            .getMessage());
+    assertEquals("handler",
+        assertThrows(NullPointerException.class, () -> UdpServer.open(scope.anonymous(), 0, null, o -> o))
+            .getMessage());
     assertEquals("options", assertThrows(NullPointerException.class, () -> open(0, null)).getMessage());
-    assertEquals("the options that were answered", assertThrows(NullPointerException.class, () -> open(0, o -> null)).getMessage());
-    assertEquals("data", assertThrows(NullPointerException.class, () -> open(0, o -> o).send(SOMEBODY, null)).getMessage());
-    assertEquals("data", assertThrows(NullPointerException.class, () -> new UdpPacket(SOMEBODY, null, false)).getMessage());
+    assertEquals("the options that were answered",
+        assertThrows(NullPointerException.class, () -> open(0, o -> null)).getMessage());
+    assertEquals("data",
+        assertThrows(NullPointerException.class, () -> open(0, o -> o).send(SOMEBODY, null)).getMessage());
+    assertEquals("data",
+        assertThrows(NullPointerException.class, () -> new UdpPacket(SOMEBODY, null, false)).getMessage());
   }
 
   @Test
   void whatCannotBeSentIsRefused() {
     var server = open(0, o -> o);
 
-    refused("a packet of 65508 bytes is too long for a datagram; send at most 65507", () -> server.send(SOMEBODY, new byte[65_508]));
-    refused("nothing can be sent to nowhere.invalid/<unresolved>:9, a name that has no address", () -> server.send(InetSocketAddress.createUnresolved("nowhere.invalid", 9), new byte[1]));
+    refused("a packet of 65508 bytes is too long for a datagram; send at most 65507",
+        () -> server.send(SOMEBODY, new byte[65_508]));
+    refused("nothing can be sent to nowhere.invalid/<unresolved>:9, a name that has no address",
+        () -> server.send(InetSocketAddress.createUnresolved("nowhere.invalid", 9), new byte[1]));
   }
 
   @Test

@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class UdpContractTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
   private final UdpPeer peer = new UdpPeer();
 
@@ -40,7 +41,9 @@ class UdpContractTest {
   }
 
   private UdpServer server(String strategy, Handler.Stateful<UdpServer, UdpPacket> handler) {
-    return UdpServer.open(scope.named("udp").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0, handler, UnaryOperator.identity());
+    return UdpServer.open(
+        scope.named("udp").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0,
+        handler, UnaryOperator.identity());
   }
 
   @AfterEach

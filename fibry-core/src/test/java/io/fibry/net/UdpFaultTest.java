@@ -73,7 +73,8 @@ class UdpFaultTest {
   }
 
   private Receiver server(Broken socket) {
-    return new Receiver(scope.anonymous(), new Sockets(socket, socket), (self, packet) -> seen.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
+    return new Receiver(scope.anonymous(), new Sockets(socket, socket),
+        (self, packet) -> seen.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
   }
 
   @Test
@@ -106,7 +107,9 @@ class UdpFaultTest {
     }
   }
 
-  /** W-15: the earlier library's server stayed blocked. A key is asked on the fiber that receives. */
+  /**
+   * W-15: the earlier library's server stayed blocked. A key is asked on the fiber that receives.
+   */
   @Test
   void theFiberThatReceivesHasEndedWhenTheServerHas() {
     var fiber = new CompletableFuture<Thread>();
@@ -140,7 +143,8 @@ class UdpFaultTest {
   @Test
   void whoWaitsForRoomWithAPacketIsWokenByTheEnd() {
     var gate = new Gate();
-    var server = UdpServer.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 0, (self, packet) -> gate.pass(), o -> o);
+    var server = UdpServer.open(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 0,
+        (self, packet) -> gate.pass(), o -> o);
     peer.send(server.port(), "at hand");
     Patience.await(gate.entered);
     peer.send(server.port(), "waits");
@@ -169,7 +173,8 @@ class UdpFaultTest {
 
   private WeakReference<?> round() {
     int handled = seen.size();
-    var server = UdpServer.open(ActorSystem.anonymous(), 0, (self, packet) -> seen.add(""), o -> o.withRate(10, Duration.ofSeconds(1)));
+    var server = UdpServer.open(ActorSystem.anonymous(), 0, (self, packet) -> seen.add(""),
+        o -> o.withRate(10, Duration.ofSeconds(1)));
     peer.send(server.port(), "hello");
     Patience.eventually(() -> seen.size() > handled);
     server.close();

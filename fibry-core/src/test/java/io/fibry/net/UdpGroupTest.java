@@ -121,7 +121,8 @@ class UdpGroupTest {
   void whatItSendsToAGroupPassesNoRouter() throws Exception {
     try (var sockets = Sockets.open(new UdpServer.Options().withGroup(group()), 0)) {
       assertEquals(1, sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_TTL));
-      assertEquals(NetworkInterface.getByInetAddress(LOOPBACK), sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_IF));
+      assertEquals(NetworkInterface.getByInetAddress(LOOPBACK),
+          sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_IF));
       sockets.in().setSoTimeout(1);
       assertThrows(SocketTimeoutException.class, () -> sockets.in().receive(new DatagramPacket(new byte[1], 1)));
     }

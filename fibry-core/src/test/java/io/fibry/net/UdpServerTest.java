@@ -38,7 +38,8 @@ class UdpServerTest {
   private final UdpPeer peer = new UdpPeer();
 
   private UdpServer server(UnaryOperator<UdpServer.Options> options) {
-    return UdpServer.open(scope.named("udp").onFailure(FailurePolicy.goOn().withoutLog()), 0, (self, packet) -> seen.add(packet), options);
+    return UdpServer.open(scope.named("udp").onFailure(FailurePolicy.goOn().withoutLog()), 0,
+        (self, packet) -> seen.add(packet), options);
   }
 
   @AfterEach
@@ -54,7 +55,8 @@ class UdpServerTest {
   void listensOnTheLoopbackInterfaceUnlessTold() {
     var server = server(o -> o);
 
-    assertEquals("UDP server 'udp' on " + InetAddress.getLoopbackAddress().getHostAddress() + " port " + server.port(), server.toString());
+    assertEquals("UDP server 'udp' on " + InetAddress.getLoopbackAddress().getHostAddress() + " port " + server.port(),
+        server.toString());
   }
 
   @Test
@@ -138,7 +140,8 @@ class UdpServerTest {
       assertTrue(sent < 100_000, "its mailbox has no bound");
     }
 
-    Patience.eventually(() -> letters.messages(Reason.DROPPED).size() + letters.messages(Reason.REJECTED).size() == server.dropped());
+    Patience.eventually(
+        () -> letters.messages(Reason.DROPPED).size() + letters.messages(Reason.REJECTED).size() == server.dropped());
   }
 
   @Test
@@ -232,7 +235,8 @@ class UdpServerTest {
     var refused = assertThrows(IllegalArgumentException.class, () -> server.reply(seen.getFirst(), new byte[5]));
 
     assertEquals("4321", peer.receive());
-    assertTrue(refused.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " may have 4"), refused.getMessage());
+    assertTrue(refused.getMessage().contains("a reply of 5 bytes to 4 bytes from " + peer.address() + " may have 4"),
+        refused.getMessage());
   }
 
   @Test

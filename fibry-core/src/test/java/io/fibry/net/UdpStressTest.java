@@ -15,7 +15,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Servers of random kinds, ended in random ways while packets of random bytes come: each ends, and its accounts add up. */
+/**
+ * Servers of random kinds, ended in random ways while packets of random bytes come: each ends, and
+ * its accounts add up.
+ */
 @Timeout(120)
 class UdpStressTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
@@ -33,12 +36,14 @@ class UdpStressTest {
     var handled = new AtomicLong();
     try (ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(50)))) {
       int most = 1 + random.nextInt(2_000);
-      var server = UdpServer.open(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0, (self, packet) -> {
-        handled.incrementAndGet();
-        assertTrue(packet.data().length <= most && (!packet.truncated() || packet.data().length == most), told);
-        if (packet.data().length > 0 && packet.data()[0] == 0) throw new IllegalStateException("a bad packet");
-        self.reply(packet, packet.data());
-      }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
+      var server = UdpServer.open(
+          scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()), 0,
+          (self, packet) -> {
+            handled.incrementAndGet();
+            assertTrue(packet.data().length <= most && (!packet.truncated() || packet.data().length == most), told);
+            if (packet.data().length > 0 && packet.data()[0] == 0) throw new IllegalStateException("a bad packet");
+            self.reply(packet, packet.data());
+          }, o -> o.withMaxPacket(most).withRate(1 + random.nextInt(200), Duration.ofSeconds(1)));
 
       var seeds = random.nextLong();
       var sender = Patience.elsewhere(() -> {

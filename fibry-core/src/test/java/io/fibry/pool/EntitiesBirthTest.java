@@ -99,7 +99,8 @@ class EntitiesBirthTest {
     var first = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
     var waiter = new CompletableFuture<Throwable>();
-    var thread = Patience.elsewhere(() -> waiter.complete(assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(2)))));
+    var thread = Patience.elsewhere(() -> waiter
+        .complete(assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(2)))));
     Patience.parked(thread);
 
     gate.open();
@@ -132,7 +133,8 @@ class EntitiesBirthTest {
   @Test
   void aBirthMayUseOtherKeys() {
     all.set(town.others(name -> {
-      if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
+      if (name.equals("ada"))
+        all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
       return town.birth(name);
     }));
 
@@ -151,7 +153,10 @@ class EntitiesBirthTest {
 
     var failure = assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
 
-    assertEquals("the birth of entity ada uses entity ada, which waits for it to be born: let birth only make the actor, and use other entities from its handler or initialState", failure.getMessage());
+    assertEquals(
+        "the birth of entity ada uses entity ada, which waits for it to be born: let birth only make the actor, "
+            + "and use other entities from its handler or initialState",
+        failure.getMessage());
     assertEquals(0, all.get().size());
   }
 

@@ -169,7 +169,8 @@ class EntitiesEndTest {
     assertThrows(ActorStoppedException.class, () -> town.ada().ask(new Balance(), Patience.LONG));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(town.ada().sendMessageReturn(new Balance())));
     assertEquals("entity ada", assertThrows(ActorStoppedException.class, () -> town.ada().ask(new Balance())).actor());
-    assertTrue(ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.actor().equals("entity ada") && letter.message().equals(new Pay(3))));
+    assertTrue(ActorSystem.root().deadLetters().stream()
+        .anyMatch(letter -> letter.actor().equals("entity ada") && letter.message().equals(new Pay(3))));
     assertEquals(List.of(), town.events);
   }
 
@@ -226,7 +227,8 @@ class EntitiesEndTest {
   @Test
   void whatItClosesOnExitIsClosedLastOneFirstAfterAllHaveEnded() {
     town.ada().sendMessage(new Pay(1));
-    assertSame(town.accounts, town.accounts.closeOnExit(() -> town.events.add("first"), () -> town.events.add("second")));
+    assertSame(town.accounts,
+        town.accounts.closeOnExit(() -> town.events.add("first"), () -> town.events.add("second")));
 
     town.accounts.close();
 
@@ -265,7 +267,8 @@ class EntitiesEndTest {
     all.get().actor("bob").sendMessage(new Pay(1));
 
     var failure = Patience.value(thrown);
-    assertTrue(failure == null || failure instanceof AskCycleException, () -> "" + failure); // either of the two who wait for one another is told
+    // either of the two who wait for one another is told
+    assertTrue(failure == null || failure instanceof AskCycleException, () -> "" + failure);
     assertTrue(all.get().waitForExit(Patience.LONG));
   }
 

@@ -45,7 +45,8 @@ class EntitiesIdleTest {
     town.ada().ask(new Balance());
 
     town.clock.advance(Town.IDLE.minusNanos(1));
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // who looks for the idle is an actor that nobody can wait for
+    // who looks for the idle is an actor that nobody can wait for
+    for (int i = 0; i < 1_000; i++) Thread.yield();
     assertEquals(1, town.accounts.size());
     town.clock.advance(Town.IDLE.dividedBy(8).plusNanos(1));
 
@@ -94,7 +95,8 @@ class EntitiesIdleTest {
   @Test
   void whoHasPromisedAnAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
-    var answers = List.of(town.ada().sendMessageReturn(new Promise(value)), town.ada().sendMessageReturn(new Promise(value)));
+    var answers =
+        List.of(town.ada().sendMessageReturn(new Promise(value)), town.ada().sendMessageReturn(new Promise(value)));
     town.ada().ask(new Balance()); // it has promised
 
     town.restTwice();
@@ -117,14 +119,18 @@ class EntitiesIdleTest {
     }
   }
 
-  /** On CALLER an account is saved by who looks for the idle: so one is born while it looks, and it finds nobody else. */
+  /**
+   * On CALLER an account is saved by who looks for the idle: so one is born while it looks, and it
+   * finds nobody else.
+   */
   @Test
   void whoIsBornWhileTheLastOneLeavesIsFoundIdleToo() {
     var all = new AtomicReference<Entities<String, Order>>();
-    all.set(town.others(name -> town.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
-      town.events.add("left " + name);
-      if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
-    }).newActor((state, order) -> {})));
+    all.set(
+        town.others(name -> town.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
+          town.events.add("left " + name);
+          if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
+        }).newActor((state, order) -> {})));
     all.get().actor("ada").sendMessage(new Pay(1));
     town.rest();
     Patience.eventually(() -> all.get().size() == 1 && town.events.equals(List.of("left ada")));
@@ -136,7 +142,10 @@ class EntitiesIdleTest {
     all.get().close();
   }
 
-  /** A clock moved by hand may have gone on while a turn was made; the next one must not wait for its next move. */
+  /**
+   * A clock moved by hand may have gone on while a turn was made; the next one must not wait for
+   * its next move.
+   */
   @Test
   void aClockThatGoesOnWhileItSetsTheTimerLeavesNobodyBehind() {
     var sets = new AtomicInteger();
@@ -216,10 +225,11 @@ class EntitiesIdleTest {
   void atMostAThousandLeaveAtOnce(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
-    var many = Entities.of(Town.IDLE, town.clock, (Integer key) -> town.scope.anonymous().initialState(() -> key).onStop(state -> {
-      leaving.incrementAndGet();
-      Patience.await(gate);
-    }).newActor((Integer state, Pay pay) -> {}));
+    var many = Entities.of(Town.IDLE, town.clock,
+        (Integer key) -> town.scope.anonymous().initialState(() -> key).onStop(state -> {
+          leaving.incrementAndGet();
+          Patience.await(gate);
+        }).newActor((Integer state, Pay pay) -> {}));
     for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
     if (closing) many.sendPoisonPill();
     else town.rest();
@@ -236,7 +246,8 @@ class EntitiesIdleTest {
 
   @Test
   void idleForAsLongAsThereIsTime() {
-    try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE), (String name) -> ActorSystem.anonymous().newActor((Town.Order order) -> {}))) {
+    try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE),
+        (String name) -> ActorSystem.anonymous().newActor((Town.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));
     }
   }

@@ -78,7 +78,8 @@ class EntitiesLeakTest {
   void aLivingKeyCostsAtMost150BytesBesideItsActor() {
     var keys = IntStream.range(0, MANY).boxed().toList();
     var handled = new AtomicInteger();
-    var births = (Function<Integer, Actor<String>>) key -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> handled.incrementAndGet());
+    var births = (Function<Integer, Actor<String>>) key -> ActorSystem.anonymous().strategy(Strategy.CALLER)
+        .newActor(message -> handled.incrementAndGet());
     long before = LeakProbe.used();
     var alone = keys.stream().map(births).toArray();
     long actors = LeakProbe.used();

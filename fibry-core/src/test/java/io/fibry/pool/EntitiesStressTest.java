@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Many keys, idle after next to no time, while others send and ask. Every message is handled once, each sender's in its order, by one actor at a time. */
+/**
+ * Many keys, idle after next to no time, while others send and ask. Every message is handled once,
+ * each sender's in its order, by one actor at a time.
+ */
 @Timeout(120)
 class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
@@ -38,7 +41,10 @@ class EntitiesStressTest {
   record Promise(int sender, int number) implements Work, Request<Promise, Integer> {}
   record Leave() implements Work {}
 
-  /** What all lives of one key did. Plain fields: one life at a time writes them, and what one saved the next must see. */
+  /**
+   * What all lives of one key did. Plain fields: one life at a time writes them, and what one saved
+   * the next must see.
+   */
   private static final class Ledger {
     private final int[] newest = new int[SENDERS];
     private final int[] handled = new int[SENDERS];
@@ -78,7 +84,8 @@ class EntitiesStressTest {
     }
 
     private void note(int sender, int number) {
-      if (number <= newest[sender]) wrong.compareAndSet(null, number + " of sender " + sender + " was handled after " + newest[sender]);
+      if (number <= newest[sender])
+        wrong.compareAndSet(null, number + " of sender " + sender + " was handled after " + newest[sender]);
       newest[sender] = number;
       handled[sender]++;
     }
@@ -91,8 +98,10 @@ class EntitiesStressTest {
   private final int[][] sent = new int[KEYS][SENDERS];
 
   @ParameterizedTest
-  @CsvSource({"FIBER, true, false", "FIBER, false, false", "FIBER, true, true", "CALLER, true, false", "on(ForkJoinPool), true, false", "THREAD, true, false"})
-  void everyMessageIsHandledOnceInItsOrderByOneActorAtATime(String strategy, boolean byHand, boolean leaving) throws Exception {
+  @CsvSource({"FIBER, true, false", "FIBER, false, false", "FIBER, true, true", "CALLER, true, false",
+    "on(ForkJoinPool), true, false", "THREAD, true, false"})
+  void everyMessageIsHandledOnceInItsOrderByOneActorAtATime(String strategy, boolean byHand, boolean leaving)
+      throws Exception {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("entities stress: -Dfibry.seed=" + seed);
     String where = strategy + ", -Dfibry.seed=" + seed;
@@ -100,7 +109,8 @@ class EntitiesStressTest {
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger(wrong);
 
     try (var scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters))) {
-      var entities = Entities.of(byHand ? IDLE : Duration.ofMillis(1), byHand ? clock : Scheduler.system(), (Integer key) -> birth(scope, Variants.STRATEGIES.get(strategy), key));
+      var entities = Entities.of(byHand ? IDLE : Duration.ofMillis(1), byHand ? clock : Scheduler.system(),
+          (Integer key) -> birth(scope, Variants.STRATEGIES.get(strategy), key));
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(entities, i, random.split(), leaving));
       for (var sender : senders) sender.join();
@@ -118,13 +128,16 @@ class EntitiesStressTest {
         lost += missing;
       }
     }
-    assertTrue(lost <= letters.all.size() && (leaving || letters.all.isEmpty()), where + ": lost " + lost + ", dead letters " + letters.all.size());
+    assertTrue(lost <= letters.all.size() && (leaving || letters.all.isEmpty()),
+        where + ": lost " + lost + ", dead letters " + letters.all.size());
     System.out.println("entities stress: " + lives + " lives");
-    if (byHand) assertTrue(lives > KEYS, where); // a fast machine may be through before anybody was idle
+    // a fast machine may be through before anybody was idle
+    if (byHand) assertTrue(lives > KEYS, where);
   }
 
   private Actor<Work> birth(ActorScope scope, Strategy strategy, int key) {
-    return scope.named("entity/" + key).strategy(strategy).initialState(() -> ledgers[key].open()).onStop(Ledger::close).newActor(Ledger::handle);
+    return scope.named("entity/" + key).strategy(strategy).initialState(() -> ledgers[key].open()).onStop(Ledger::close)
+        .newActor(Ledger::handle);
   }
 
   private Thread sender(Entities<Integer, Work> entities, int number, SplittableRandom random, boolean leaving) {
@@ -137,10 +150,12 @@ class EntitiesStressTest {
     });
   }
 
-  private void send(Entities<Integer, Work> entities, int sender, SplittableRandom random, boolean leaving) throws Exception {
+  private void send(Entities<Integer, Work> entities, int sender, SplittableRandom random, boolean leaving)
+      throws Exception {
     var promised = new ArrayList<Future<Integer>>();
     for (int i = 1; i <= EACH; i++) {
-      if (random.nextInt(10) == 0) clock.advance(IDLE.multipliedBy(2)); // whom nobody is using now, is idle
+      // whom nobody is using now, is idle
+      if (random.nextInt(10) == 0) clock.advance(IDLE.multipliedBy(2));
       int key = random.nextInt(KEYS);
       var entity = entities.actor(key);
       if (leaving && random.nextInt(50) == 0) {

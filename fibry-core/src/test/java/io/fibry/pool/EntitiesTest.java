@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Actors by key: when they are born, what keeps them alive, and that one takes over what the one before left. */
+/**
+ * Actors by key: when they are born, what keeps them alive, and that one takes over what the one
+ * before left.
+ */
 @Timeout(60)
 class EntitiesTest {
   private Town town = new Town(Strategy.FIBER);
@@ -38,7 +41,10 @@ class EntitiesTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /** The contract. On CALLER an actor works inside the calls, and saves its state on the thread that finds it idle. */
+  /**
+   * The contract. On CALLER an actor works inside the calls, and saves its state on the thread that
+   * finds it idle.
+   */
   @ParameterizedTest
   @MethodSource("strategies")
   void onAnyStrategyAnActorIsBornWorksRestsAndComesBack(String strategy) {
@@ -109,7 +115,8 @@ class EntitiesTest {
 
   @Test
   void anyKindOfActorWillDo() {
-    var latest = town.others(name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)).newActor(order -> town.events.add(name + " " + order)));
+    var latest = town.others(name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+        .newActor(order -> town.events.add(name + " " + order)));
 
     latest.actor("ada").sendMessage(new Pay(1));
     latest.close();
@@ -120,7 +127,8 @@ class EntitiesTest {
   @Test
   void whatTheActorRefusesTheAddressRefuses() {
     var gate = new Gate();
-    var strict = town.others(name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));
+    var strict = town.others(
+        name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));
     strict.actor("ada").sendMessage(new Pay(1));
     Patience.await(gate.entered);
 
@@ -135,15 +143,19 @@ class EntitiesTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("entities that are idle after PT0S would end before their first message; give more than zero", assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, town::birth)).getMessage());
+    assertEquals("entities that are idle after PT0S would end before their first message; give more than zero",
+        assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, town::birth)).getMessage());
     assertEquals("idle", assertThrows(NullPointerException.class, () -> Entities.of(null, town::birth)).getMessage());
-    assertEquals("clock", assertThrows(NullPointerException.class, () -> Entities.of(Town.IDLE, null, town::birth)).getMessage());
+    assertEquals("clock",
+        assertThrows(NullPointerException.class, () -> Entities.of(Town.IDLE, null, town::birth)).getMessage());
     assertEquals("birth", assertThrows(NullPointerException.class, () -> Entities.of(Town.IDLE, null)).getMessage());
     assertEquals("key", assertThrows(NullPointerException.class, () -> town.accounts.actor(null)).getMessage());
     assertEquals("message", assertThrows(NullPointerException.class, () -> town.ada().sendMessage(null)).getMessage());
     assertEquals("block", assertThrows(NullPointerException.class, () -> town.ada().sendMessages(null)).getMessage());
-    assertEquals("request", assertThrows(NullPointerException.class, () -> town.ada().ask((Balance) null)).getMessage());
-    assertEquals("limit", assertThrows(NullPointerException.class, () -> town.ada().ask(new Balance(), null)).getMessage());
+    assertEquals("request",
+        assertThrows(NullPointerException.class, () -> town.ada().ask((Balance) null)).getMessage());
+    assertEquals("limit",
+        assertThrows(NullPointerException.class, () -> town.ada().ask(new Balance(), null)).getMessage());
     assertEquals("task", assertThrows(NullPointerException.class, () -> town.ada().execute(null)).getMessage());
     assertEquals(List.of(), town.events);
   }

@@ -154,7 +154,8 @@ class EntitiesTimersTest {
 
       town.clock.advance(MINUTE);
 
-      Patience.eventually(() -> ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
+      Patience.eventually(
+          () -> ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
       assertTrue(logged.text().contains("a timer could not send Pay[amount=78] to entity ada"), logged.text());
     }
     broken.close();
@@ -162,10 +163,15 @@ class EntitiesTimersTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("message", assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, MINUTE)).getMessage());
-    assertEquals("delay", assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(new Pay(1), null)).getMessage());
-    assertEquals("period", assertThrows(NullPointerException.class, () -> town.ada().sendMessageEvery(new Pay(1), null)).getMessage());
-    assertEquals("key", assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, new Pay(1), MINUTE)).getMessage());
+    assertEquals("message",
+        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, MINUTE)).getMessage());
+    assertEquals("delay",
+        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(new Pay(1), null)).getMessage());
+    assertEquals("period",
+        assertThrows(NullPointerException.class, () -> town.ada().sendMessageEvery(new Pay(1), null)).getMessage());
+    assertEquals("key",
+        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, new Pay(1), MINUTE))
+            .getMessage());
     assertThrows(IllegalArgumentException.class, () -> town.ada().sendMessageEvery(new Pay(1), Duration.ZERO));
   }
 }

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Between the pill of one life and the birth of the next: who comes then waits for what the one before saves. */
+/**
+ * Between the pill of one life and the birth of the next: who comes then waits for what the one
+ * before saves.
+ */
 @Timeout(60)
 class EntitiesWindowTest {
   private final Town town = new Town(Strategy.FIBER);
@@ -136,7 +139,8 @@ class EntitiesWindowTest {
 
   @Test
   void severalWhoWaitHaveOneSuccessor() {
-    var sent = List.of(waiting(() -> town.ada().sendMessage(new Pay(1))), waiting(() -> town.ada().sendMessage(new Pay(2))), waiting(() -> town.ada().sendMessage(new Pay(3))));
+    var sent = List.of(waiting(() -> town.ada().sendMessage(new Pay(1))),
+        waiting(() -> town.ada().sendMessage(new Pay(2))), waiting(() -> town.ada().sendMessage(new Pay(3))));
 
     leaving.open();
     sent.forEach(Patience::value);
@@ -149,7 +153,10 @@ class EntitiesWindowTest {
   void whoSendsInItsOwnStopHookIsTold() {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name).onStop(state -> thrown.complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).sendMessage(new Pay(1))))).newActor((state, order) -> {})));
+    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name)
+        .onStop(state -> thrown
+            .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).sendMessage(new Pay(1)))))
+        .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
     town.rest();
@@ -162,7 +169,10 @@ class EntitiesWindowTest {
   void whoAsksInItsOwnStopHookIsTold() {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name).onStop(state -> thrown.complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).ask(new Balance())))).newActor((state, order) -> {})));
+    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name)
+        .onStop(state -> thrown
+            .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).ask(new Balance()))))
+        .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
     town.rest();

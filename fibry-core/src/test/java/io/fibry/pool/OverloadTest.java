@@ -26,7 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
-/** What becomes of three services under the same load: half of what they are good for, all of it, three times as much, and less again. One ramp for all tests; each looks at one fact of it. */
+/**
+ * What becomes of three services under the same load: half of what they are good for, all of it,
+ * three times as much, and less again. One ramp for all tests; each looks at one fact of it.
+ */
 @Tag("overload")
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -35,7 +38,8 @@ class OverloadTest {
   private static final int ROOM = 16;
   private static final boolean LONG = Boolean.getBoolean("fibry.soak");
   private static final int LONGER = LONG ? 10 : 1;
-  private static final double MOST = LONG ? 0.9 : 0.6; // a busy machine may stand still for half a second, whoever serves
+  // a busy machine may stand still for half a second, whoever serves
+  private static final double MOST = LONG ? 0.9 : 0.6;
   private static final int SLOWEST = LONG ? 95 : 50; // of a hundred, likewise
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
@@ -53,14 +57,18 @@ class OverloadTest {
 
   /** A pool of as many workers as there are resources: what is begun has all it needs. */
   private Side asked(Mailbox<Object> mailbox) {
-    ActorWithReturn<Call, Boolean> pool = Pools.fixed(scope.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
-      call.steps();
-      return true;
-    });
+    ActorWithReturn<Call, Boolean> pool =
+        Pools.fixed(scope.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
+          call.steps();
+          return true;
+        });
     return new Side(call -> pool.ask(call, LIMIT));
   }
 
-  /** Each request begins at once, and waits for a resource at each step; and goes on when its client has gone. */
+  /**
+   * Each request begins at once, and waits for a resource at each step; and goes on when its client
+   * has gone.
+   */
   private void onThreadOfItsOwn(Call call) throws Exception {
     var answer = new CompletableFuture<Boolean>();
     perRequest.submit(() -> {
@@ -88,12 +96,15 @@ class OverloadTest {
     after = surge.load(0.8 * capacity, 2 * LONGER).after(1);
     surge.close();
     perRequest.shutdownNow();
-    System.out.printf("capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n", capacity, told(bounded), told(timely), told(unbounded), bounded.goodput(after),
+    System.out.printf(
+        "capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n",
+        capacity, told(bounded), told(timely), told(unbounded), bounded.goodput(after),
         timely.goodput(after), unbounded.goodput(after));
   }
 
   private String told(Side side) {
-    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(high), side.percentile(99, high, End.GOOD) / 1e6, side.percentile(99, high, End.REFUSED) / 1e6, side.wasted.sum());
+    return "%.0f/s, p99 %.0f ms, refused in %.3f ms, %d steps in vain".formatted(side.goodput(high),
+        side.percentile(99, high, End.GOOD) / 1e6, side.percentile(99, high, End.REFUSED) / 1e6, side.wasted.sum());
   }
 
   @AfterAll
@@ -111,17 +122,20 @@ class OverloadTest {
 
   @Test
   void belowTheirCapacityAllThreeDoWell() {
-    for (var side : List.of(bounded, timely, unbounded)) assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
+    for (var side : List.of(bounded, timely, unbounded))
+      assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
   }
 
   @Test
   void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
-    for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high), () -> side.goodput(high) + " of " + side.capacity(high));
+    for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high),
+        () -> side.goodput(high) + " of " + side.capacity(high));
   }
 
   @Test
   void whoIsRefusedHearsItInLessThanAMillisecond() {
-    for (var side : guarded()) assertTrue(side.percentile(LONG ? 99 : 90, high, End.REFUSED) < 1_000_000, () -> side.percentile(90, high, End.REFUSED) + " ns");
+    for (var side : guarded()) assertTrue(side.percentile(LONG ? 99 : 90, high, End.REFUSED) < 1_000_000,
+        () -> side.percentile(90, high, End.REFUSED) + " ns");
   }
 
   @Test
@@ -144,7 +158,8 @@ class OverloadTest {
 
   @Test
   void whenTheLoadFallsAllIsWellWithinASecond() {
-    for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(), () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
+    for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(),
+        () -> count(side, after, End.GOOD) + " of " + side.sent(after).size());
   }
 
   @Test

@@ -81,16 +81,20 @@ class PoolAsActorTest {
   void itIsBoundedAndHoldsItsSendersBackUnlessTold() {
     assertEquals("bounded(1024, BLOCK)", Pools.fixed(how, 2).mailbox().toString());
     assertEquals("unbounded", Pools.fixed(how.mailbox(Mailbox.unbounded()), 2).mailbox().toString());
-    assertEquals("bounded(7, REJECT)", Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT)).mailbox().toString());
+    assertEquals("bounded(7, REJECT)",
+        Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT)).mailbox().toString());
   }
 
   @Test
   void aPriorityMailboxGivesTheSmallestToWhoeverIsFree() {
     var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.fixed(how.mailbox(Mailbox.priority(Comparator.comparing((Object message) -> message instanceof Gate ? 0 : (int) message))), 1).newActor((Object message) -> {
-      pass(message);
-      if (message instanceof Integer) order.add(message);
-    });
+    var pool = Pools
+        .fixed(how.mailbox(
+            Mailbox.priority(Comparator.comparing((Object message) -> message instanceof Gate ? 0 : (int) message))), 1)
+        .newActor((Object message) -> {
+          pass(message);
+          if (message instanceof Integer) order.add(message);
+        });
     var gate = Gate.occupy(pool);
     List.of(3, 1, 2).forEach(pool::sendMessage);
 
@@ -102,7 +106,10 @@ class PoolAsActorTest {
 
   @Test
   void dropOldestDropsTheOldestOfAllKeys() {
-    var pool = Pools.byKey(how.mailbox(Mailbox.bounded(3, Overflow.DROP_OLDEST)), 1, (Object message) -> message instanceof Gate ? "gate" : message.toString().substring(0, 1)).newActor((Object message) -> pass(message));
+    var pool = Pools
+        .byKey(how.mailbox(Mailbox.bounded(3, Overflow.DROP_OLDEST)), 1,
+            (Object message) -> message instanceof Gate ? "gate" : message.toString().substring(0, 1))
+        .newActor((Object message) -> pass(message));
     Gate.occupy(pool);
 
     List.of("a1", "a2", "b1", "b2", "c1").forEach(pool::sendMessage);
@@ -112,7 +119,8 @@ class PoolAsActorTest {
 
   @Test
   void dropOldestDropsNoTasksOfAPoolByKey() {
-    var pool = Pools.byKey(how.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass).newActor((Object message) -> pass(message));
+    var pool = Pools.byKey(how.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass)
+        .newActor((Object message) -> pass(message));
     Gate.occupy(pool);
     var task = CompletableFuture.supplyAsync(() -> "ran", pool);
 
@@ -127,7 +135,8 @@ class PoolAsActorTest {
 
   @Test
   void aPoolIsFoundByItsNameAndItsWorkersBearIt() {
-    var pool = Pools.fixed(scope.named("images").protocol(String.class), 2).newActorWithReturn((String message) -> Thread.currentThread().getName());
+    var pool = Pools.fixed(scope.named("images").protocol(String.class), 2)
+        .newActorWithReturn((String message) -> Thread.currentThread().getName());
 
     var thread = pool.ask("who?");
 
@@ -170,7 +179,9 @@ class PoolAsActorTest {
 
     var late = assertThrows(AskTimeoutException.class, () -> pool.ask("x", Duration.ofMillis(50)));
 
-    assertTrue(late.getMessage().contains("its turn had not come, and will not: it was number 1 in the queue; the actor "), late.getMessage());
+    assertTrue(
+        late.getMessage().contains("its turn had not come, and will not: it was number 1 in the queue; the actor "),
+        late.getMessage());
     assertTrue(late.getMessage().contains("Gate.pass"), late.getMessage());
   }
 
@@ -219,9 +230,12 @@ class PoolAsActorTest {
     assertText("a pool of at least 0 workers cannot have 0 at most; give 1 or more", () -> Pools.fixed(how, 0));
     assertText("a pool cannot keep -1 workers; give 0 or more", () -> Pools.scaling(how, -1, 2));
     assertText("a pool of at least 3 workers cannot have 2 at most; give 3 or more", () -> Pools.scaling(how, 3, 2));
-    assertText("a pool of 0 permits could handle no message; give at least 1", () -> Pools.weighted(how, 0, (Object message) -> 1));
-    assertText("a pool of 0 workers could handle no message; give at least 1", () -> Pools.byKey(how, 0, (Object message) -> message));
-    assertText("this is a builder of pools already (pool of 2); make the worker per message of a builder of actors", () -> Pools.perMessage(Pools.fixed(how, 2)));
+    assertText("a pool of 0 permits could handle no message; give at least 1",
+        () -> Pools.weighted(how, 0, (Object message) -> 1));
+    assertText("a pool of 0 workers could handle no message; give at least 1",
+        () -> Pools.byKey(how, 0, (Object message) -> message));
+    assertText("this is a builder of pools already (pool of 2); make the worker per message of a builder of actors",
+        () -> Pools.perMessage(Pools.fixed(how, 2)));
     assertThrows(NullPointerException.class, () -> Pools.byKey(how, 1, null));
     assertThrows(NullPointerException.class, () -> Pools.weighted(how, 1, null));
   }
@@ -230,12 +244,19 @@ class PoolAsActorTest {
   void whatAPoolCannotDoIsRefused() {
     var pool = Pools.fixed(scope.named("images"), 2).newActor((Object message) -> {});
 
-    assertEquals("actor 'images' is a pool, which cannot keep a block together; send the messages one by one", assertThrows(UnsupportedOperationException.class, () -> pool.sendMessages(List.of(1, 2))).getMessage());
-    assertText("the workers of a pool share one mailbox (unbounded, selective), so none of them can choose from it; give it one that is not selective",
+    assertEquals("actor 'images' is a pool, which cannot keep a block together; send the messages one by one",
+        assertThrows(UnsupportedOperationException.class, () -> pool.sendMessages(List.of(1, 2))).getMessage());
+    assertText(
+        "the workers of a pool share one mailbox (unbounded, selective), so none of them can choose from it; give "
+            + "it one that is not selective",
         () -> Pools.fixed(how.mailbox(Mailbox.unbounded().selective()), 2).newActor((Object message) -> {}));
-    assertText("a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give it another mailbox",
-        () -> Pools.byKey(how.mailbox(Mailbox.priority((a, b) -> 0)), 2, (Object message) -> message).newActor((Object message) -> {}));
-    assertText("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind", () -> Pools.byKey(how, 2, (Object message) -> message).newSink());
+    assertText(
+        "a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give "
+            + "it another mailbox",
+        () -> Pools.byKey(how.mailbox(Mailbox.priority((a, b) -> 0)), 2, (Object message) -> message)
+            .newActor((Object message) -> {}));
+    assertText("a sink runs code, which has neither weight nor key; make the sink of a pool of another kind",
+        () -> Pools.byKey(how, 2, (Object message) -> message).newSink());
   }
 
   private static void assertText(String text, org.junit.jupiter.api.function.Executable code) {

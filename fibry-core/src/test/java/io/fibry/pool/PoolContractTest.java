@@ -68,13 +68,15 @@ class PoolContractTest {
     kinds.put("perMessage", Pools::perMessage);
     kinds.put("fixed", how -> Pools.fixed(how, 3));
     kinds.put("scaling", how -> Pools.scaling(how, 1, 3));
-    kinds.put("weighted", how -> Pools.weighted(how, 3, (Object message) -> message instanceof Gate ? 1 : 1 + message.hashCode() % 2));
+    kinds.put("weighted",
+        how -> Pools.weighted(how, 3, (Object message) -> message instanceof Gate ? 1 : 1 + message.hashCode() % 2));
     kinds.put("byKey", how -> Pools.byKey(how, 3, (Object message) -> message instanceof Integer n ? n % 5 : message));
     return kinds;
   }
 
   static Stream<Variant> variants() {
-    return kinds().entrySet().stream().flatMap(kind -> Variants.STRATEGIES.entrySet().stream().map(s -> new Variant(kind.getKey() + ", " + s.getKey(), s.getValue(), kind.getValue())));
+    return kinds().entrySet().stream().flatMap(kind -> Variants.STRATEGIES.entrySet().stream()
+        .map(s -> new Variant(kind.getKey() + ", " + s.getKey(), s.getValue(), kind.getValue())));
   }
 
   @AfterEach
@@ -115,14 +117,18 @@ class PoolContractTest {
       if ((int) message % 10 == 0) throw new IllegalStateException("ten");
     });
 
-    var senders = IntStream.range(0, 4).mapToObj(s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i)))).toList();
+    var senders = IntStream.range(0, 4)
+        .mapToObj(
+            s -> Thread.ofVirtual().start(() -> IntStream.range(0, 250).forEach(i -> pool.sendMessage(s * 250 + i))))
+        .toList();
     senders.forEach(Patience::joined);
     pool.close();
 
     assertEquals(1000, seen.size());
     assertEquals(List.of(), twice);
     var report = scope.report();
-    assertEquals(List.of(1000L, 900L, 100L), List.of(report.sent(), report.handled(), report.unhandled().get(Reason.FAILED)));
+    assertEquals(List.of(1000L, 900L, 100L),
+        List.of(report.sent(), report.handled(), report.unhandled().get(Reason.FAILED)));
     assertEquals(100, letters.messages(Reason.FAILED).size());
   }
 
@@ -192,7 +198,8 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void killInterruptsWhatItIsAt(Variant variant) {
-    boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD || variant.strategy == Strategy.residentFiber();
+    boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD
+        || variant.strategy == Strategy.residentFiber();
     if (!own) return; // a thread that is not the library's is not interrupted
     var pool = echo(variant);
     var gates = IntStream.range(0, 3).mapToObj(i -> new Gate()).toList();
@@ -210,7 +217,8 @@ class PoolContractTest {
   @MethodSource("variants")
   void statesLeaveBeforeWhatTheyMayNeedIsClosed(Variant variant) {
     var order = new CopyOnWriteArrayList<String>();
-    var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state)).newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));
+    var pool = variant.builder(scope).initialState(() -> "state").onStop(state -> order.add(state))
+        .newActorWithReturn((String state, Object message) -> message).closeOnExit(() -> order.add("closed"));
     IntStream.range(0, 10).forEach(pool::ask);
 
     pool.close();
@@ -224,14 +232,18 @@ class PoolContractTest {
   @MethodSource("variants")
   void eachStateIsUsedByOneThreadAtATime(Variant variant) {
     var used = new AtomicInteger();
-    var pool = variant.builder(scope).initialState(() -> new int[2]).onStop(state -> used.addAndGet(state[1])).newActor((int[] state, Object message) -> {
-      if (state[0]++ != 0) throw new AssertionError("two at once");
-      Thread.yield();
-      state[0]--;
-      state[1]++;
-    });
+    var pool = variant.builder(scope).initialState(() -> new int[2]).onStop(state -> used.addAndGet(state[1]))
+        .newActor((int[] state, Object message) -> {
+          if (state[0]++ != 0) throw new AssertionError("two at once");
+          Thread.yield();
+          state[0]--;
+          state[1]++;
+        });
 
-    var senders = IntStream.range(0, 4).mapToObj(s -> Thread.ofVirtual().start(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i)))).toList();
+    var senders = IntStream.range(0, 4)
+        .mapToObj(
+            s -> Thread.ofVirtual().start(() -> IntStream.range(0, 100).forEach(i -> pool.sendMessage(s * 100 + i))))
+        .toList();
     senders.forEach(Patience::joined);
     pool.close();
 
@@ -243,7 +255,8 @@ class PoolContractTest {
   @MethodSource("variants")
   void selfIsThePool(Variant variant) {
     var selves = ConcurrentHashMap.newKeySet();
-    var pool = variant.builder(scope).newActorWithReturn((Object message, io.fibry.ActorContext<Object> context) -> selves.add(context.self()));
+    var pool = variant.builder(scope)
+        .newActorWithReturn((Object message, io.fibry.ActorContext<Object> context) -> selves.add(context.self()));
 
     IntStream.range(0, 6).forEach(pool::ask);
 
@@ -253,7 +266,8 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aCancelledRequestIsNotHandled(Variant variant) {
-    if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return; // there nothing waits
+    // there nothing waits
+    if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return;
     var handled = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What pools keep: nothing of what they handled, and themselves only as long as somebody knows them. */
+/**
+ * What pools keep: nothing of what they handled, and themselves only as long as somebody knows
+ * them.
+ */
 @Timeout(120)
 class PoolLeakTest {
   private final Clock clock = new Clock();
@@ -65,10 +68,11 @@ class PoolLeakTest {
   }
 
   private static ActorWithReturn<Object, Object> answering(PoolContractTest.Variant variant, ActorScope scope) {
-    return variant.builder(scope).onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new).newActorWithReturn((Object state, Object message) -> {
-      if (message instanceof StringBuilder) throw new IllegalStateException("planned");
-      return new Object();
-    });
+    return variant.builder(scope).onFailure(FailurePolicy.restart().withoutLog()).initialState(Object::new)
+        .newActorWithReturn((Object state, Object message) -> {
+          if (message instanceof StringBuilder) throw new IllegalStateException("planned");
+          return new Object();
+        });
   }
 
   @ParameterizedTest
@@ -79,13 +83,15 @@ class PoolLeakTest {
     var probes = work(pool);
 
     assertTrue(still.awaitQuiet(Patience.LONG));
-    assertTrue(LeakProbe.collected(probes), () -> variant + " keeps " + IntStream.range(0, probes.size()).filter(i -> probes.get(i).get() != null).mapToObj(i -> i + " " + probes.get(i).get()).toList());
+    assertTrue(LeakProbe.collected(probes), () -> variant + " keeps " + IntStream.range(0, probes.size())
+        .filter(i -> probes.get(i).get() != null).mapToObj(i -> i + " " + probes.get(i).get()).toList());
     assertEquals(1, Stream.of(pool).filter(known -> !known.onExit().isDone()).count());
   }
 
   @Test
   void aFutureKeepsNeitherItsMessageNorItsKey() {
-    var pool = Pools.byKey(still.anonymous(), 2, (Object message) -> message).newActorWithReturn((Object message) -> (Object) "answer");
+    var pool = Pools.byKey(still.anonymous(), 2, (Object message) -> message)
+        .newActorWithReturn((Object message) -> (Object) "answer");
     var probes = new ArrayList<WeakReference<?>>();
 
     var futures = Stream.generate(() -> send(pool, probes)).limit(10).toList();
@@ -122,14 +128,16 @@ class PoolLeakTest {
   void poolsThatNobodyKnowsAreGarbageAlsoAfterTheyWorked() {
     var probes = new ArrayList<WeakReference<?>>();
     PoolContractTest.kinds().forEach((label, kind) -> {
-      if (label.equals("fixed") || label.equals("byKey")) probes.add(new WeakReference<>(worked(new PoolContractTest.Variant(label, Strategy.FIBER, kind))));
+      if (label.equals("fixed") || label.equals("byKey"))
+        probes.add(new WeakReference<>(worked(new PoolContractTest.Variant(label, Strategy.FIBER, kind))));
     });
 
     assertTrue(LeakProbe.collected(probes));
   }
 
   private static Object worked(PoolContractTest.Variant variant) {
-    var pool = variant.kind().apply(ActorSystem.anonymous().strategy(variant.strategy())).newActorWithReturn((Object message) -> message);
+    var pool = variant.kind().apply(ActorSystem.anonymous().strategy(variant.strategy()))
+        .newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
     return pool;
   }

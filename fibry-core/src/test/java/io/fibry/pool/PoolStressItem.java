@@ -80,8 +80,10 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
   }
 
   private String messageFault(int begins) {
-    if (kind != Kind.TIMER && done.get() + letters.get() == 0) return "disappeared, begun " + begins + ", refused " + refused;
-    if (letters.get() == 1 && (letter == Reason.FAILED) != (begins > 0)) return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
+    if (kind != Kind.TIMER && done.get() + letters.get() == 0)
+      return "disappeared, begun " + begins + ", refused " + refused;
+    if (letters.get() == 1 && (letter == Reason.FAILED) != (begins > 0))
+      return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
     if (refused && letters.get() == 0) return "was refused and is no dead letter";
     return null;
   }
@@ -92,7 +94,8 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     if (answer != null && !answer.isDone()) return "is incomplete";
     return switch (thrown) {
       case null -> begins == 1 && !fails ? null : "got a value though begun " + begins + " times, fails=" + fails;
-      case PoolStressRound.Planned planned -> begins > 0 && fails ? null : "got the failure of a handler though begun " + begins + " times";
+      case PoolStressRound.Planned planned -> begins > 0 && fails ? null
+          : "got the failure of a handler though begun " + begins + " times";
       case MailboxFullException full -> begins == 0 ? null : "was told full and was handled";
       case ActorStoppedException stopped -> begins == 0 ? null : "was told stopped and was handled";
       case AskTimeoutException late -> kind == Kind.ASK_SHORT ? null : "waited to its limit";

@@ -28,8 +28,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One pool, some senders, one end at a random moment. Every message has one outcome and the accounts add up; there are never more handlers at once than workers, nor than the permits allow, nor two of a key, and those
- * of a key come in the order of their sender; each state is used by one thread at a time, and left once.
+ * One pool, some senders, one end at a random moment. Every message has one outcome and the
+ * accounts add up; there are never more handlers at once than workers, nor than the permits allow,
+ * nor two of a key, and those of a key come in the order of their sender; each state is used by one
+ * thread at a time, and left once.
  */
 final class PoolStressRound {
   /** Which pool. */
@@ -77,7 +79,8 @@ final class PoolStressRound {
   private final AtomicInteger active = new AtomicInteger();
   private final AtomicInteger permits = new AtomicInteger();
   private final AtomicInteger[] ofKey = new AtomicInteger[KEYS];
-  private final Map<Integer, Integer> last = new HashMap<>(); // by key and sender; guarded by itself
+  // by key and sender; guarded by itself
+  private final Map<Integer, Integer> last = new HashMap<>();
   private final CountDownLatch ready;
   private volatile boolean over; // `waitForExit` has returned
 
@@ -99,8 +102,11 @@ final class PoolStressRound {
     this.retries = policy.equals("retries") ? 2 : 0;
     boolean all = random.nextBoolean();
     this.scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury)
-        .withFailurePolicy((all ? FailurePolicy.restartAll() : FailurePolicy.restart()).withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
-    this.pool = sharing(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(policies.get(policy).withoutLog()).mailbox(mailbox)).initialState(this::state).onStop(this::leave).newActor(this::handle);
+        .withFailurePolicy((all ? FailurePolicy.restartAll() : FailurePolicy.restart())
+            .withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(1))));
+    this.pool = sharing(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
+        .onFailure(policies.get(policy).withoutLog()).mailbox(mailbox)).initialState(this::state).onStop(this::leave)
+        .newActor(this::handle);
   }
 
   private Mailbox<Object> mailbox() {
@@ -114,8 +120,10 @@ final class PoolStressRound {
   }
 
   private static Map<String, FailurePolicy> policies() {
-    return Map.of("goOn", FailurePolicy.goOn(), "restart", FailurePolicy.restart(), "rest", FailurePolicy.restart().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(2)),
-        "stop", FailurePolicy.stop(), "retries", FailurePolicy.goOn().withRetries(2), "escalate", FailurePolicy.escalate());
+    return Map.of("goOn", FailurePolicy.goOn(), "restart", FailurePolicy.restart(), "rest",
+        FailurePolicy.restart().withBackOff(Duration.ofNanos(50_000), Duration.ofMillis(2)),
+        "stop", FailurePolicy.stop(), "retries", FailurePolicy.goOn().withRetries(2), "escalate",
+        FailurePolicy.escalate());
   }
 
   private ActorBuilder<Object> sharing(ActorBuilder<Object> how) {
@@ -146,7 +154,8 @@ final class PoolStressRound {
     int begun = item.begun.incrementAndGet();
     if (begun > 1 + retries) return;
     if (over) fault(item + " was begun after waitForExit returned");
-    if (item.payload != item.number + 1) fault(item + ": the handler sees " + item.payload + " of what was written before sending");
+    if (item.payload != item.number + 1)
+      fault(item + ": the handler sees " + item.payload + " of what was written before sending");
     enter(item, begun);
     if (state != null) {
       if (state.left.get() > 0) fault(item + " was given a state that was left");
@@ -154,7 +163,8 @@ final class PoolStressRound {
     }
     jitter(item.number);
     if (state != null) state.mirror++;
-    if (context != null && item.kind == Kind.TELL && item.number % 16 == 5 && !mailbox.toString().contains("BLOCK")) more(item, context);
+    if (context != null && item.kind == Kind.TELL && item.number % 16 == 5 && !mailbox.toString().contains("BLOCK"))
+      more(item, context);
     if (!item.fails) item.done.incrementAndGet();
     exit(item);
     if (item.fails) PoolStressRound.<RuntimeException>raise();
@@ -163,7 +173,8 @@ final class PoolStressRound {
 
   private void enter(PoolStressItem item, int begun) {
     if (active.incrementAndGet() > workers && kind != Kinds.PER_MESSAGE) fault(item + " is one at once too many");
-    if (kind == Kinds.WEIGHTED && permits.addAndGet(item.weight) > workers) fault(item + " needs permits that there are not");
+    if (kind == Kinds.WEIGHTED && permits.addAndGet(item.weight) > workers)
+      fault(item + " needs permits that there are not");
     if (kind != Kinds.BY_KEY || item.kind == Kind.TASK) return;
     if (ofKey[item.key].incrementAndGet() > 1) fault(item + " is the second of its key at once");
     if (begun > 1 || item.kind == Kind.TIMER) return;
@@ -182,7 +193,8 @@ final class PoolStressRound {
 
   /** A handler sends to its own pool. */
   private void more(PoolStressItem parent, ActorContext<Object> context) {
-    var item = new PoolStressItem(this, senders + parent.sender, 1_000 * parent.number, Kind.TELL, 1, parent.key, false);
+    var item =
+        new PoolStressItem(this, senders + parent.sender, 1_000 * parent.number, Kind.TELL, 1, parent.key, false);
     item.payload = item.number + 1;
     items.add(item);
     item.refused = !context.self().sendMessage(item);
@@ -205,7 +217,7 @@ final class PoolStressRound {
       case 1, 2 -> Thread.onSpinWait();
       case 3 -> LockSupport.parkNanos(20_000);
       case 4 -> LockSupport.parkNanos(number % 5 == 0 ? 2_000_000 : 100_000);
-      default -> { }
+      default -> {}
     }
   }
 
@@ -231,7 +243,8 @@ final class PoolStressRound {
 
   private PoolStressItem next(int sender, int number, SplittableRandom own) {
     var kinds = Kind.values();
-    var item = new PoolStressItem(this, sender, number, kinds[own.nextInt(kinds.length)], 1 + own.nextInt(workers), own.nextInt(KEYS), own.nextInt(12) == 0);
+    var item = new PoolStressItem(this, sender, number, kinds[own.nextInt(kinds.length)], 1 + own.nextInt(workers),
+        own.nextInt(KEYS), own.nextInt(12) == 0);
     item.payload = item.number + 1;
     items.add(item);
     return item;
@@ -287,7 +300,8 @@ final class PoolStressRound {
       var own = random.split();
       threads.add((random.nextBoolean() ? Thread.ofVirtual() : Thread.ofPlatform()).start(() -> send(sender, own)));
     }
-    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40))) throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
+    for (var thread : threads) if (!thread.join(Duration.ofSeconds(40)))
+      throw new AssertionError("a sender hangs: " + List.of(thread.getStackTrace()) + describe());
     if (!pool.waitForExit(Duration.ofSeconds(30))) throw new AssertionError("the pool does not end" + describe());
     over = true;
     for (var item : items) item.settle();
@@ -308,9 +322,13 @@ final class PoolStressRound {
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
   }
 
-  /** Whether the accounts come to balance: a timer may be late, and a sender count after the end. */
+  /**
+   * Whether the accounts come to balance: a timer may be late, and a sender count after the end.
+   */
   private boolean settled() {
-    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline; LockSupport.parkNanos(100_000)) if (accounts().isEmpty()) return true;
+    for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
+        LockSupport.parkNanos(100_000))
+      if (accounts().isEmpty()) return true;
     return false;
   }
 
@@ -318,17 +336,20 @@ final class PoolStressRound {
     var report = scope.report();
     var text = new StringBuilder();
     compare(text, "handled", report.handled(), items.stream().filter(item -> item.done.get() > 0).count());
-    compare(text, "failed", report.unhandled().get(Reason.FAILED), items.stream().filter(item -> item.fails && item.begun.get() > 0).count());
+    compare(text, "failed", report.unhandled().get(Reason.FAILED),
+        items.stream().filter(item -> item.fails && item.begun.get() > 0).count());
     compare(text, "all", report.sent(), items.stream().filter(PoolStressItem::hasOutcome).count());
     compare(text, "waiting", report.waiting(), 0);
     return text.toString();
   }
 
   private static void compare(StringBuilder text, String what, long counted, long seen) {
-    if (counted != seen) text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
+    if (counted != seen)
+      text.append(what).append(": scope ").append(counted).append(", seen ").append(seen).append("; ");
   }
 
   private String describe() {
-    return " [" + kind + " of " + workers + ", " + mailbox + ", " + strategy + ", " + policy + ", " + ending + " at " + endAt + " of " + senders + "x" + each + "]\n" + scope.dump();
+    return " [" + kind + " of " + workers + ", " + mailbox + ", " + strategy + ", " + policy + ", " + ending + " at "
+        + endAt + " of " + senders + "x" + each + "]\n" + scope.dump();
   }
 }

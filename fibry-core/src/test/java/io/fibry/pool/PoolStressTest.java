@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Pools of every kind under random load, that end in the middle of it: see {@link PoolStressRound} for what is checked. */
+/**
+ * Pools of every kind under random load, that end in the middle of it: see {@link PoolStressRound}
+ * for what is checked.
+ */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStressTest {
@@ -17,7 +20,8 @@ class PoolStressTest {
   void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() throws InterruptedException {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("pools: -Dfibry.seed=" + seed);
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 180 : Integer.getInteger("fibry.seconds", 4));
+    long end = System.nanoTime()
+        + TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 180 : Integer.getInteger("fibry.seconds", 4));
     int rounds = 0;
 
     while (System.nanoTime() < end) play(seed + rounds++);

@@ -28,7 +28,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Weights, keys, and what keys are compared by: code of the user that throws. It is its sender's failure, and nobody else's. */
+/**
+ * Weights, keys, and what keys are compared by: code of the user that throws. It is its sender's
+ * failure, and nobody else's.
+ */
 @Timeout(30)
 @ExtendWith(Hush.class)
 class PoolUserCodeFaultTest {
@@ -90,7 +93,8 @@ class PoolUserCodeFaultTest {
     var gate = Gate.occupy(pool);
     pool.sendMessage(key("waits"));
     var refused = new CompletableFuture<Throwable>();
-    var bad = Patience.elsewhere(() -> refused.complete(assertThrows(IllegalStateException.class, () -> pool.sendMessage(new Key("bad", () -> true, () -> false)))));
+    var bad = Patience.elsewhere(() -> refused.complete(
+        assertThrows(IllegalStateException.class, () -> pool.sendMessage(new Key("bad", () -> true, () -> false)))));
     Patience.eventually(() -> refused.isDone() || bad.getState() == Thread.State.WAITING);
     var good = Patience.elsewhere(() -> pool.sendMessage(key("good")));
     Patience.parked(good);
@@ -109,8 +113,10 @@ class PoolUserCodeFaultTest {
     var gate = Gate.occupy(pool);
     var main = Thread.currentThread();
     var nasty = new AtomicBoolean();
-    pool.sendMessage(new Key("a", () -> nasty.get() && Thread.currentThread() != main, () -> nasty.get() && Thread.currentThread() != main));
-    pool.sendMessage(new Key("b", () -> nasty.get() && Thread.currentThread() != main, () -> nasty.get() && Thread.currentThread() != main));
+    pool.sendMessage(new Key("a", () -> nasty.get() && Thread.currentThread() != main,
+        () -> nasty.get() && Thread.currentThread() != main));
+    pool.sendMessage(new Key("b", () -> nasty.get() && Thread.currentThread() != main,
+        () -> nasty.get() && Thread.currentThread() != main));
     var third = Patience.elsewhere(() -> pool.sendMessage(new Key("a", () -> nasty.get(), () -> nasty.get())));
     Patience.parked(third);
     nasty.set(true);
@@ -140,7 +146,8 @@ class PoolUserCodeFaultTest {
 
   @Test
   void aWeightOrAKeyThatOverflowsItsStackIsTheSendersFailure() {
-    var heavy = Pools.weighted(how, 2, (Object message) -> deep(message)).newActorWithReturn((Object message) -> message);
+    var heavy =
+        Pools.weighted(how, 2, (Object message) -> deep(message)).newActorWithReturn((Object message) -> message);
     var keyed = Pools.byKey(how, 2, (Object message) -> deep(message)).newActorWithReturn((Object message) -> message);
 
     for (int i = 0; i < 10; i++) {

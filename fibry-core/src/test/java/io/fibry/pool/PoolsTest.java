@@ -86,11 +86,12 @@ class PoolsTest {
   @Test
   void onlyTheWorkerThatFailedGetsAFreshState() {
     var made = new AtomicInteger();
-    var pool = Pools.fixed(how.onFailure(FailurePolicy.restart().withoutLog()), 2).initialState(made::incrementAndGet).newActorWithReturn((Integer state, Object message) -> {
-      pass(message);
-      if (message instanceof RuntimeException failure) throw failure;
-      return state;
-    });
+    var pool = Pools.fixed(how.onFailure(FailurePolicy.restart().withoutLog()), 2).initialState(made::incrementAndGet)
+        .newActorWithReturn((Integer state, Object message) -> {
+          pass(message);
+          if (message instanceof RuntimeException failure) throw failure;
+          return state;
+        });
     var gate = Gate.occupy((Actor<Object>) pool); // state 1
     assertEquals(2, pool.ask("two"));
 
@@ -105,10 +106,11 @@ class PoolsTest {
   @Test
   void aWorkerThatItsPolicyStopsIsReplaced() {
     var stopped = new AtomicInteger();
-    var pool = Pools.fixed(how.onFailure(FailurePolicy.stop().withoutLog()), 2).initialState(() -> "state").onStop(state -> stopped.incrementAndGet()).newActorWithReturn((String state, Object message) -> {
-      if (message.equals("fail")) throw new IllegalStateException("fail");
-      return message;
-    });
+    var pool = Pools.fixed(how.onFailure(FailurePolicy.stop().withoutLog()), 2).initialState(() -> "state")
+        .onStop(state -> stopped.incrementAndGet()).newActorWithReturn((String state, Object message) -> {
+          if (message.equals("fail")) throw new IllegalStateException("fail");
+          return message;
+        });
 
     for (int i = 0; i < 10; i++) assertThrows(IllegalStateException.class, () -> pool.ask("fail"));
 
@@ -121,10 +123,11 @@ class PoolsTest {
   @Test
   void aBackOffRestsOneWorkerAndTheOthersGoOn() {
     var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
-    var pool = Pools.byKey(still.anonymous().onFailure(policy), 2, (String message) -> "one key").initialState(() -> "state").newActorWithReturn((String state, String message) -> {
-      if (message.equals("fail")) throw new IllegalStateException("fail");
-      return message;
-    });
+    var pool = Pools.byKey(still.anonymous().onFailure(policy), 2, (String message) -> "one key")
+        .initialState(() -> "state").newActorWithReturn((String state, String message) -> {
+          if (message.equals("fail")) throw new IllegalStateException("fail");
+          return message;
+        });
 
     assertThrows(IllegalStateException.class, () -> pool.ask("fail"));
 
@@ -134,9 +137,10 @@ class PoolsTest {
   @Test
   void aFailureThatEscalatesClosesTheScope() {
     var inner = scope.openScope("inner");
-    var pool = Pools.fixed(inner.named("pool").onFailure(FailurePolicy.escalate().withoutLog()), 2).newActor((Object message) -> {
-      throw new IllegalStateException("fail");
-    });
+    var pool = Pools.fixed(inner.named("pool").onFailure(FailurePolicy.escalate().withoutLog()), 2)
+        .newActor((Object message) -> {
+          throw new IllegalStateException("fail");
+        });
 
     pool.sendMessage("fail");
 
@@ -150,10 +154,11 @@ class PoolsTest {
   void perMessageNobodyWaitsAndEachHasAStateOfItsOwn() {
     var made = new AtomicInteger();
     var left = ConcurrentHashMap.newKeySet();
-    var pool = Pools.perMessage(how).initialState(made::incrementAndGet).onStop(left::add).newActorWithReturn((Integer state, Object message) -> {
-      pass(message);
-      return state;
-    });
+    var pool = Pools.perMessage(how).initialState(made::incrementAndGet).onStop(left::add)
+        .newActorWithReturn((Integer state, Object message) -> {
+          pass(message);
+          return state;
+        });
     var gates = occupy(pool, 50);
 
     var answer = (int) pool.ask("one more");
@@ -171,7 +176,8 @@ class PoolsTest {
   void aScalingPoolGrowsAtOnceAndShrinksAfterACalm() {
     var left = new CopyOnWriteArrayList<Integer>();
     var made = new AtomicInteger();
-    var pool = Pools.scaling(still.named("db"), 1, 4).initialState(made::incrementAndGet).onStop(left::add).newActor((Integer state, Object message) -> pass(message));
+    var pool = Pools.scaling(still.named("db"), 1, 4).initialState(made::incrementAndGet).onStop(left::add)
+        .newActor((Integer state, Object message) -> pass(message));
     var gates = occupy(pool, 4);
     pool.sendMessage("waits");
     assertEquals(1, still.report().waiting());
@@ -193,10 +199,11 @@ class PoolsTest {
 
   @Test
   void aScalingPoolThatWasCalmGrowsAgain() {
-    var pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state").newActorWithReturn((String state, Object message) -> {
-      pass(message);
-      return message;
-    });
+    var pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
+        .newActorWithReturn((String state, Object message) -> {
+          pass(message);
+          return message;
+        });
     assertEquals(1, pool.ask(1));
     clock.manual.advance(Duration.ofSeconds(11));
     assertTrue(still.awaitQuiet(Patience.LONG));
@@ -209,7 +216,8 @@ class PoolsTest {
   void aPromisedAnswerOutlivesTheWorkerThatPromised() {
     record Question() implements io.fibry.Request<Question, String> {}
     var later = new CompletableFuture<String>();
-    Actor<Object> pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state").newActor((state, message, context) -> context.replyWhen((Question) message, later));
+    Actor<Object> pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
+        .newActor((state, message, context) -> context.replyWhen((Question) message, later));
     var answer = pool.sendMessageReturn(new Question());
     assertTrue(still.awaitQuiet(Patience.LONG));
 
@@ -265,10 +273,11 @@ class PoolsTest {
 
   @Test
   void whenAHeavyRequestThatWaitsIsCancelledThoseBehindItBegin() {
-    var pool = Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1).newActorWithReturn((Object message) -> {
-      pass(message);
-      return message;
-    });
+    var pool = Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1)
+        .newActorWithReturn((Object message) -> {
+          pass(message);
+          return message;
+        });
     Gate.occupy((Actor<Object>) pool);
     var heavy = pool.sendMessageReturn((Object) "heavy");
     var light = pool.sendMessageReturn((Object) "light");
@@ -286,8 +295,12 @@ class PoolsTest {
     var heavy = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(11));
     var none = assertThrows(IllegalArgumentException.class, () -> pool.sendMessage(0));
 
-    assertEquals("a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all that the pool has", heavy.getMessage());
-    assertEquals("a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all that the pool has", none.getMessage());
+    assertEquals(
+        "a message for actor 'images' weighs 11; it must weigh at least 1 and at most 10, all that the pool has",
+        heavy.getMessage());
+    assertEquals(
+        "a message for actor 'images' weighs 0; it must weigh at least 1 and at most 10, all that the pool has",
+        none.getMessage());
   }
 
   @Test
@@ -311,10 +324,11 @@ class PoolsTest {
   @Test
   void aKeyThatIsHeldUpHoldsUpNoOther() {
     var order = new CopyOnWriteArrayList<Object>();
-    var pool = Pools.byKey(how, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10).newActor((Object message) -> {
-      pass(message);
-      order.add(message);
-    });
+    var pool = Pools.byKey(how, 2, (Object message) -> message instanceof Gate ? 0 : (int) message % 10)
+        .newActor((Object message) -> {
+          pass(message);
+          order.add(message);
+        });
     var gate = Gate.occupy(pool);
     List.of(10, 1, 20, 11, 30, 21).forEach(pool::sendMessage);
 

@@ -18,8 +18,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A load that does not wait for answers: clients come at random, however the services fare, and each asks all of them at once, side by side. A request is three steps of 5 to 15 ms, which sleep, each on one of four scarce
- * resources. Whoever has waited for half a second gives up.
+ * A load that does not wait for answers: clients come at random, however the services fare, and
+ * each asks all of them at once, side by side. A request is three steps of 5 to 15 ms, which sleep,
+ * each on one of four scarce resources. Whoever has waited for half a second gives up.
  */
 final class Surge {
   static final int RESOURCES = 4;
@@ -80,7 +81,8 @@ final class Surge {
 
     /** How many a second it could have answered, by the time that those in time were worked at. */
     double capacity(Span span) {
-      return RESOURCES * 1e9 / ended(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average().orElseThrow();
+      return RESOURCES * 1e9
+          / ended(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average().orElseThrow();
     }
 
     /** Of those that ended so, how long it took for so many in a hundred, at most. */
@@ -166,8 +168,9 @@ final class Surge {
   Span load(double perSecond, double seconds) {
     long from = System.nanoTime();
     long to = from + (long) (seconds * 1e9);
-    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < to; ) {
-      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime()) LockSupport.parkNanos(left);
+    for (double at = from; (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < to;) {
+      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime())
+        LockSupport.parkNanos(left);
       for (var side : sides) {
         clients.register();
         threads.execute(() -> {

@@ -22,7 +22,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
-/** Accounts by name, for tests: each loads its balance when it begins and saves it when it ends. Time is moved by hand. */
+/**
+ * Accounts by name, for tests: each loads its balance when it begins and saves it when it ends.
+ * Time is moved by hand.
+ */
 final class Town implements AutoCloseable {
   sealed interface Order {}
   record Pay(int amount) implements Order {}
@@ -45,7 +48,8 @@ final class Town implements AutoCloseable {
   final Entities<String, Order> accounts;
 
   Town(Strategy strategy) {
-    scope = ActorSystem.openScope("town", o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
+    scope = ActorSystem.openScope("town",
+        o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
     accounts = Entities.of(IDLE, clock, this::birth);
   }
 
@@ -56,7 +60,8 @@ final class Town implements AutoCloseable {
 
   Actor<Order> birth(String name) {
     tell("born " + name);
-    return scope.named("account/" + name).onFailure(FailurePolicy.stop().withoutLog()).initialState(() -> new Account(name)).onStop(Account::save).newActor(Account::handle);
+    return scope.named("account/" + name).onFailure(FailurePolicy.stop().withoutLog())
+        .initialState(() -> new Account(name)).onStop(Account::save).newActor(Account::handle);
   }
 
   private void tell(String event) {
@@ -74,7 +79,10 @@ final class Town implements AutoCloseable {
     Patience.eventually(() -> accounts.size() == left);
   }
 
-  /** Nobody but the witness uses anything for long enough, twice; and who looks for the idle has been here each time. */
+  /**
+   * Nobody but the witness uses anything for long enough, twice; and who looks for the idle has
+   * been here each time.
+   */
   void restTwice() {
     for (int i = 0; i < 2; i++) {
       int before = saved.getOrDefault("witness", 0);

@@ -171,7 +171,8 @@ class SharedMapTest {
     assertEquals("value", SharedValueTest.refused(() -> map.compareAndSet("a", 1, null)));
     assertEquals("key", SharedValueTest.refused(() -> map.update(null, now -> now)));
     assertEquals("change", SharedValueTest.refused(() -> map.update("a", null)));
-    assertEquals("the changed value is null; for nothing, answer Optional.empty()", SharedValueTest.refused(() -> map.update("a", now -> null)));
+    assertEquals("the changed value is null; for nothing, answer Optional.empty()",
+        SharedValueTest.refused(() -> map.update("a", now -> null)));
     assertEquals("follower", SharedValueTest.refused(() -> map.subscribe(null)));
     assertEquals("key", SharedValueTest.refused(() -> map.subscribe(null, follower)));
     assertEquals("follower", SharedValueTest.refused(() -> map.subscribe("a", null)));

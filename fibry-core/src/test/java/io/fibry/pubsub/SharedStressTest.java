@@ -19,7 +19,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many change a value or a map at once: followers that come and go never see an old value after a new one, and always the last. */
+/**
+ * Many change a value or a map at once: followers that come and go never see an old value after a
+ * new one, and always the last.
+ */
 @Timeout(120)
 class SharedStressTest {
   private static final int CHANGERS = 3;
@@ -40,7 +43,8 @@ class SharedStressTest {
       try {
         round.play(new SplittableRandom(seed + i), strategy);
       } catch (Throwable failure) {
-        throw new AssertionError("round " + i + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
+        throw new AssertionError(
+            "round " + i + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
       }
     }
   }
@@ -148,7 +152,8 @@ class SharedStressTest {
       var before = last.put(change.key(), change.value());
       assertTrue(!change.value().equals(before), () -> "told twice: " + change);
       int value = change.value().orElse(Integer.MAX_VALUE);
-      if (change.value().isPresent() && highest.getOrDefault(change.key(), 0) >= value) throw new AssertionError("told " + change + " after " + highest);
+      if (change.value().isPresent() && highest.getOrDefault(change.key(), 0) >= value)
+        throw new AssertionError("told " + change + " after " + highest);
       change.value().ifPresent(v -> highest.put(change.key(), v));
     }
     return last;

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SharedValueTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final SharedValue<Integer> value = SharedValue.of(scope.named("level").strategy(Strategy.CALLER), 0);
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -148,7 +149,8 @@ class SharedValueTest {
 
   @Test
   void aPolicyThatTriesAgainTellsTheSameValueAgain() {
-    var thrice = SharedValue.of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withRetries(2).withoutLog()), 0);
+    var thrice = SharedValue
+        .of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withRetries(2).withoutLog()), 0);
     var tries = new AtomicInteger();
     thrice.subscribe(now -> {
       seen.add(now);
@@ -165,7 +167,8 @@ class SharedValueTest {
   void aFollowerThatRestsBeforeItsRestartIsToldTheLatest() {
     var clock = new io.fibry.time.ManualClock();
     try (var inner = scope.openScope("inner", o -> o.withScheduler(clock))) {
-      var restarts = SharedValue.of(inner.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()), 0);
+      var restarts = SharedValue.of(inner.anonymous().strategy(Strategy.CALLER).onFailure(
+          FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog()), 0);
       restarts.subscribe(now -> {
         seen.add(now);
         if (now == 1) throw new IllegalStateException("no");
@@ -181,7 +184,8 @@ class SharedValueTest {
 
   @Test
   void aFollowerThatItsPolicyStoppedIsForgotten() {
-    var stops = SharedValue.of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.stop().withoutLog()), 0);
+    var stops =
+        SharedValue.of(scope.anonymous().strategy(Strategy.CALLER).onFailure(FailurePolicy.stop().withoutLog()), 0);
     stops.subscribe(now -> {
       throw new IllegalStateException("no");
     });

@@ -34,7 +34,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class TopicContractTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   static Stream<String> strategies() {
@@ -42,7 +43,8 @@ class TopicContractTest {
   }
 
   private Topic<Object> topic(String strategy) {
-    return Topic.of(scope.named("topic").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()));
+    return Topic.of(
+        scope.named("topic").strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog()));
   }
 
   @AfterEach
@@ -181,13 +183,15 @@ class TopicContractTest {
     topic.close();
 
     assertEquals(100, seen.size());
-    assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages()); // the news of its end may come after the first
+    // the news of its end may come after the first
+    assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages());
   }
 
   @ParameterizedTest
   @MethodSource("strategies")
   void oneOfItsOwnThatFailedForGoodIsForgotten(String strategy) {
-    Topic<Object> topic = Topic.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
+    Topic<Object> topic = Topic
+        .of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
     topic.subscribe(m -> {
       throw new IllegalStateException("no");
     });

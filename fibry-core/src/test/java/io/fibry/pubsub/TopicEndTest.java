@@ -28,7 +28,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TopicEndTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.of(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -208,7 +209,8 @@ class TopicEndTest {
 
     threads.close();
 
-    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("platform/")));
+    Patience.eventually(() -> Thread.getAllStackTraces().keySet().stream()
+        .noneMatch(thread -> thread.getName().startsWith("platform/")));
   }
 
   @Test

@@ -30,11 +30,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Subscribers on executors: the publisher's thread, an actor shared by several, a virtual thread per message; and those that fail or refuse. */
+/**
+ * Subscribers on executors: the publisher's thread, an actor shared by several, a virtual thread
+ * per message; and those that fail or refuse.
+ */
 @Timeout(60)
 class TopicExecutorTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.of(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -114,7 +118,8 @@ class TopicExecutorTest {
       topic.publish(7);
 
       assertEquals(List.of(7), seen);
-      assertTrue(log.text().contains("topic 'topic': a subscriber failed at 7") && log.text().contains("cannot do 7"), log::text);
+      assertTrue(log.text().contains("topic 'topic': a subscriber failed at 7") && log.text().contains("cannot do 7"),
+          log::text);
     }
   }
 
@@ -193,7 +198,8 @@ class TopicExecutorTest {
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     assertEquals(List.of(), seen);
-    assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages()); // the news of their ends may come after the first
+    // the news of their ends may come after the first
+    assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages());
   }
 
   @Test

@@ -30,7 +30,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(60)
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
-  private final Actor<Object> shared = scope.named("shared").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {});
+  private final Actor<Object> shared =
+      scope.named("shared").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {});
   private final ExecutorService perMessage = Executors.newVirtualThreadPerTaskExecutor();
   private final Topic<Object> topic = Topic.of(scope.named("topic").onFailure(FailurePolicy.goOn().withoutLog()));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -41,7 +42,8 @@ class TopicFaultTest {
     return switch (way) {
       case PUBLISHERS_THREAD -> topic.subscribeOn(Runnable::run, handler);
       case SHARED_ACTOR -> topic.subscribeOn(shared, handler);
-      case ACTOR_OF_THE_TOPIC -> topic.subscribe(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(handler));
+      case ACTOR_OF_THE_TOPIC -> topic
+          .subscribe(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(handler));
       case ACTOR_PER_SUBSCRIBER -> topic.subscribe(handler);
       case THREAD_PER_MESSAGE -> topic.subscribeOn(perMessage, handler);
     };
@@ -113,7 +115,8 @@ class TopicFaultTest {
       topic.publish(2);
 
       told(1, 2);
-      boolean logs = way == Way.PUBLISHERS_THREAD || way == Way.THREAD_PER_MESSAGE; // the others have a policy, which is not to
+      // the others have a policy, which is not to
+      boolean logs = way == Way.PUBLISHERS_THREAD || way == Way.THREAD_PER_MESSAGE;
       Patience.eventually(() -> log.text().contains("a subscriber failed at 2") == logs);
     }
   }

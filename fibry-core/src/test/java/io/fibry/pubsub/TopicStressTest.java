@@ -20,7 +20,10 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Publishers, and subscribers that come and go: what is published while a place is surely open arrives once, in the order of its publisher. */
+/**
+ * Publishers, and subscribers that come and go: what is published while a place is surely open
+ * arrives once, in the order of its publisher.
+ */
 @Timeout(120)
 class TopicStressTest {
   private static final int PUBLISHERS = 3;
@@ -28,7 +31,10 @@ class TopicStressTest {
 
   private record Numbered(int publisher, int number) {}
 
-  /** What one place was told, and what it had to be: of each publisher all from {@code from} on, up to {@code to}. */
+  /**
+   * What one place was told, and what it had to be: of each publisher all from {@code from} on, up
+   * to {@code to}.
+   */
   private static final class Box {
     private final String kind;
     private final ConcurrentLinkedQueue<Numbered> told = new ConcurrentLinkedQueue<>();
@@ -43,10 +49,12 @@ class TopicStressTest {
       for (int p = 0; p < PUBLISHERS; p++) {
         int publisher = p;
         var numbers = told.stream().filter(m -> m.publisher() == publisher).map(Numbered::number).toList();
-        for (int i = 1; i < numbers.size(); i++) assertEquals(numbers.get(i - 1) + 1, numbers.get(i), kind + " was told of " + publisher + ": " + numbers);
+        for (int i = 1; i < numbers.size(); i++)
+          assertEquals(numbers.get(i - 1) + 1, numbers.get(i), kind + " was told of " + publisher + ": " + numbers);
         if (from[p] > to[p]) continue;
         boolean all = !numbers.isEmpty() && numbers.getFirst() <= from[p] && numbers.getLast() >= to[p];
-        assertTrue(all, () -> kind + " missed some of " + from[publisher] + " to " + to[publisher] + " of " + publisher + ": " + numbers);
+        assertTrue(all, () -> kind + " missed some of " + from[publisher] + " to " + to[publisher] + " of " + publisher
+            + ": " + numbers);
       }
     }
   }
@@ -68,7 +76,8 @@ class TopicStressTest {
       try {
         play(random, strategy);
       } catch (Throwable failure) {
-        throw new AssertionError("round " + round + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
+        throw new AssertionError(
+            "round " + round + " on " + strategy + ", -Dfibry.seed=" + seed + ": " + failure.getMessage(), failure);
       }
     }
   }
@@ -96,7 +105,8 @@ class TopicStressTest {
       boxes.forEach(Box::check);
       assertTrue(boxes.stream().anyMatch(box -> !box.told.isEmpty()));
       var report = scope.report();
-      assertEquals(report.sent(), report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), report::toString);
+      assertEquals(report.sent(),
+          report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum(), report::toString);
     }
   }
 
@@ -135,7 +145,8 @@ class TopicStressTest {
       }
       case 1 -> {
         var box = new Box("somebody's actor");
-        var actor = scope.anonymous().strategy(strategy).mailbox(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK)).newActor((Numbered m) -> box.told.add(m));
+        var actor = scope.anonymous().strategy(strategy).mailbox(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK))
+            .newActor((Numbered m) -> box.told.add(m));
         var place = topic.subscribe(actor);
         opened(box);
         yield random.nextBoolean() ? () -> leave(box, place) : () -> end(box, actor);

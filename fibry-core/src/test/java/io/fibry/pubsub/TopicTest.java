@@ -31,7 +31,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class TopicTest {
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope =
+      ActorSystem.openScope("test", o -> o.withDeadLetters(letters).withGrace(Duration.ofMillis(50)));
   private final Topic<Object> topic = Topic.of(scope.named("topic"));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 

@@ -61,7 +61,8 @@ class ScheduleTest {
 
   private final Timers clock = new Timers();
   private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("schedules", o -> o.withScheduler(clock).withDeadLetters(letters).withStrategy(Strategy.CALLER));
+  private final ActorScope scope = ActorSystem.openScope("schedules",
+      o -> o.withScheduler(clock).withDeadLetters(letters).withStrategy(Strategy.CALLER));
   private final Stereotypes recipes = Stereotypes.of(scope.anonymous());
   private final List<Long> times = new CopyOnWriteArrayList<>(); // in ms
 
@@ -229,10 +230,11 @@ class ScheduleTest {
 
   @Test
   void aRetryIsPartOfItsRun() {
-    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1))).scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
-      runs();
-      if (times.size() % 2 == 1) throw new IOException("no");
-    });
+    Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1))).scheduleAtFixedRate(Duration.ZERO,
+        SECOND, () -> {
+          runs();
+          if (times.size() % 2 == 1) throw new IOException("no");
+        });
 
     advance(1_000);
 
@@ -243,9 +245,10 @@ class ScheduleTest {
   @Test
   void aPolicyThatStopsEndsIt() {
     var failure = new IOException("no");
-    var schedule = Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog())).scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
-      throw failure;
-    });
+    var schedule = Stereotypes.of(scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()))
+        .scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
+          throw failure;
+        });
 
     advance(5_000);
 
@@ -277,7 +280,8 @@ class ScheduleTest {
   @Test
   void aKillInterruptsTheRun() {
     var gate = new Gate();
-    var schedule = Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, gate::pass);
+    var schedule = Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO,
+        SECOND, gate::pass);
     advance(0);
     Patience.await(gate.entered);
 
@@ -291,10 +295,11 @@ class ScheduleTest {
   @Test
   void aRunThatWasCutOffComesToNothing() {
     var gate = new Gate();
-    var schedule = Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
-      gate.passDeaf();
-      runs();
-    });
+    var schedule =
+        Stereotypes.of(scope.anonymous().strategy(Strategy.FIBER)).scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {
+          gate.passDeaf();
+          runs();
+        });
     advance(0);
     Patience.await(gate.entered);
     schedule.kill();
@@ -321,10 +326,11 @@ class ScheduleTest {
   void byTheClockOfTheMachineItRunsOffTheTimersThread() {
     var threads = new CopyOnWriteArrayList<String>();
     try (var real = ActorSystem.openScope("real")) {
-      Stereotypes.of(real.anonymous().strategy(Strategy.CALLER)).scheduleAtFixedRate(Duration.ZERO, Duration.ofMillis(1), self -> {
-        threads.add(Thread.currentThread().getName());
-        if (threads.size() == 3) self.askExit();
-      }).waitForExit();
+      Stereotypes.of(real.anonymous().strategy(Strategy.CALLER))
+          .scheduleAtFixedRate(Duration.ZERO, Duration.ofMillis(1), self -> {
+            threads.add(Thread.currentThread().getName());
+            if (threads.size() == 3) self.askExit();
+          }).waitForExit();
     }
 
     assertEquals(3, threads.size());
@@ -333,7 +339,8 @@ class ScheduleTest {
 
   @Test
   void whatEndedIsGarbage() {
-    var schedule = new AtomicReference<>(Stereotypes.fibers().scheduleAtFixedRate(Duration.ofHours(1), SECOND, this::runs));
+    var schedule =
+        new AtomicReference<>(Stereotypes.fibers().scheduleAtFixedRate(Duration.ofHours(1), SECOND, this::runs));
     schedule.get().close();
     var reference = new WeakReference<Object>(schedule.getAndSet(null));
 
@@ -344,7 +351,8 @@ class ScheduleTest {
 
   @Test
   void theMailboxOfTheBuilderDoesNotMatter() {
-    Stereotypes.of(scope.anonymous().mailbox(Mailbox.<Integer>priority(Integer::compare))).scheduleAtFixedRate(Duration.ZERO, SECOND, this::runs);
+    Stereotypes.of(scope.anonymous().mailbox(Mailbox.<Integer>priority(Integer::compare)))
+        .scheduleAtFixedRate(Duration.ZERO, SECOND, this::runs);
 
     advance(1_000);
 
@@ -355,24 +363,36 @@ class ScheduleTest {
   void timesWithoutAMeaningAreRefused() {
     Handler.Task task = this::runs;
 
-    var past = assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND.negated(), SECOND, task));
-    var busy = assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND, Duration.ZERO, task));
-    var breathless = assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
+    var past =
+        assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND.negated(), SECOND, task));
+    var busy =
+        assertThrows(IllegalArgumentException.class, () -> recipes.scheduleAtFixedRate(SECOND, Duration.ZERO, task));
+    var breathless =
+        assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
 
     assertEquals("an initial delay of PT-1S lies in the past; give zero or more", past.getMessage());
     assertEquals("a period of PT0S never ends; give more than zero", busy.getMessage());
-    assertEquals("a delay of PT0S between two runs leaves no time for anything else; give more than zero", breathless.getMessage());
+    assertEquals("a delay of PT0S between two runs leaves no time for anything else; give more than zero",
+        breathless.getMessage());
   }
 
   @Test
   void nullIsRefusedByItsName() {
     Handler.Task task = this::runs;
 
-    assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null)).getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler<Exitable>) null)).getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.scheduleWithFixedDelay(SECOND, SECOND, (Handler.Task) null)).getMessage());
-    assertEquals("initial", assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(null, SECOND, task)).getMessage());
-    assertEquals("period", assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, null, task)).getMessage());
-    assertEquals("delay", assertThrows(NullPointerException.class, () -> recipes.scheduleWithFixedDelay(SECOND, null, task)).getMessage());
+    assertEquals("task",
+        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null))
+            .getMessage());
+    assertEquals("task", assertThrows(NullPointerException.class,
+        () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler<Exitable>) null)).getMessage());
+    assertEquals("task", assertThrows(NullPointerException.class,
+        () -> recipes.scheduleWithFixedDelay(SECOND, SECOND, (Handler.Task) null)).getMessage());
+    assertEquals("initial",
+        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(null, SECOND, task)).getMessage());
+    assertEquals("period",
+        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, null, task)).getMessage());
+    assertEquals("delay",
+        assertThrows(NullPointerException.class, () -> recipes.scheduleWithFixedDelay(SECOND, null, task))
+            .getMessage());
   }
 }

@@ -50,7 +50,8 @@ class StereotypesTest {
     int count = threads ? 100 : 100_000;
     var kept = new ArrayList<Sink<Object>>();
 
-    for (int i = 0; i < count; i++) kept.add(threads ? Stereotypes.threads().sink(null) : Stereotypes.fibers().sink(null));
+    for (int i = 0; i < count; i++)
+      kept.add(threads ? Stereotypes.threads().sink(null) : Stereotypes.fibers().sink(null));
     var reached = new CountDownLatch(count);
     kept.forEach(sink -> sink.execAsync(nothing -> reached.countDown()));
 
@@ -218,8 +219,10 @@ class StereotypesTest {
   void runOnceWithoutATaskIsRefused() {
     var recipes = Stereotypes.def();
 
-    assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler.Task) null)).getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler<Exitable>) null)).getMessage());
+    assertEquals("task",
+        assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler.Task) null)).getMessage());
+    assertEquals("task",
+        assertThrows(NullPointerException.class, () -> recipes.runOnce((Handler<Exitable>) null)).getMessage());
     assertEquals("task", assertThrows(NullPointerException.class, () -> recipes.runOnceSilent(null)).getMessage());
   }
 

@@ -25,7 +25,8 @@ class UdpAndDownloadsTest {
   void aServerForPackets() throws Exception {
     var come = new CompletableFuture<UdpPacket>();
 
-    try (var server = Stereotypes.fibers().udpServer(0, come::complete); var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
+    try (var server = Stereotypes.fibers().udpServer(0, come::complete);
+        var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
       client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(HERE, server.port())));
 
       assertEquals(client.getLocalPort(), Patience.value(come).from().getPort());
@@ -34,7 +35,8 @@ class UdpAndDownloadsTest {
 
   @Test
   void aServerThatAnswers() throws Exception {
-    try (var server = Stereotypes.threads().udpServer(0, (self, packet) -> self.reply(packet, packet.data()), o -> o.withMaxPacket(1)); var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
+    try (var server = Stereotypes.threads().udpServer(0, (self, packet) -> self.reply(packet, packet.data()),
+        o -> o.withMaxPacket(1)); var client = new DatagramSocket(new InetSocketAddress(HERE, 0))) {
       client.setSoTimeout((int) Patience.LONG.toMillis());
       client.send(new DatagramPacket("hi".getBytes(), 2, new InetSocketAddress(HERE, server.port())));
       var answer = new DatagramPacket(new byte[10], 10);
@@ -52,13 +54,16 @@ class UdpAndDownloadsTest {
     }
 
     try (var downloader = Stereotypes.fibers().downloader(o -> o.withTries(1))) {
-      assertThrows(ConnectException.class, () -> downloader.ask(URI.create("http://" + HERE.getHostAddress() + ":" + nobody + "/")));
+      assertThrows(ConnectException.class,
+          () -> downloader.ask(URI.create("http://" + HERE.getHostAddress() + ":" + nobody + "/")));
     }
   }
 
   @Test
   void nothingIsNull() {
-    assertEquals("handler", assertThrows(NullPointerException.class, () -> Stereotypes.fibers().udpServer(0, null)).getMessage());
-    assertEquals("options", assertThrows(NullPointerException.class, () -> Stereotypes.fibers().downloader(null)).getMessage());
+    assertEquals("handler",
+        assertThrows(NullPointerException.class, () -> Stereotypes.fibers().udpServer(0, null)).getMessage());
+    assertEquals("options",
+        assertThrows(NullPointerException.class, () -> Stereotypes.fibers().downloader(null)).getMessage());
   }
 }

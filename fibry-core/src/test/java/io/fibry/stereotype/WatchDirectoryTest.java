@@ -70,7 +70,8 @@ class WatchDirectoryTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whatIsCreatedChangedOrDeletedIsTold(String strategy) throws Exception {
-    var watch = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))).watchDirectory(temporary, told::add);
+    var watch = Stereotypes.of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))).watchDirectory(temporary,
+        told::add);
     var file = temporary.resolve("file");
 
     Files.createFile(file);
@@ -181,7 +182,9 @@ class WatchDirectoryTest {
   @ValueSource(strings = {"askExit", "kill", "scope"})
   void oneThatIsHeldUpByAFullMailboxEndsToo(String how) throws Exception {
     var gate = new Gate();
-    var watch = Stereotypes.of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog())).watchDirectory(temporary, path -> gate.pass());
+    var watch = Stereotypes
+        .of(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)).onFailure(FailurePolicy.goOn().withoutLog()))
+        .watchDirectory(temporary, path -> gate.pass());
     for (int i = 0; i < 10; i++) Files.createFile(temporary.resolve("file" + i));
     Patience.await(gate.entered);
 
@@ -201,7 +204,8 @@ class WatchDirectoryTest {
     for (var strategy : Variants.STRATEGIES.values()) {
       var self = new AtomicReference<Exitable>();
       var directory = Files.createTempDirectory(temporary, "own");
-      self.set(Stereotypes.of(scope.anonymous().strategy(strategy)).watchDirectory(directory, path -> self.get().close()));
+      self.set(
+          Stereotypes.of(scope.anonymous().strategy(strategy)).watchDirectory(directory, path -> self.get().close()));
 
       Files.createFile(directory.resolve("file"));
 
@@ -216,7 +220,8 @@ class WatchDirectoryTest {
 
     for (int i = 0; i < 50; i++) watch(temporary).close();
 
-    Patience.eventually(() -> Thread.getAllStackTraces().values().stream().flatMap(Stream::of).noneMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")));
+    Patience.eventually(() -> Thread.getAllStackTraces().values().stream().flatMap(Stream::of)
+        .noneMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")));
     assertTrue(descriptors() <= descriptors + 5, () -> descriptors + " descriptors grew to " + descriptors());
   }
 
@@ -272,7 +277,8 @@ class WatchDirectoryTest {
     var refused = assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(file, told::add));
     assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(missing, told::add));
 
-    assertEquals(file + " is no directory, so nothing can be watched in it; give one that is there", refused.getMessage());
+    assertEquals(file + " is no directory, so nothing can be watched in it; give one that is there",
+        refused.getMessage());
     assertEquals(1, scope.dump().lines().count());
   }
 
@@ -280,7 +286,8 @@ class WatchDirectoryTest {
   void aNameThatIsTakenIsRefusedAndNothingIsLeft() {
     scope.named("inbox").newActor((String message) -> {});
 
-    assertThrows(IllegalArgumentException.class, () -> Stereotypes.of(scope.named("inbox")).watchDirectory(temporary, told::add));
+    assertThrows(IllegalArgumentException.class,
+        () -> Stereotypes.of(scope.named("inbox")).watchDirectory(temporary, told::add));
 
     Patience.eventually(() -> !scope.dump().contains("inbox/watch"));
   }
@@ -289,7 +296,9 @@ class WatchDirectoryTest {
   void nullIsRefusedByItsName() {
     var recipes = Stereotypes.of(scope.anonymous());
 
-    assertEquals("directory", assertThrows(NullPointerException.class, () -> recipes.watchDirectory(null, told::add)).getMessage());
-    assertEquals("changed", assertThrows(NullPointerException.class, () -> recipes.watchDirectory(temporary, null)).getMessage());
+    assertEquals("directory",
+        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(null, told::add)).getMessage());
+    assertEquals("changed",
+        assertThrows(NullPointerException.class, () -> recipes.watchDirectory(temporary, null)).getMessage());
   }
 }

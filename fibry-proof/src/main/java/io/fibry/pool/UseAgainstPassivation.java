@@ -10,7 +10,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** Who uses an entity against who finds it idle. Whoever came in (1) hands over before the pill, and who sends the pill sees what was handed over: all by plain fields. Who finds it gone (0) turns to the next life. */
+/**
+ * Who uses an entity against who finds it idle. Whoever came in (1) hands over before the pill, and
+ * who sends the pill sees what was handed over: all by plain fields. Who finds it gone (0) turns to
+ * the next life.
+ */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, so not passivated")
 @Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and nothing came after the pill")

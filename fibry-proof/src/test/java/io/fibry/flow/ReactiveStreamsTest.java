@@ -19,7 +19,10 @@ import org.testng.ITestListener;
 import org.testng.ITestResult;
 import org.testng.TestNG;
 
-/** The rules of Reactive Streams, by their own tests: for TestNG, which this runs. It may skip those that say themselves that they cannot be tested, and no others. */
+/**
+ * The rules of Reactive Streams, by their own tests: for TestNG, which this runs. It may skip those
+ * that say themselves that they cannot be tested, and no others.
+ */
 @Timeout(120)
 class ReactiveStreamsTest {
   private static final int PATIENCE = 1_000; // ms: how long something may take that must come
@@ -130,7 +133,8 @@ class ReactiveStreamsTest {
   }
 
   /** Ours, telling the probe what it is told, and letting it pull the strings. */
-  private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours) implements Flow.Subscriber<Long> {
+  private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours)
+      implements Flow.Subscriber<Long> {
     Probed(WhiteboxSubscriberProbe<Long> probe) {
       this(probe, subscriber());
     }

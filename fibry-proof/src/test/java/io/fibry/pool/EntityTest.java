@@ -7,13 +7,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 
-/** Two who use an entity, who finds it idle, and who ends it on purpose, under many schedules. {@link UseAgainstPassivation} shows the same of one user by a weaker memory. */
+/**
+ * Two who use an entity, who finds it idle, and who ends it on purpose, under many schedules.
+ * {@link UseAgainstPassivation} shows the same of one user by a weaker memory.
+ */
 class EntityTest {
   private static final int SCHEDULES = Boolean.getBoolean("fibry.soak") ? 20_000 : 1_000;
 
-  private static Race race; // not a variable of a test: what only those know, the model checker takes for one thread's own
+  // not a variable of a test: what only those know, the model checker takes for one thread's own
+  private static Race race;
 
-  /** What the two handed over, and when the pill came. Plain fields: the entity has to keep them apart. */
+  /**
+   * What the two handed over, and when the pill came. Plain fields: the entity has to keep them
+   * apart.
+   */
   private static final class Race {
     final Entity<String, String> entity = new Entity<>("key", 0);
     private final int[] handed = new int[2];

@@ -20,26 +20,32 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * An actor that writes down what it is sent, for the test to look at, one message after the other. Thread-safe.
+ * An actor that writes down what it is sent, for the test to look at, one message after the other.
+ * Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
- * <p>A request is answered as {@link #answer} says; one it says nothing of fails with a {@link io.fibry.NoReplyException}. How long it waits for a message is real time: 5 seconds, or as many as the system property
- * {@code fibry.test.limit} says; all failures say what came instead, and what the scope is at.
+ * <p>A request is answered as {@link #answer} says; one it says nothing of fails with a
+ * {@link io.fibry.NoReplyException}. How long it waits for a message is real time: 5 seconds, or as
+ * many as the system property {@code fibry.test.limit} says; all failures say what came instead,
+ * and what the scope is at.
  *
  * @param <M> the messages
  */
 public final class Probe<M> {
   private final ActorScope scope;
   private final String name;
-  private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>(); // added by handlers, taken by the test
+  // added by handlers, taken by the test
+  private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>();
   private final Queue<M> all = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
-  private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>(); // by the class of the request; written by the test, read by the handler
+  // by the class of the request; written by the test, read by the handler
+  private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>();
   private final Actor<M> actor;
 
   private Probe(ActorScope scope, String name) {
     this.scope = scope;
     this.name = name;
-    this.actor = scope.named(name).onFailure(FailurePolicy.goOn().withoutLog()).newActor((M message, ActorContext<M> context) -> handle(message, context));
+    this.actor = scope.named(name).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActor((M message, ActorContext<M> context) -> handle(message, context));
   }
 
   /**
@@ -178,7 +184,8 @@ public final class Probe<M> {
    * @throws AssertionError if there is one, or if the scope does not become quiet
    */
   public void expectNothing() {
-    if (!scope.awaitQuiet(TestScope.LIMIT)) throw failure("nothing", "no certainty within " + TestScope.LIMIT + ": the scope did not become quiet");
+    if (!scope.awaitQuiet(TestScope.LIMIT))
+      throw failure("nothing", "no certainty within " + TestScope.LIMIT + ": the scope did not become quiet");
     if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
   }
 
@@ -192,7 +199,8 @@ public final class Probe<M> {
   }
 
   private AssertionError failure(String wanted, String got) {
-    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all it got so far: " + all() + "; the scope is at\n" + scope.dump());
+    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all it got so far: "
+        + all() + "; the scope is at\n" + scope.dump());
   }
 
   @Override

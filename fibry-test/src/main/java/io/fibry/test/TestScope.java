@@ -20,26 +20,33 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * A scope for one test: its time stands still until the test moves it, it can be asked what went wrong, and its close fails where something had to be forced to end. Hand it to the code under test as an {@link ActorScope}.
- * Thread-safe.
+ * A scope for one test: its time stands still until the test moves it, it can be asked what went
+ * wrong, and its close fails where something had to be forced to end. Hand it to the code under
+ * test as an {@link ActorScope}. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="scope"}
  *
- * <p>All limits of its actors are by its clock, that of {@code ask} too: a test that asks for what never comes waits for ever, so give it a time-out of its own. How long the assertions here wait is real time: 5 seconds, or as
- * many as the system property {@code fibry.test.limit} says. What did not happen is known from the scope being quiet, not from waiting.
+ * <p>All limits of its actors are by its clock, that of {@code ask} too: a test that asks for what
+ * never comes waits for ever, so give it a time-out of its own. How long the assertions here wait
+ * is real time: 5 seconds, or as many as the system property {@code fibry.test.limit} says. What
+ * did not happen is known from the scope being quiet, not from waiting.
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope;
-  private final Set<DeadLetter> asserted = Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>())); // by tests; read by who looks for the others
+  // by tests; read by who looks for the others
+  private final Set<DeadLetter> asserted =
+      Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
   private TestScope(String name, UnaryOperator<Options> options) {
-    this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options").apply(inherited.withStrategy(Strategy.FIBER)).withScheduler(clock));
+    this.scope = ActorSystem.openScope(name, inherited -> Objects.requireNonNull(options, "options")
+        .apply(inherited.withStrategy(Strategy.FIBER)).withScheduler(clock));
   }
 
   /**
-   * Actors on virtual threads, as in production: what they do is done when {@link #assertQuiet} returned.
+   * Actors on virtual threads, as in production: what they do is done when {@link #assertQuiet}
+   * returned.
    *
    * @return an open scope
    */
@@ -48,7 +55,8 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Actors on the thread that sends to them: what they do is done when {@code sendMessage} returned.
+   * Actors on the thread that sends to them: what they do is done when {@code sendMessage}
+   * returned.
    *
    * @return an open scope
    */
@@ -79,7 +87,9 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Moves the time on and waits until all is done that this set off. A timer that a handler is to start must be there: {@link #assertQuiet} first. A message that comes every second comes once in a step of ten, if the one before still waits: on fibers give it ten steps of one.
+   * Moves the time on and waits until all is done that this set off. A timer that a handler is to
+   * start must be there: {@link #assertQuiet} first. A message that comes every second comes once
+   * in a step of ten, if the one before still waits: on fibers give it ten steps of one.
    *
    * @param by how far
    * @throws AssertionError if the scope does not become quiet
@@ -97,22 +107,27 @@ public final class TestScope implements ActorScope {
    * @throws AssertionError if that does not come, with what each actor is at
    */
   public void assertQuiet() {
-    if (!scope.awaitQuiet(LIMIT)) throw new AssertionError("scope '" + name() + "' did not become quiet within " + LIMIT + "; it is at\n" + scope.dump());
+    if (!scope.awaitQuiet(LIMIT)) throw new AssertionError(
+        "scope '" + name() + "' did not become quiet within " + LIMIT + "; it is at\n" + scope.dump());
   }
 
   /**
-   * Waits until it is quiet, and finds no dead letter but those that {@link #assertDeadLetter} was told of; of very many, among the last 100.
+   * Waits until it is quiet, and finds no dead letter but those that {@link #assertDeadLetter} was
+   * told of; of very many, among the last 100.
    *
    * @throws AssertionError if there is one, with all of them, or if the scope does not become quiet
    */
   public void assertNoDeadLetters() {
     assertQuiet();
     var others = scope.deadLetters().stream().filter(letter -> !asserted.contains(letter)).toList();
-    if (!others.isEmpty()) throw new AssertionError("scope '" + name() + "' has dead letters that the test did not ask for: " + others, others.getFirst().cause().orElse(null));
+    if (!others.isEmpty())
+      throw new AssertionError("scope '" + name() + "' has dead letters that the test did not ask for: " + others,
+          others.getFirst().cause().orElse(null));
   }
 
   /**
-   * Finds a dead letter, waiting for it until the scope is quiet. Each is found once: two equal ones are two.
+   * Finds a dead letter, waiting for it until the scope is quiet. Each is found once: two equal
+   * ones are two.
    *
    * @param reason why it was not handled
    * @param message what was sent
@@ -123,19 +138,24 @@ public final class TestScope implements ActorScope {
     var found = take(reason, message);
     if (found.isPresent()) return found.get();
     boolean quiet = scope.awaitQuiet(LIMIT);
-    return take(reason, message).orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,") + " has no dead letter " + reason + ": " + message + "; those it has: " + scope.deadLetters()));
+    return take(reason, message)
+        .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
+            + " has no dead letter " + reason + ": " + message + "; those it has: " + scope.deadLetters()));
   }
 
   private Optional<DeadLetter> take(DeadLetter.Reason reason, Object message) {
-    return scope.deadLetters().stream().filter(letter -> letter.reason() == reason && letter.message().equals(message)).filter(asserted::add).findFirst();
+    return scope.deadLetters().stream().filter(letter -> letter.reason() == reason && letter.message().equals(message))
+        .filter(asserted::add).findFirst();
   }
 
   // ---- the end
 
   /**
-   * Ends all it owns, each after what waits in its mailbox, as any scope does. What has not come to its end in time is interrupted, which the test then hears of.
+   * Ends all it owns, each after what waits in its mailbox, as any scope does. What has not come to
+   * its end in time is interrupted, which the test then hears of.
    *
-   * @throws AssertionError if an actor had to be interrupted, or was cut off before and runs still; with what each was at
+   * @throws AssertionError if an actor had to be interrupted, or was cut off before and runs still;
+   * with what each was at
    */
   @Override
   public void close() {
@@ -143,7 +163,9 @@ public final class TestScope implements ActorScope {
     var report = end(LIMIT, () -> late.set(scope.dump()));
     if (late.get().isEmpty() && report.running().isEmpty()) return;
     var before = late.get().isEmpty() ? "" : "; before it was interrupted it was at\n" + late.get();
-    throw new AssertionError("scope '" + name() + "' did not end by itself within " + LIMIT + ": end its actors, open what they wait for, or move the clock, before the test is over. Messages left: " + report.leftovers() + ", handlers that run still: "
+    throw new AssertionError("scope '" + name() + "' did not end by itself within " + LIMIT
+        + ": end its actors, open what they wait for, or move the clock, before the test is over. Messages left: "
+        + report.leftovers() + ", handlers that run still: "
         + report.running() + before);
   }
 
@@ -163,7 +185,10 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /** Nobody moves the clock while the test waits here: so it goes by itself, once the limit is over in real time. */
+  /**
+   * Nobody moves the clock while the test waits here: so it goes by itself, once the limit is over
+   * in real time.
+   */
   private void goOn(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;

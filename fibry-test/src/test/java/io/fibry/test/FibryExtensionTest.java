@@ -32,11 +32,16 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** Each class inside is a class of tests as a user would write it, run here to see what becomes of it. */
+/**
+ * Each class inside is a class of tests as a user would write it, run here to see what becomes of
+ * it.
+ */
 @Timeout(60)
 class FibryExtensionTest {
-  private static final Queue<Object> SEEN = new ConcurrentLinkedQueue<>(); // added by the tests inside, read here
-  private static volatile CompletableFuture<Void> gate; // made anew for each test here, waited for by handlers
+  // added by the tests inside, read here
+  private static final Queue<Object> SEEN = new ConcurrentLinkedQueue<>();
+  // made anew for each test here, waited for by handlers
+  private static volatile CompletableFuture<Void> gate;
 
   @BeforeEach
   void begin() {
@@ -51,7 +56,8 @@ class FibryExtensionTest {
 
   private static TestExecutionSummary run(Class<?> tests) {
     var listener = new SummaryGeneratingListener();
-    LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(tests)).build(), listener);
+    LauncherFactory.create().execute(LauncherDiscoveryRequestBuilder.request().selectors(selectClass(tests)).build(),
+        listener);
     return listener.getSummary();
   }
 

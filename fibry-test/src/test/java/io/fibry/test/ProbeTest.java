@@ -68,7 +68,10 @@ class ProbeTest {
 
     var text = failureOf(() -> post.expect(new Letter("Ada")));
 
-    assertContains("probe 'post' wanted Letter[to=Ada] and got Letter[to=Bob]; all it got so far: [Letter[to=Bob]]; the scope is at\n", text);
+    assertContains(
+        "probe 'post' wanted Letter[to=Ada] and got Letter[to=Bob]; all it got so far: [Letter[to=Bob]]; the "
+            + "scope is at\n",
+        text);
     assertContains("post (FIBER)", text);
   }
 
@@ -76,8 +79,11 @@ class ProbeTest {
   void noMessageIsAFailureThatSaysHowLongItWaited(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
-    assertContains("probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all it got so far: []", failureOf(() -> post.expect(new Letter("Ada"))));
-    assertContains("wanted a message and got nothing within PT0.001S", failureOf(() -> post.next(Duration.ofMillis(1))));
+    assertContains(
+        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all it got so far: []",
+        failureOf(() -> post.expect(new Letter("Ada"))));
+    assertContains("wanted a message and got nothing within PT0.001S",
+        failureOf(() -> post.next(Duration.ofMillis(1))));
   }
 
   @Test
@@ -85,7 +91,8 @@ class ProbeTest {
     Probe<Mail> post = Probe.of(scope, "post");
     post.actor().sendMessage(new Letter("Bob"));
 
-    assertContains("wanted a count and got Letter[to=Bob]", failureOf(() -> post.expect("a count", mail -> mail instanceof Count)));
+    assertContains("wanted a count and got Letter[to=Bob]",
+        failureOf(() -> post.expect("a count", mail -> mail instanceof Count)));
   }
 
   @Test
@@ -144,7 +151,8 @@ class ProbeTest {
   @Test
   void itRecordsWhatOtherActorsAreSent(TestScope scope) {
     Probe<String> words = Probe.of(scope, "words");
-    var length = words.recording(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
+    var length =
+        words.recording(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());
 
     int five = length.ask("actor");
     assertEquals(5, five);

@@ -93,7 +93,8 @@ class TestScopeTest {
     Actor<String> below;
     try (var scope = TestScope.fibers()) {
       var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
-      below = scope.openScope("below").openScope("deeper", o -> o).anonymous().newActor((String message) -> log.add(message));
+      below = scope.openScope("below").openScope("deeper", o -> o).anonymous()
+          .newActor((String message) -> log.add(message));
       below.sendMessage("hello");
 
       assertEquals(Optional.of(clerk), scope.find("clerk", String.class));
@@ -124,7 +125,9 @@ class TestScopeTest {
 
       var failure = assertThrows(AssertionError.class, scope::assertNoDeadLetters);
 
-      assertContains("scope 'test' has dead letters that the test did not ask for: [dead letter to 'kitchen', FAILED: soup]", failure.getMessage());
+      assertContains(
+          "scope 'test' has dead letters that the test did not ask for: [dead letter to 'kitchen', FAILED: soup]",
+          failure.getMessage());
       assertEquals("planned", failure.getCause().getMessage());
     }
   }
@@ -163,7 +166,9 @@ class TestScopeTest {
 
       var text = failureOf(() -> scope.assertDeadLetter(Reason.REJECTED, "soup"));
 
-      assertContains("scope 'test' has no dead letter REJECTED: soup; those it has: [dead letter to 'kitchen', FAILED: soup]", text);
+      assertContains(
+          "scope 'test' has no dead letter REJECTED: soup; those it has: [dead letter to 'kitchen', FAILED: soup]",
+          text);
     }
   }
 
@@ -226,7 +231,8 @@ class TestScopeTest {
 
     var report = scope.closeWithin(Duration.ofMillis(1));
 
-    assertTrue(report.leftovers().stream().anyMatch(letter -> letter.message().equals("never begun")), report.toString());
+    assertTrue(report.leftovers().stream().anyMatch(letter -> letter.message().equals("never begun")),
+        report.toString());
     assertFalse(clerk.sendMessage("too late"));
   }
 }

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Two ways to do the same, measured side by side: in turns, so that whatever disturbs the machine disturbs both, and the middle one of several rounds counts. */
+/**
+ * Two ways to do the same, measured side by side: in turns, so that whatever disturbs the machine
+ * disturbs both, and the middle one of several rounds counts.
+ */
 public final class Contest {
   /** Does something so many times and answers how many nanoseconds it took. */
   public interface Work {
@@ -66,7 +69,8 @@ public final class Contest {
 
   /** The rows as a table, each with its reference below it, and its sentence. */
   public static void print(List<Row> rows, List<String> sentences) {
-    System.out.printf("%n%-50s %10s   %s%n%s%n", "Fibry, and what it is measured against", "each", "Fibry is", "-".repeat(80));
+    System.out.printf("%n%-50s %10s   %s%n%s%n", "Fibry, and what it is measured against", "each", "Fibry is",
+        "-".repeat(80));
     for (int i = 0; i < rows.size(); i++) {
       var row = rows.get(i);
       System.out.printf("%-50s %10s   %s%n", row.ours, time(row.nanos), speed(row.speed()));
@@ -76,7 +80,8 @@ public final class Contest {
   }
 
   private static String time(double nanos) {
-    return nanos < 1000 ? String.format(Locale.ROOT, "%.0f ns", nanos) : String.format(Locale.ROOT, "%.1f us", nanos / 1000);
+    return nanos < 1000 ? String.format(Locale.ROOT, "%.0f ns", nanos)
+        : String.format(Locale.ROOT, "%.1f us", nanos / 1000);
   }
 
   private static String speed(double ratio) {

@@ -16,7 +16,8 @@ public final class Creating {
       long start = System.nanoTime();
       for (int i = 0; i < times; i++) made[i] = how.sink(null);
       long nanos = System.nanoTime() - start;
-      if (how != Stereotypes.fibers()) for (var actor : made) actor.close(); // an idle fiber has nothing to end
+      // an idle fiber has nothing to end
+      if (how != Stereotypes.fibers()) for (var actor : made) actor.close();
       return nanos;
     };
   }

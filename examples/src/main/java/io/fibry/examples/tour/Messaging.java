@@ -6,7 +6,10 @@ import io.fibry.Strategy;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 
-/** Messages that nobody waits for, from one or more senders to one receiver; they count when they are handled. */
+/**
+ * Messages that nobody waits for, from one or more senders to one receiver; they count when they
+ * are handled.
+ */
 public final class Messaging {
   private static final String MESSAGE = "a message";
 

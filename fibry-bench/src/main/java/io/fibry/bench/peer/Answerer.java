@@ -17,7 +17,8 @@ public interface Answerer<M, R> {
   R ask(M message);
 
   /**
-   * Asks many times, each time after the answer before. Overridden where an asker of this peer is no thread.
+   * Asks many times, each time after the answer before. Overridden where an asker of this peer is
+   * no thread.
    *
    * @param message never null
    * @param times how often

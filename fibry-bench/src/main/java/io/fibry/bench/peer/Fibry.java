@@ -15,7 +15,11 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Ours, on one of the strategies; otherwise as it comes. The ForkJoinPool has a thread for each processor and takes tasks first in, first out, as its documentation advises for event-style tasks. */
+/**
+ * Ours, on one of the strategies; otherwise as it comes. The ForkJoinPool has a thread for each
+ * processor and takes tasks first in, first out, as its documentation advises for event-style
+ * tasks.
+ */
 final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Peer.Timed {
   private final ActorBuilder<Object> builder;
   private final AutoCloseable threads;
@@ -30,7 +34,8 @@ final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Pee
   }
 
   static Fibry onForkJoinPool() {
-    var pool = new ForkJoinPool(Runtime.getRuntime().availableProcessors(), ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
+    var pool = new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
+        ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true);
     return new Fibry(Strategy.on(pool), pool::shutdownNow);
   }
 
@@ -70,12 +75,14 @@ final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Pee
 
   @Override
   public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return ours(builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK)).newActor((M message) -> handler.accept(message)));
+    return ours(
+        builder.mailbox(Mailbox.bounded(room, Overflow.BLOCK)).newActor((M message) -> handler.accept(message)));
   }
 
   @Override
   public <M extends Comparable<M>> Receiver<M> prioritised(Consumer<M> handler) {
-    return ours(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder())).newActor((M message) -> handler.accept(message)));
+    return ours(builder.<M>mailbox(Mailbox.priority(Comparator.<M>naturalOrder()))
+        .newActor((M message) -> handler.accept(message)));
   }
 
   @Override

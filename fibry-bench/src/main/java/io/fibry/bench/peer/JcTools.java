@@ -8,7 +8,9 @@ import java.util.function.Function;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
 /**
- * JCTools' queue for many senders and one receiver, in its edition without Unsafe, in chunks of 1,024: the yardstick of a queue. The receiver is a virtual thread that parks when it finds the queue empty; who sends looks whether it does.
+ * JCTools' queue for many senders and one receiver, in its edition without Unsafe, in chunks of
+ * 1,024: the yardstick of a queue. The receiver is a virtual thread that parks when it finds the
+ * queue empty; who sends looks whether it does.
  */
 final class JcTools implements Peer.Answering {
   private static final int CHUNK = 1_024;
@@ -34,7 +36,7 @@ final class JcTools implements Peer.Answering {
 
     @Override
     public M take() throws InterruptedException {
-      for (M message = queue.poll(); ; message = queue.poll()) {
+      for (M message = queue.poll();; message = queue.poll()) {
         if (message != null) return message;
         asleep = true;
         if (queue.isEmpty()) LockSupport.park(this);

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** A way to have actors. What it can do beyond taking messages, the nested interfaces say: who does not implement one is left out of that question. Thread-safe. */
+/**
+ * A way to have actors. What it can do beyond taking messages, the nested interfaces say: who does
+ * not implement one is left out of that question. Thread-safe.
+ */
 public interface Peer extends AutoCloseable {
 
   /**
@@ -71,7 +74,8 @@ public interface Peer extends AutoCloseable {
   interface Prioritised extends Peer {
 
     /**
-     * An actor that handles the smallest message first, equal ones in the order they came where the peer can.
+     * An actor that handles the smallest message first, equal ones in the order they came where the
+     * peer can.
      *
      * @param <M> the messages
      * @param handler what it does with each

@@ -46,6 +46,7 @@ public final class Peers {
     var peer = of(who);
     if (shape.isInstance(peer)) return shape.cast(peer);
     peer.close();
-    throw new IllegalArgumentException("'" + who + "' is no " + shape.getSimpleName() + " peer; leave it out of this question");
+    throw new IllegalArgumentException(
+        "'" + who + "' is no " + shape.getSimpleName() + " peer; leave it out of this question");
   }
 }

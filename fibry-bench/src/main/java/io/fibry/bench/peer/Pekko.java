@@ -19,11 +19,17 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed. Plain, it has its default configuration, which its documentation recommends to begin with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned, it has a thread for each processor and 256 messages a
- * turn, as many as ours. Actors are children of the guardian, made in its turn; questions are {@code AskPattern.ask}; priority is its stable mailbox; what is sent later, its scheduler sends. Its bounded mailboxes drop and never wait.
+ * Pekko typed. Plain, it has its default configuration, which its documentation recommends to begin
+ * with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned, it has a
+ * thread for each processor and 256 messages a turn, as many as ours. Actors are children of the
+ * guardian, made in its turn; questions are {@code AskPattern.ask}; priority is its stable mailbox;
+ * what is sent later, its scheduler sends. Its bounded mailboxes drop and never wait.
  */
 final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
-  private static final Config QUIET = ConfigFactory.parseString("pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off }\nsmallest-first.mailbox-type = \"" + SmallestFirst.class.getName() + "\"");
+  private static final Config QUIET = ConfigFactory.parseString(
+      "pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off "
+          + "}\nsmallest-first.mailbox-type = \""
+          + SmallestFirst.class.getName() + "\"");
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   private final ActorSystem<Consumer<ActorContext<?>>> system;
@@ -41,7 +47,9 @@ final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
   }
 
   static Pekko tuned() {
-    return new Pekko(ConfigFactory.parseString("pekko.actor.default-dispatcher { throughput = 256, fork-join-executor { parallelism-min = 1, parallelism-factor = 1.0 } }"));
+    return new Pekko(ConfigFactory.parseString(
+        "pekko.actor.default-dispatcher { throughput = 256, fork-join-executor { parallelism-min = 1, "
+            + "parallelism-factor = 1.0 } }"));
   }
 
   private record Typed<M>(ActorRef<M> actor, ActorSystem<Consumer<ActorContext<?>>> system) implements Receiver<M> {
@@ -97,8 +105,11 @@ final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    var receiver = (Typed<Request<M, R>>) this.<Request<M, R>>actor(request -> request.replyTo.tell(handler.apply(request.message)));
-    return message -> AskPattern.ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), LIMIT, system.scheduler()).toCompletableFuture().join();
+    var receiver = (Typed<Request<M, R>>) this
+        .<Request<M, R>>actor(request -> request.replyTo.tell(handler.apply(request.message)));
+    return message -> AskPattern
+        .ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), LIMIT, system.scheduler())
+        .toCompletableFuture().join();
   }
 
   @Override

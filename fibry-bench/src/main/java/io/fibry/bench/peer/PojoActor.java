@@ -4,7 +4,10 @@ import com.scivicslab.pojoactor.core.ActorRef;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** POJO-actor, a living actor library for virtual threads, as its documentation begins: any object becomes an actor with a resident virtual thread, and a message is code to run on it. */
+/**
+ * POJO-actor, a living actor library for virtual threads, as its documentation begins: any object
+ * becomes an actor with a resident virtual thread, and a message is code to run on it.
+ */
 final class PojoActor implements Peer.Answering {
 
   private record Pojo<M>(ActorRef<Consumer<M>> actor) implements Receiver<M> {

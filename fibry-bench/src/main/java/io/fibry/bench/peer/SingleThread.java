@@ -12,11 +12,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * {@code ExecutorService}s of one platform thread: a message is a task. With a bound, who is rejected waits at the queue. Messages are sent later by one {@code ScheduledThreadPoolExecutor} for all, which forgets what is taken back, as its
- * documentation advises.
+ * {@code ExecutorService}s of one platform thread: a message is a task. With a bound, who is
+ * rejected waits at the queue. Messages are sent later by one {@code ScheduledThreadPoolExecutor}
+ * for all, which forgets what is taken back, as its documentation advises.
  */
 final class SingleThread implements Peer.Answering, Peer.Bounded, Peer.Timed {
-  private final ScheduledThreadPoolExecutor clock = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
+  private final ScheduledThreadPoolExecutor clock =
+      new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
 
   SingleThread() {
     clock.setRemoveOnCancelPolicy(true);
@@ -45,7 +47,8 @@ final class SingleThread implements Peer.Answering, Peer.Bounded, Peer.Timed {
 
   @Override
   public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return new Tasks<>(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(room), Thread.ofPlatform().daemon().factory(), SingleThread::waiting), handler);
+    return new Tasks<>(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(room),
+        Thread.ofPlatform().daemon().factory(), SingleThread::waiting), handler);
   }
 
   private static void waiting(Runnable task, ThreadPoolExecutor executor) {

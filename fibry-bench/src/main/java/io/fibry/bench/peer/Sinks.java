@@ -4,7 +4,10 @@ import io.fibry.Sink;
 import io.fibry.stereotype.Stereotypes;
 import java.util.function.Consumer;
 
-/** Ours, as the least that an actor can be: {@code Stereotypes.fibers().sink(null)}, to which a message is code to run. */
+/**
+ * Ours, as the least that an actor can be: {@code Stereotypes.fibers().sink(null)}, to which a
+ * message is code to run.
+ */
 final class Sinks implements Peer {
 
   private record Running<M>(Sink<?> sink, Consumer<M> handler) implements Receiver<M> {

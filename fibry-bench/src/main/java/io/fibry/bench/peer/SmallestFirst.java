@@ -6,7 +6,10 @@ import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.dispatch.Envelope;
 import org.apache.pekko.dispatch.UnboundedStablePriorityMailbox;
 
-/** What Pekko makes for an actor that handles the smallest message first; it wants a public class with this constructor. */
+/**
+ * What Pekko makes for an actor that handles the smallest message first; it wants a public class
+ * with this constructor.
+ */
 public final class SmallestFirst extends UnboundedStablePriorityMailbox {
 
   /**

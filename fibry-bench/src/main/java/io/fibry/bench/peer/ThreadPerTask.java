@@ -6,7 +6,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** The executor of a virtual thread per task: a message is a task, and a lock lets one at a time handle. Less than an actor: it keeps no order. */
+/**
+ * The executor of a virtual thread per task: a message is a task, and a lock lets one at a time
+ * handle. Less than an actor: it keeps no order.
+ */
 final class ThreadPerTask implements Peer.Answering {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 

@@ -41,7 +41,10 @@ final class Threads {
     }
   }
 
-  /** Sends the message and a future, and waits for the future: what one writes who has a queue and wants an answer. */
+  /**
+   * Sends the message and a future, and waits for the future: what one writes who has a queue and
+   * wants an answer.
+   */
   static <M, R> Answerer<M, R> answerer(Peer peer, Function<M, R> handler) {
     Receiver<Request<M, R>> actor = peer.actor(request -> request.answer.complete(handler.apply(request.message)));
     return message -> {

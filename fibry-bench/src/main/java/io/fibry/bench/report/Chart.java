@@ -38,7 +38,10 @@ import org.jfree.data.category.DefaultCategoryDataset;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
-/** A picture of a result: bars where each side has one figure, ours in green; lines where there are sizes. */
+/**
+ * A picture of a result: bars where each side has one figure, ours in green; lines where there are
+ * sizes.
+ */
 final class Chart {
   private static final int WIDTH = 860;
   private static final int FAR_APART = 30; // the largest to the least: a logarithmic axis then
@@ -64,12 +67,14 @@ final class Chart {
   /** What one axis can show: the rows in the unit of the first, or in one that begins like it. */
   private static List<Row> shown(Result result) {
     String unit = result.rows().getFirst().unit().split(" ")[0];
-    return result.rows().stream().filter(row -> row.unit().split(" ")[0].equals(unit) && Double.isFinite(row.median())).toList();
+    return result.rows().stream().filter(row -> row.unit().split(" ")[0].equals(unit) && Double.isFinite(row.median()))
+        .toList();
   }
 
   private static String svg(JFreeChart chart, int height) throws IOException {
     try {
-      var document = DocumentBuilderFactory.newInstance().newDocumentBuilder().getDOMImplementation().createDocument("http://www.w3.org/2000/svg", "svg", null);
+      var document = DocumentBuilderFactory.newInstance().newDocumentBuilder().getDOMImplementation()
+          .createDocument("http://www.w3.org/2000/svg", "svg", null);
       var graphics = new SVGGraphics2D(document);
       graphics.setSVGCanvasSize(new Dimension(WIDTH, height));
       chart.draw(graphics, new Rectangle(WIDTH, height));
@@ -106,7 +111,8 @@ final class Chart {
     });
     renderer.setDefaultItemLabelFont(WORDS);
     renderer.setDefaultItemLabelsVisible(true);
-    renderer.setDefaultPositiveItemLabelPosition(new ItemLabelPosition(ItemLabelAnchor.OUTSIDE3, TextAnchor.CENTER_LEFT));
+    renderer
+        .setDefaultPositiveItemLabelPosition(new ItemLabelPosition(ItemLabelAnchor.OUTSIDE3, TextAnchor.CENTER_LEFT));
     var sides = new CategoryAxis();
     sides.setTickLabelFont(WORDS);
     sides.setMaximumCategoryLabelWidthRatio(0.6f);
@@ -136,7 +142,8 @@ final class Chart {
     for (int i = 0; i < data.getSeriesCount(); i++) {
       renderer.setSeriesStroke(i, new BasicStroke(2.5f));
       boolean isOurs = ((String) data.getSeriesKey(i)).startsWith("fib");
-      renderer.setSeriesPaint(i, new Color(isOurs ? OUR_LINES[ours++ % OUR_LINES.length] : OTHER_LINES[others++ % OTHER_LINES.length]));
+      renderer.setSeriesPaint(i,
+          new Color(isOurs ? OUR_LINES[ours++ % OUR_LINES.length] : OTHER_LINES[others++ % OTHER_LINES.length]));
     }
     long least = rows.stream().mapToLong(Row::size).min().orElseThrow();
     long most = rows.stream().mapToLong(Row::size).max().orElseThrow();
@@ -159,8 +166,10 @@ final class Chart {
     double least = rows.stream().mapToDouble(Row::median).min().orElse(1);
     double most = rows.stream().mapToDouble(Row::median).max().orElse(1);
     boolean far = least > 0 && most > least * FAR_APART;
-    String unit = rows.stream().map(Row::unit).distinct().count() == 1 ? rows.getFirst().unit() : rows.getFirst().unit().split(" ")[0];
-    var axis = axis(far, unit + (rows.getFirst().moreIsBetter() ? ", more is better" : ", less is better") + (far ? "; logarithmic" : ""));
+    String unit = rows.stream().map(Row::unit).distinct().count() == 1 ? rows.getFirst().unit()
+        : rows.getFirst().unit().split(" ")[0];
+    var axis = axis(far, unit + (rows.getFirst().moreIsBetter() ? ", more is better" : ", less is better")
+        + (far ? "; logarithmic" : ""));
     if (far) axis.setRange(least / 3, most * 4);
     return axis;
   }

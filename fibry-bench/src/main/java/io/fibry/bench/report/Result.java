@@ -10,7 +10,8 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a question was answered with: the common shape of all figures, a JSON file each. The first row is ours unless another one's name begins with {@code fib}.
+ * What a question was answered with: the common shape of all figures, a JSON file each. The first
+ * row is ours unless another one's name begins with {@code fib}.
  *
  * @param question its name, which is the file's
  * @param title what was asked, in words
@@ -20,7 +21,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param date of the run
  * @param rows the sides
  */
-public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk, int processors, String machine, String date, List<Row> rows) {
+public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
+    int processors, String machine, String date, List<Row> rows) {
   static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
   /** A file need not have all. */
@@ -38,7 +40,8 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
    * @return what was found
    */
   public static Result here(String question, String title, List<Row> rows) {
-    return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(), machineHere(), LocalDate.now().toString(), rows);
+    return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(),
+        machineHere(), LocalDate.now().toString(), rows);
   }
 
   /** The name of the processor and the memory, where the system tells them. */
@@ -46,7 +49,8 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     try {
       String cpu = first(Path.of("/proc/cpuinfo"), "model name");
       String memory = first(Path.of("/proc/meminfo"), "MemTotal").replaceAll("\\D", "");
-      return cpu + ", " + Math.round(Long.parseLong(memory) / (double) (1 << 20)) + " GiB, " + System.getProperty("os.name");
+      return cpu + ", " + Math.round(Long.parseLong(memory) / (double) (1 << 20)) + " GiB, "
+          + System.getProperty("os.name");
     } catch (IOException | RuntimeException unknown) {
       return System.getProperty("os.arch") + ", " + System.getProperty("os.name");
     }
@@ -54,7 +58,8 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
 
   private static String first(Path file, String key) throws IOException {
     try (var lines = Files.lines(file)) {
-      return lines.filter(line -> line.startsWith(key)).map(line -> line.substring(line.indexOf(':') + 1).strip()).findFirst().orElseThrow();
+      return lines.filter(line -> line.startsWith(key)).map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst().orElseThrow();
     }
   }
 

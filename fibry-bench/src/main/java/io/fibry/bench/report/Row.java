@@ -6,7 +6,8 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What one side took. A unit that ends with {@code /s} or begins with {@code ops/} is a rate, and {@code live} counts what was alive: more is better. Of all other units less is.
+ * What one side took. A unit that ends with {@code /s} or begins with {@code ops/} is a rate, and
+ * {@code live} counts what was alive: more is better. Of all other units less is.
  *
  * @param side who
  * @param unit of the figures
@@ -16,7 +17,9 @@ import java.util.Locale;
  * @param reference the published figure, or what must be reached; may be empty
  * @param size how many, where the question is asked for several sizes; otherwise 0
  */
-public record Row(String side, String unit, double median, double least, double most, @JsonInclude(JsonInclude.Include.NON_EMPTY) String reference, @JsonInclude(JsonInclude.Include.NON_DEFAULT) long size) {
+public record Row(String side, String unit, double median, double least, double most,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) String reference,
+    @JsonInclude(JsonInclude.Include.NON_DEFAULT) long size) {
 
   /** A file need not have all. */
   public Row {
@@ -77,6 +80,8 @@ public record Row(String side, String unit, double median, double least, double 
   public static String readable(double value) {
     if (!Double.isFinite(value)) return "-";
     double size = Math.abs(value);
-    return String.format(Locale.ROOT, size == 0 || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : size >= 0.01 ? "%.3f" : "%.1e", value);
+    return String.format(Locale.ROOT,
+        size == 0 || size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : size >= 0.01 ? "%.3f" : "%.1e",
+        value);
   }
 }

@@ -13,10 +13,14 @@ import java.util.TreeMap;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 
-/** Reads what the runs left: our own files, those of JMH ({@code -rf json}) and of the Savina programs, in whatever order they lie in a folder. */
+/**
+ * Reads what the runs left: our own files, those of JMH ({@code -rf json}) and of the Savina
+ * programs, in whatever order they lie in a folder.
+ */
 public final class Sources {
   private static final String SIDE = "who"; // the parameter that names a peer
-  private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future"); // of its values, our strategies
+  // of its values, our strategies
+  private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future");
 
   private Sources() {}
 
@@ -35,7 +39,8 @@ public final class Sources {
   }
 
   static List<Path> files(Path folder) throws IOException {
-    try (var files = Files.find(folder, 2, (file, attributes) -> attributes.isRegularFile() && file.toString().endsWith(".json"))) {
+    try (var files =
+        Files.find(folder, 2, (file, attributes) -> attributes.isRegularFile() && file.toString().endsWith(".json"))) {
       return files.sorted().toList();
     }
   }
@@ -54,7 +59,8 @@ public final class Sources {
     return StreamSupport.stream(array.spliterator(), false).toList();
   }
 
-  // ---- JMH: each benchmark class is a question, also each method where a parameter names the peer, and each choice of the other parameters
+  // ---- JMH: each benchmark class is a question, also each method where a parameter names the
+  // peer, and each choice of the other parameters
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<Row>>();
@@ -71,15 +77,18 @@ public final class Sources {
       parameters.forEach((parameter, value) -> key.append('-').append(parameter).append('-').append(value));
       if (!run.get("mode").asString().equals("avgt")) key.append('-').append(run.get("mode").asString());
       String question = key.toString().replaceAll("[^\\w.-]", "_");
-      rows.computeIfAbsent(question, none -> new ArrayList<>()).add(row(peer == null ? method : peer, run.get("primaryMetric")));
+      rows.computeIfAbsent(question, none -> new ArrayList<>())
+          .add(row(peer == null ? method : peer, run.get("primaryMetric")));
       first.putIfAbsent(question, run);
       secondary(run, question, peer == null ? method : peer, rows, first);
     }
-    return rows.entrySet().stream().map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
+    return rows.entrySet().stream()
+        .map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
   }
 
   /** Of what JMH can add, the bytes allocated. */
-  private static void secondary(JsonNode run, String question, String side, Map<String, List<Row>> rows, Map<String, JsonNode> first) {
+  private static void secondary(JsonNode run, String question, String side, Map<String, List<Row>> rows,
+      Map<String, JsonNode> first) {
     var allocated = run.path("secondaryMetrics").path("gc.alloc.rate.norm");
     if (allocated.isMissingNode()) return;
     rows.computeIfAbsent(question + "-allocated", none -> new ArrayList<>()).add(row(side, allocated));
@@ -94,26 +103,37 @@ public final class Sources {
 
   /** The median of all iterations of all forks. */
   private static Row row(String side, JsonNode metric) {
-    double[] rounds = elements(metric.get("rawData")).stream().flatMap(fork -> elements(fork).stream()).mapToDouble(JsonNode::asDouble).toArray();
+    double[] rounds = elements(metric.get("rawData")).stream().flatMap(fork -> elements(fork).stream())
+        .mapToDouble(JsonNode::asDouble).toArray();
     if (rounds.length == 0) rounds = new double[] {metric.get("score").asDouble()};
     return Row.of(side, metric.get("scoreUnit").asString(), "", rounds);
   }
 
   private static Result result(String question, JsonNode run, String date, List<Row> rows) {
     String name = run.get("benchmark").asString();
-    String title = (parameters(run).containsKey(SIDE) ? name : name.substring(0, name.lastIndexOf('.'))) + "; " + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of " + run.get("measurementIterations").asInt() + " iterations" + (parameters(run).isEmpty() ? "" : question.replaceFirst("^jmh-[^-]*", "").replace('-', ' '));
-    return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date, rows);
+    String title = (parameters(run).containsKey(SIDE) ? name : name.substring(0, name.lastIndexOf('.'))) + "; "
+        + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of "
+        + run.get("measurementIterations").asInt() + " iterations"
+        + (parameters(run).isEmpty() ? "" : question.replaceFirst("^jmh-[^-]*", "").replace('-', ' '));
+    return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date,
+        rows);
   }
 
   // ---- Savina: a list of what each side of each program took
 
   private static List<Result> savina(JsonNode sides, String date) {
     var programs = new LinkedHashMap<String, List<JsonNode>>();
-    for (var side : elements(sides)) programs.computeIfAbsent(side.get("program").asString(), none -> new ArrayList<>()).add(side);
+    for (var side : elements(sides))
+      programs.computeIfAbsent(side.get("program").asString(), none -> new ArrayList<>()).add(side);
     return programs.entrySet().stream().map(program -> {
       var first = program.getValue().getFirst();
-      var rows = program.getValue().stream().map(side -> new Row(side.get("side").asString(), side.path("unit").asString("ms"), side.get("median").asDouble(), side.get("least").asDouble(), side.get("most").asDouble(), "", 0)).toList();
-      return new Result("savina-" + program.getKey(), (program.getKey() + ", " + first.path("size").asString("")).replaceFirst(", $", ""), first.get("jdk").asString(), first.path("processors").asInt(), "", date, rows);
+      var rows = program.getValue().stream()
+          .map(side -> new Row(side.get("side").asString(), side.path("unit").asString("ms"),
+              side.get("median").asDouble(), side.get("least").asDouble(), side.get("most").asDouble(), "", 0))
+          .toList();
+      return new Result("savina-" + program.getKey(),
+          (program.getKey() + ", " + first.path("size").asString("")).replaceFirst(", $", ""),
+          first.get("jdk").asString(), first.path("processors").asInt(), "", date, rows);
     }).toList();
   }
 }

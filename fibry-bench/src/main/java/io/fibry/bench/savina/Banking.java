@@ -15,8 +15,10 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A teller has accounts pay to one another, all orders at once. An account that pays does nothing else until the other one has confirmed. Payments go to higher numbers, so no two wait for each other. In the end the teller
- * asks for all balances: no money may be missing. Savina: 1,000 accounts, 50,000 transactions.
+ * A teller has accounts pay to one another, all orders at once. An account that pays does nothing
+ * else until the other one has confirmed. Payments go to higher numbers, so no two wait for each
+ * other. In the end the teller asks for all balances: no money may be missing. Savina: 1,000
+ * accounts, 50,000 transactions.
  */
 final class Banking {
   private static final long START = 1_000_000;
@@ -24,7 +26,8 @@ final class Banking {
   private Banking() {}
 
   static Program program(int accounts, int payments) {
-    return Program.of("bank-transaction", Program.size(accounts, "accounts, ") + Program.size(payments, "transactions"), accounts * START,
+    return Program.of("bank-transaction", Program.size(accounts, "accounts, ") + Program.size(payments, "transactions"),
+        accounts * START,
         new Side("fibry", round -> fibry(accounts, payments, round)),
         new Side("pekko", round -> pekko(accounts, payments, round)),
         new Side("queues", round -> queues(accounts, payments, round)));
@@ -63,7 +66,8 @@ final class Banking {
     record Read() implements Account, Request<Read, Long> {}
   }
 
-  private static void handle(Balance balance, Account message, ActorContext<Account> context) { // with replyWhen(..) it would not wait, and be no transaction
+  // with replyWhen(..) it would not wait, and be no transaction
+  private static void handle(Balance balance, Account message, ActorContext<Account> context) {
     switch (message) {
       case Account.Pay pay -> {
         balance.value -= pay.amount;
@@ -143,7 +147,8 @@ final class Banking {
   private static void pekko(int accounts, int payments, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
       var all = new ArrayList<ActorRef<Typed>>();
-      for (int i = 0; i < accounts; i++) all.add(context.spawnAnonymous(Behaviors.setup(account -> Behaviors.receiveMessage(new TypedAccount(account.getSelf())::receive))));
+      for (int i = 0; i < accounts; i++) all.add(context.spawnAnonymous(
+          Behaviors.setup(account -> Behaviors.receiveMessage(new TypedAccount(account.getSelf())::receive))));
       var orders = new Orders(accounts);
       for (int i = 0; i < payments; i++) {
         orders.next();

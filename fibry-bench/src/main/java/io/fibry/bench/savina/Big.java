@@ -10,12 +10,16 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Every worker pings one of all at random, waits for its pong and pings the next, while it answers the others: many to many. Savina: 120 workers, 20,000 pings each. */
+/**
+ * Every worker pings one of all at random, waits for its pong and pings the next, while it answers
+ * the others: many to many. Savina: 120 workers, 20,000 pings each.
+ */
 final class Big {
   private Big() {}
 
   static Program program(int workers, int pings) {
-    return Program.of("big", Program.size(workers, "workers, ") + Program.size(pings, "pings each"), (long) workers * pings,
+    return Program.of("big", Program.size(workers, "workers, ") + Program.size(pings, "pings each"),
+        (long) workers * pings,
         new Side("fibry", round -> fibry(Round.FIBERS, workers, pings, round)),
         new Side("fibry-pool", round -> fibry(Round.POOL, workers, pings, round)),
         new Side("pekko", round -> pekko(workers, pings, round)),
@@ -33,7 +37,10 @@ final class Big {
     void send(int worker, Message message);
   }
 
-  /** What a worker does; the same on all sides. It cannot wait for its pong: it would not answer meanwhile, and two that wait for each other would do so for ever. */
+  /**
+   * What a worker does; the same on all sides. It cannot wait for its pong: it would not answer
+   * meanwhile, and two that wait for each other would do so for ever.
+   */
   private static final class Worker {
     private final SplittableRandom random;
     private final int me;
@@ -61,7 +68,8 @@ final class Big {
       switch (message) {
         case Message.Ping ping -> all.send(ping.from, new Message.Pong(me));
         case Message.Pong pong -> {
-          if (pong.from != pinged) round.fail(new IllegalStateException(me + " pinged " + pinged + " and heard from " + pong.from));
+          if (pong.from != pinged)
+            round.fail(new IllegalStateException(me + " pinged " + pinged + " and heard from " + pong.from));
           if (++heard == pings) round.part(heard);
           else ping();
         }

@@ -13,12 +13,16 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Creatures meet two by two in a mall, and take colours from one another, until there were enough meetings: many ask one. Savina: 100 chameneos, 200,000 meetings. */
+/**
+ * Creatures meet two by two in a mall, and take colours from one another, until there were enough
+ * meetings: many ask one. Savina: 100 chameneos, 200,000 meetings.
+ */
 final class Chameneos {
   private Chameneos() {}
 
   static Program program(int creatures, int meetings) {
-    return Program.of("chameneos", Program.size(creatures, "chameneos, ") + Program.size(meetings, "meetings"), 2L * meetings,
+    return Program.of("chameneos", Program.size(creatures, "chameneos, ") + Program.size(meetings, "meetings"),
+        2L * meetings,
         new Side("fibry", round -> fibry(creatures, meetings, round)),
         new Side("fibry-messages", round -> messages(Round.FIBERS, creatures, meetings, round)),
         new Side("fibry-pool", round -> messages(Round.POOL, creatures, meetings, round)),
@@ -67,7 +71,8 @@ final class Chameneos {
     }
   }
 
-  private static void fibry(int creatures, int meetings, Round round) { // the messages below spare the futures and the waits
+  // the messages below spare the futures and the waits
+  private static void fibry(int creatures, int meetings, Round round) {
     round.parts(creatures);
     var mall = Round.FIBERS.initialState(() -> new Mall(meetings)).newActor(Mall::handle);
     for (int i = 0; i < creatures; i++) {
@@ -82,13 +87,14 @@ final class Chameneos {
   }
 
   private static int live(Colour mine, Company company) throws Exception {
-    for (int meetings = 0; ; meetings++) {
+    for (int meetings = 0;; meetings++) {
       mine = mine.meets(company.meet(mine));
       if (mine == Colour.FADED) return meetings;
     }
   }
 
-  // ---- Fibry, without waiting: the mall brings them together, the first tells the second its new colour; so does Savina
+  // ---- Fibry, without waiting: the mall brings them together, the first tells the second its new
+  // colour; so does Savina
 
   private record Guest(Colour colour, Actor<Event> creature) {}
 

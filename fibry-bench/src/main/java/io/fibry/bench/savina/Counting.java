@@ -33,13 +33,15 @@ final class Counting {
     record Get() implements Counter, Request<Get, Long> {}
   }
 
-  private static void fibry(ActorBuilder<Object> actors, int times, Round round) { // one sendMessages(..) for many increments would be faster: an increment each is the program
-    var counter = actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {
-      switch (message) {
-        case Counter.Add one -> count.value++;
-        case Counter.Get get -> context.reply(get, count.value);
-      }
-    });
+  // one sendMessages(..) for many increments would be faster: an increment each is the program
+  private static void fibry(ActorBuilder<Object> actors, int times, Round round) {
+    var counter =
+        actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {
+          switch (message) {
+            case Counter.Add one -> count.value++;
+            case Counter.Get get -> context.reply(get, count.value);
+          }
+        });
     Stereotypes.fibers().runOnce(() -> {
       for (int i = 0; i < times; i++) counter.sendMessage(Counter.Add.ONE);
       round.done(counter.ask(new Counter.Get()));

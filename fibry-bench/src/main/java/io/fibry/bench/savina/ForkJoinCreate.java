@@ -24,7 +24,8 @@ final class ForkJoinCreate {
     if (sine * sine <= 0) throw new AssertionError("cannot be; but who knew, need not compute");
   }
 
-  private static void fibry(ActorBuilder<Object> builder, int actors, Round round) { // nobody ends them: without a message and a reference they are garbage
+  // nobody ends them: without a message and a reference they are garbage
+  private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
     round.parts(actors);
     for (int i = 0; i < actors; i++) {
       builder.newActor((Integer number) -> {
@@ -34,7 +35,8 @@ final class ForkJoinCreate {
     }
   }
 
-  private static void pekko(int actors, Round round) { // these would stay for ever if they did not stop
+  // these would stay for ever if they did not stop
+  private static void pekko(int actors, Round round) {
     round.parts(actors);
     round.pekko(Behaviors.setup(context -> {
       for (int i = 0; i < actors; i++) {

@@ -9,12 +9,16 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** One sends to some actors by turns, with a little to compute for each message. Savina: 60 actors, 10,000 messages each. */
+/**
+ * One sends to some actors by turns, with a little to compute for each message. Savina: 60 actors,
+ * 10,000 messages each.
+ */
 final class ForkJoinThroughput {
   private ForkJoinThroughput() {}
 
   static Program program(int actors, int messages) {
-    return Program.of("fork-join-throughput", Program.size(actors, "actors, ") + Program.size(messages, "messages each"), (long) actors * messages,
+    return Program.of("fork-join-throughput",
+        Program.size(actors, "actors, ") + Program.size(messages, "messages each"), (long) actors * messages,
         new Side("fibry", round -> fibry(Round.FIBERS, actors, messages, round)),
         new Side("fibry-pool", round -> fibry(Round.POOL, actors, messages, round)),
         new Side("pekko", round -> pekko(actors, messages, round)),
@@ -43,7 +47,8 @@ final class ForkJoinThroughput {
   private static void fibry(ActorBuilder<Object> builder, int actors, int messages, Round round) {
     round.parts(actors);
     var all = new ArrayList<Actor<Object>>();
-    for (int i = 0; i < actors; i++) all.add(builder.initialState(() -> new Work(messages, round)).newActor((Work work, Object message) -> work.work()));
+    for (int i = 0; i < actors; i++) all.add(
+        builder.initialState(() -> new Work(messages, round)).newActor((Work work, Object message) -> work.work()));
     for (int i = 0; i < messages; i++) for (var actor : all) actor.sendMessage(MESSAGE);
   }
 

@@ -9,12 +9,18 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed as its documentation recommends it: one actor system in the process, the default dispatcher (a fork-join pool of at least 8 threads, 5 messages in a go) and the default mailbox (the single-consumer one,
- * unbounded); only its logging of dead letters is off. Behaviours are lambdas that switch over a sealed protocol: cheaper than its {@code onMessage} chains. Sends are {@code tell}, as in Savina's own programs for Akka.
+ * Pekko typed as its documentation recommends it: one actor system in the process, the default
+ * dispatcher (a fork-join pool of at least 8 threads, 5 messages in a go) and the default mailbox
+ * (the single-consumer one, unbounded); only its logging of dead letters is off. Behaviours are
+ * lambdas that switch over a sealed protocol: cheaper than its {@code onMessage} chains. Sends are
+ * {@code tell}, as in Savina's own programs for Akka.
  */
 final class Pekko {
-  private static final String CONFIG = "pekko { log-dead-letters = off, log-dead-letters-during-shutdown = off, loglevel = WARNING, stdout-loglevel = WARNING, daemonic = on, jvm-shutdown-hooks = off }";
-  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(Pekko::guard), "savina", ConfigFactory.parseString(CONFIG).withFallback(ConfigFactory.load()));
+  private static final String CONFIG =
+      "pekko { log-dead-letters = off, log-dead-letters-during-shutdown = off, loglevel = WARNING, "
+          + "stdout-loglevel = WARNING, daemonic = on, jvm-shutdown-hooks = off }";
+  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(Pekko::guard),
+      "savina", ConfigFactory.parseString(CONFIG).withFallback(ConfigFactory.load()));
 
   private Pekko() {}
 

@@ -12,12 +12,16 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Philosophers ask the table for both of their forks; who is denied asks again at once. Savina: 20 philosophers, 10,000 meals each. */
+/**
+ * Philosophers ask the table for both of their forks; who is denied asks again at once. Savina: 20
+ * philosophers, 10,000 meals each.
+ */
 final class Philosophers {
   private Philosophers() {}
 
   static Program program(int seats, int meals) {
-    return Program.of("philosophers", Program.size(seats, "philosophers, ") + Program.size(meals, "meals each"), (long) seats * meals,
+    return Program.of("philosophers", Program.size(seats, "philosophers, ") + Program.size(meals, "meals each"),
+        (long) seats * meals,
         new Side("fibry", round -> fibry(seats, meals, round)),
         new Side("fibry-messages", round -> messages(Round.FIBERS, seats, meals, round)),
         new Side("fibry-pool", round -> messages(Round.POOL, seats, meals, round)),
@@ -67,19 +71,23 @@ final class Philosophers {
     enum Leave implements Table { LEAVE }
   }
 
-  private static void fibry(int seats, int meals, Round round) { // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal; Savina's denies
-    var table = Round.FIBERS.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Table message, ActorContext<Table> context) -> {
-      switch (message) {
-        case Table.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
-        case Table.Full full -> forks.putBack(full.seat);
-        case Table.Leave leave -> forks.leave();
-      }
-    });
+  // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal;
+  // Savina's denies
+  private static void fibry(int seats, int meals, Round round) {
+    var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
+        .newActor((Forks forks, Table message, ActorContext<Table> context) -> {
+          switch (message) {
+            case Table.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
+            case Table.Full full -> forks.putBack(full.seat);
+            case Table.Leave leave -> forks.leave();
+          }
+        });
     for (int i = 0; i < seats; i++) {
       int seat = i;
       Stereotypes.fibers().runOnce(() -> {
         for (int meal = 0; meal < meals; meal++) {
-          while (!table.ask(new Table.Hungry(seat))) {} // denied
+          while (!table.ask(new Table.Hungry(seat))) {
+          } // denied
           table.sendMessage(new Table.Full(seat));
         }
         table.sendMessage(Table.Leave.LEAVE);

@@ -30,7 +30,8 @@ final class PingPong {
   private enum Ping { PING }
 
   private static void fibry(int times, Round round) {
-    var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG); // with .inlineRequests() no thread would be switched at all: that is another question
+    // with .inlineRequests() no thread would be switched at all: that is another question
+    var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG);
     Stereotypes.fibers().runOnce(() -> {
       int heard = 0;
       for (int i = 0; i < times; i++) if (pong.ask(Ping.PING) == Pong.PONG) heard++;

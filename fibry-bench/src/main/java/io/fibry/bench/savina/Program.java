@@ -23,13 +23,17 @@ record Program(String name, String size, long result, List<Side> sides) {
     return String.format(Locale.ROOT, "%,d %s", count, what);
   }
 
-  /** Runs it once, from the first actor made to the last message processed; what is left behind is cleared away after that. */
+  /**
+   * Runs it once, from the first actor made to the last message processed; what is left behind is
+   * cleared away after that.
+   */
   long nanos(Side side) throws Exception {
     try (var round = new Round()) {
       long start = System.nanoTime();
       round.start(() -> side.way.start(round));
       long got = round.result();
-      if (got != result) throw new IllegalStateException("the result of " + name + " on " + side.name + " is " + got + ", not " + result);
+      if (got != result) throw new IllegalStateException(
+          "the result of " + name + " on " + side.name + " is " + got + ", not " + result);
       return round.ended() - start;
     }
   }

@@ -21,13 +21,16 @@ import org.apache.pekko.actor.typed.Behavior;
 /**
  * One run of one side: hears the result, and clears away what would stay behind. Thread-safe.
  *
- * <p>Idle actors of Fibry that nobody refers to are garbage. Those of Pekko stay until they are stopped, and threads until they end: this happens when the clock has stopped already.
+ * <p>Idle actors of Fibry that nobody refers to are garbage. Those of Pekko stay until they are
+ * stopped, and threads until they end: this happens when the clock has stopped already.
  */
 final class Round implements AutoCloseable {
   /** As most users have it. */
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();
   /** For handlers that do not block: a thread per processor, first come first served. */
-  static final ActorBuilder<Object> POOL = ActorSystem.anonymous().strategy(Strategy.on(new ForkJoinPool(Runtime.getRuntime().availableProcessors(), ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true)));
+  static final ActorBuilder<Object> POOL =
+      ActorSystem.anonymous().strategy(Strategy.on(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
+          ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true)));
   private static final int LIMIT = 60; // seconds; nothing takes as long
 
   private final CompletableFuture<Long> result = new CompletableFuture<>();

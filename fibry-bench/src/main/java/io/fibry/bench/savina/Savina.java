@@ -12,14 +12,19 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Whole programs in the manner of the Savina actor benchmarks, side by side: Fibry, Pekko typed, virtual threads with queues. In each of three processes the sides take turns; each run checks its own result.
+ * Whole programs in the manner of the Savina actor benchmarks, side by side: Fibry, Pekko typed,
+ * virtual threads with queues. In each of three processes the sides take turns; each run checks its
+ * own result.
  *
- * <p>{@code Savina skynet big} runs only these. {@code -Drounds=9} measures so many rounds in each process, after those that warm up; under Maven it is {@code -Dvm.args=-Drounds=9}. The figures land in
- * {@code target/savina.json}, in milliseconds. Exits with 1 if a side failed.
+ * <p>{@code Savina skynet big} runs only these. {@code -Drounds=9} measures so many rounds in each
+ * process, after those that warm up; under Maven it is {@code -Dvm.args=-Drounds=9}. The figures
+ * land in {@code target/savina.json}, in milliseconds. Exits with 1 if a side failed.
  *
- * <p>The sides: {@code fibry} is the form that a user would write, {@code fibry-messages} the same without waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} with a thread per processor where no handler
- * waits; {@code pekko} as its documentation recommends; {@code queues} a virtual thread and a {@code LinkedTransferQueue} each. Each program names Savina's size; most of ours are larger, or a run would be over before it is
- * warm.
+ * <p>The sides: {@code fibry} is the form that a user would write, {@code fibry-messages} the same
+ * without waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} with a thread per
+ * processor where no handler waits; {@code pekko} as its documentation recommends; {@code queues} a
+ * virtual thread and a {@code LinkedTransferQueue} each. Each program names Savina's size; most of
+ * ours are larger, or a run would be over before it is warm.
  */
 public final class Savina {
   private static final int PROCESSES = 3;
@@ -54,7 +59,10 @@ public final class Savina {
       System.exit(0); // who hangs would keep it
     }
     var programs = names.length == 0 ? PROGRAMS : Arrays.stream(names).map(Savina::program).toList();
-    System.out.printf(Locale.ROOT, "JDK %s, %d processors; %d rounds in each of %d processes; median (least..most) of all; the ratio is that of the middle process, lower is better for Fibry%n", Runtime.version(),
+    System.out.printf(Locale.ROOT,
+        "JDK %s, %d processors; %d rounds in each of %d processes; median (least..most) of all; the ratio is that "
+            + "of the middle process, lower is better for Fibry%n",
+        Runtime.version(),
         Runtime.getRuntime().availableProcessors(), ROUNDS, PROCESSES);
     boolean well = true;
     var lines = new ArrayList<String>();
@@ -66,14 +74,17 @@ public final class Savina {
         lines.add(json(program, side, sorted(processes)));
       });
       Files.createDirectories(FILE.getParent());
-      Files.writeString(FILE, "[\n" + String.join(",\n", lines) + "\n]\n"); // each time, in case the next one is interrupted
+      // each time, in case the next one is interrupted
+      Files.writeString(FILE, "[\n" + String.join(",\n", lines) + "\n]\n");
     }
     System.out.println("written: " + FILE.toAbsolutePath());
     System.exit(well ? 0 : 1);
   }
 
   private static Program program(String name) {
-    return PROGRAMS.stream().filter(program -> program.name().equals(name)).findFirst().orElseThrow(() -> new IllegalArgumentException("no program '" + name + "'; there are " + PROGRAMS.stream().map(Program::name).toList()));
+    return PROGRAMS.stream().filter(program -> program.name().equals(name)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            "no program '" + name + "'; there are " + PROGRAMS.stream().map(Program::name).toList()));
   }
 
   // ---- in a process of its own: the sides by turns, another one first each time
@@ -98,7 +109,10 @@ public final class Savina {
 
   // ---- in the first process
 
-  /** For each side that never failed, in the order of the program: the milliseconds, process by process. */
+  /**
+   * For each side that never failed, in the order of the program: the milliseconds, process by
+   * process.
+   */
   private static Map<String, List<double[]>> measure(Program program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");
     var processes = new ArrayList<List<String>>();
@@ -117,11 +131,14 @@ public final class Savina {
   }
 
   private static double[] times(List<String> lines, String start) {
-    return lines.stream().filter(line -> line.startsWith(start)).mapToDouble(line -> Double.parseDouble(line.substring(start.length()))).sorted().toArray();
+    return lines.stream().filter(line -> line.startsWith(start))
+        .mapToDouble(line -> Double.parseDouble(line.substring(start.length()))).sorted().toArray();
   }
 
   private static List<String> inProcess(Program program) throws IOException, InterruptedException {
-    var command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp",
+    var command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Drounds=" + ROUNDS,
+        "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp",
         System.getProperty("java.class.path"), Savina.class.getName(), "--process", program.name());
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     var lines = new ArrayList<String>();
@@ -150,14 +167,20 @@ public final class Savina {
     var all = sorted(processes);
     System.out.printf(Locale.ROOT, "  %-16s %9.1f ms (%.1f..%.1f)", side, median(all), all[0], all[all.length - 1]);
     if (ours != null && ours != processes) {
-      var ratios = Stream.iterate(0, i -> i + 1).limit(processes.size()).mapToDouble(i -> median(ours.get(i)) / median(processes.get(i))).sorted().toArray();
-      System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", median(ratios), ratios[0], ratios[ratios.length - 1]);
+      var ratios = Stream.iterate(0, i -> i + 1).limit(processes.size())
+          .mapToDouble(i -> median(ours.get(i)) / median(processes.get(i))).sorted().toArray();
+      System.out.printf(Locale.ROOT, ", fibry / this %.3f (processes %.3f..%.3f)", median(ratios), ratios[0],
+          ratios[ratios.length - 1]);
     }
     System.out.println();
   }
 
   private static String json(Program program, String side, double[] sorted) {
-    return String.format(Locale.ROOT, "  {\"jdk\": \"%s\", \"processors\": %d, \"program\": \"%s\", \"size\": \"%s\", \"side\": \"%s\", \"unit\": \"ms\", \"median\": %.3f, \"least\": %.3f, \"most\": %.3f}", Runtime.version(),
-        Runtime.getRuntime().availableProcessors(), program.name(), program.size(), side, median(sorted), sorted[0], sorted[sorted.length - 1]);
+    return String.format(Locale.ROOT,
+        "  {\"jdk\": \"%s\", \"processors\": %d, \"program\": \"%s\", \"size\": \"%s\", \"side\": \"%s\", "
+            + "\"unit\": \"ms\", \"median\": %.3f, \"least\": %.3f, \"most\": %.3f}",
+        Runtime.version(),
+        Runtime.getRuntime().availableProcessors(), program.name(), program.size(), side, median(sorted), sorted[0],
+        sorted[sorted.length - 1]);
   }
 }

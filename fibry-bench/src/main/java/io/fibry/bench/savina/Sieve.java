@@ -10,12 +10,16 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Odd numbers go through a chain of filters that keep so many primes each, and grows by one when the last is full. Savina: to 100,000, filters of 1,000. */
+/**
+ * Odd numbers go through a chain of filters that keep so many primes each, and grows by one when
+ * the last is full. Savina: to 100,000, filters of 1,000.
+ */
 final class Sieve {
   private Sieve() {}
 
   static Program program(int most, int room) {
-    return Program.of("sieve", "primes to " + Program.size(most, "in filters of ") + Program.size(room, "each"), primes(most),
+    return Program.of("sieve", "primes to " + Program.size(most, "in filters of ") + Program.size(room, "each"),
+        primes(most),
         new Side("fibry", round -> fibry(Round.FIBERS, most, room, round)),
         new Side("fibry-pool", round -> fibry(Round.POOL, most, room, round)),
         new Side("pekko", round -> pekko(most, room, round)),
@@ -90,7 +94,8 @@ final class Sieve {
   }
 
   private static ActorRef<Message> spawn(ActorContext<?> parent, int prime, int room, Round round) {
-    return parent.spawnAnonymous(Behaviors.<Message>setup(context -> filter(new Filter(prime, room, round, next -> spawn(context, next.primes[0], room, round)::tell))));
+    return parent.spawnAnonymous(Behaviors.<Message>setup(
+        context -> filter(new Filter(prime, room, round, next -> spawn(context, next.primes[0], room, round)::tell))));
   }
 
   private static Behavior<Message> filter(Filter filter) {

@@ -12,7 +12,10 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** An actor makes ten, each of them ten more, and so on; the leaves answer with their numbers, and sums go back to the root. Not one of Savina's; known as "skynet 1M": a million leaves. */
+/**
+ * An actor makes ten, each of them ten more, and so on; the leaves answer with their numbers, and
+ * sums go back to the root. Not one of Savina's; known as "skynet 1M": a million leaves.
+ */
 final class Skynet {
   private static final int CHILDREN = 10;
 
@@ -38,7 +41,8 @@ final class Skynet {
   private static long sum(Range range) {
     if (range.size == 1) return range.first;
     var parts = new ArrayList<CompletableFuture<Long>>(CHILDREN);
-    for (int i = 0; i < CHILDREN; i++) parts.add(Round.FIBERS.newActorWithReturn(Skynet::sum).sendMessageReturn(range.part(i)));
+    for (int i = 0; i < CHILDREN; i++)
+      parts.add(Round.FIBERS.newActorWithReturn(Skynet::sum).sendMessageReturn(range.part(i)));
     long sum = 0;
     for (var part : parts) sum += part.join();
     return sum;

@@ -9,7 +9,10 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Actors in a ring hand a token on, which says how often that is still to be done. Savina: 100 actors, 100,000 hops. */
+/**
+ * Actors in a ring hand a token on, which says how often that is still to be done. Savina: 100
+ * actors, 100,000 hops.
+ */
 final class ThreadRing {
   private ThreadRing() {}
 

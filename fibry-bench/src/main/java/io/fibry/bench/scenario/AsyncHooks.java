@@ -15,7 +15,11 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** How many asynchronous hooks of a second each are done in a second: on fibers, on a platform thread each, and on a pool of 200 platform threads? Each side has a JVM of its own, whose memory is told. */
+/**
+ * How many asynchronous hooks of a second each are done in a second: on fibers, on a platform
+ * thread each, and on a pool of 200 platform threads? Each side has a JVM of its own, whose memory
+ * is told.
+ */
 public final class AsyncHooks {
   private static final int POOL = 200;
   private static final long SECOND = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1e9);
@@ -25,7 +29,9 @@ public final class AsyncHooks {
   /**
    * Runs them.
    *
-   * @param args none; or which ({@code fibers}, {@code threads} or {@code pool}) and how many. {@code -Dsize} hooks, a fiftieth of them where each holds a platform thread; {@code -Dseconds} that each takes
+   * @param args none; or which ({@code fibers}, {@code threads} or {@code pool}) and how many.
+   * {@code -Dsize} hooks, a fiftieth of them where each holds a platform thread; {@code -Dseconds}
+   * that each takes
    * @throws Exception if a function cannot be called
    */
   public static void main(String[] args) throws Exception {
@@ -35,9 +41,11 @@ public final class AsyncHooks {
     }
     int hooks = Table.size(100_000);
     int fewer = Math.max(1, hooks / 50);
-    var table = new Table("hooks", String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
+    var table =
+        new Table("hooks", String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
     measure(table, "fibry, fibers", "fibers", hooks, "100,000 in 9 s: 11,100; 162 MB");
-    measure(table, "fibry, pool of 200 platform threads", "pool", fewer, "100,000 in 61-70 s, which does not add up; 457-638 MB");
+    measure(table, "fibry, pool of 200 platform threads", "pool", fewer,
+        "100,000 in 61-70 s, which does not add up; 457-638 MB");
     measure(table, "fibry, a platform thread each", "threads", fewer, "a cached pool: out of memory");
     table.write();
   }
@@ -58,12 +66,16 @@ public final class AsyncHooks {
     Child.say(hooks / Table.seconds(began) + " " + memory());
   }
 
-  /** The most that the process ever held, in megabytes, where the system tells it; the heap otherwise. */
+  /**
+   * The most that the process ever held, in megabytes, where the system tells it; the heap
+   * otherwise.
+   */
   private static double memory() throws Exception {
     var status = Path.of("/proc/self/status");
     if (!Files.exists(status)) return Runtime.getRuntime().totalMemory() / 1e6;
     try (var lines = Files.lines(status)) {
-      return Double.parseDouble(lines.filter(line -> line.startsWith("VmHWM")).findFirst().orElseThrow().replaceAll("\\D", "")) / 1_000;
+      return Double.parseDouble(
+          lines.filter(line -> line.startsWith("VmHWM")).findFirst().orElseThrow().replaceAll("\\D", "")) / 1_000;
     }
   }
 
@@ -73,7 +85,8 @@ public final class AsyncHooks {
       case "fibers" -> hooked(ActorSystem.anonymous().strategy(Strategy.FIBER)).afterAsync(hook);
       case "threads" -> hooked(ActorSystem.anonymous().strategy(Strategy.THREAD)).afterAsync(hook);
       case "pool" -> {
-        var pool = Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), POOL).newActor((Integer n) -> aSecond(done));
+        var pool = Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), POOL)
+            .newActor((Integer n) -> aSecond(done));
         yield hooked(ActorSystem.anonymous()).after((n, reply) -> pool.sendMessage(n));
       }
       default -> throw new IllegalArgumentException("no way '" + where + "'; there are fibers, threads and pool");
@@ -85,7 +98,8 @@ public final class AsyncHooks {
   }
 
   private static void aSecond(CountDownLatch done) {
-    for (long end = System.nanoTime() + SECOND; System.nanoTime() < end; ) LockSupport.parkNanos(end - System.nanoTime());
+    for (long end = System.nanoTime() + SECOND; System.nanoTime() < end;)
+      LockSupport.parkNanos(end - System.nanoTime());
     done.countDown();
   }
 }

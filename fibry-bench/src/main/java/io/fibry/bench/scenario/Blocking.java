@@ -10,7 +10,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools of platform threads? */
+/**
+ * How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools of
+ * platform threads?
+ */
 public final class Blocking {
   private Blocking() {}
 
@@ -25,10 +28,13 @@ public final class Blocking {
     int fewer = Math.max(1, calls / 10);
     new Table("blocking", String.format("%,d blocking calls of 100 ms, on pools %,d", calls, fewer))
         .side("fibry, a fiber for each", "calls/s", "100,000 in 0.67 s: 149,000", () -> actor(calls, Blocking::fibers))
-        .side("fibry, pool of 64 platform threads", "calls/s", "100,000 in 162 s: 617", () -> actor(fewer, handler -> pool(64, handler)))
+        .side("fibry, pool of 64 platform threads", "calls/s", "100,000 in 162 s: 617",
+            () -> actor(fewer, handler -> pool(64, handler)))
         .side("fibry, pool of 200 platform threads", "calls/s", "", () -> actor(fewer, handler -> pool(200, handler)))
-        .side("by hand: a virtual thread for each", "calls/s", "100,000 in 0.67 s: 149,000", () -> executor(calls, Executors.newVirtualThreadPerTaskExecutor()))
-        .side("by hand: newFixedThreadPool(64)", "calls/s", "100,000 in 162 s: 617", () -> executor(fewer, Executors.newFixedThreadPool(64)))
+        .side("by hand: a virtual thread for each", "calls/s", "100,000 in 0.67 s: 149,000",
+            () -> executor(calls, Executors.newVirtualThreadPerTaskExecutor()))
+        .side("by hand: newFixedThreadPool(64)", "calls/s", "100,000 in 162 s: 617",
+            () -> executor(fewer, Executors.newFixedThreadPool(64)))
         .once();
   }
 
@@ -41,7 +47,8 @@ public final class Blocking {
   }
 
   private static Actor<CountDownLatch> pool(int threads, Handler<CountDownLatch> handler) {
-    return Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), threads).newActor(handler);
+    return Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), threads)
+        .newActor(handler);
   }
 
   private static void call(CountDownLatch done) throws InterruptedException {

@@ -17,9 +17,13 @@ final class Child {
     System.out.println(MARK + what);
   }
 
-  /** Runs a class and answers what it said; throws if it failed. Its other output passes through. */
-  static List<String> run(List<String> before, List<String> flags, Class<?> main, Object... args) throws IOException, InterruptedException {
-    var process = new ProcessBuilder(command(before, flags, main, args)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+  /**
+   * Runs a class and answers what it said; throws if it failed. Its other output passes through.
+   */
+  static List<String> run(List<String> before, List<String> flags, Class<?> main, Object... args)
+      throws IOException, InterruptedException {
+    var process =
+        new ProcessBuilder(command(before, flags, main, args)).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     var said = new ArrayList<String>();
     try (var out = process.inputReader()) {
       for (String line = out.readLine(); line != null; line = out.readLine()) {
@@ -28,13 +32,15 @@ final class Child {
       }
     }
     int exit = process.waitFor();
-    if (exit != 0) throw new IllegalStateException(main.getSimpleName() + " " + Arrays.toString(args) + " with " + flags + " ended with exit code " + exit);
+    if (exit != 0) throw new IllegalStateException(
+        main.getSimpleName() + " " + Arrays.toString(args) + " with " + flags + " ended with exit code " + exit);
     return said;
   }
 
   static List<String> command(List<String> before, List<String> flags, Class<?> main, Object... args) {
     var command = new ArrayList<>(before);
-    command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp", System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
+    command.addAll(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
+        System.getProperty("java.class.path"), "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"));
     command.addAll(flags);
     command.add(main.getName());
     for (var arg : args) command.add(arg.toString());

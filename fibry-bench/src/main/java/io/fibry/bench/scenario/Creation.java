@@ -15,7 +15,8 @@ public final class Creation {
   /**
    * Runs it.
    *
-   * @param args none; {@code -Dsize} fibers, a fifth of that where each has a thread, 3 threads for 1,000 fibers
+   * @param args none; {@code -Dsize} fibers, a fifth of that where each has a thread, 3 threads for
+   * 1,000 fibers
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
@@ -24,13 +25,19 @@ public final class Creation {
     int threads = Math.max(1, many * 3 / 1_000);
     Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.residentFiber()).newSink();
     for (boolean working : new boolean[] {false, true}) {
-      String each = String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many, fewer, threads);
-      new Table(working ? "creation-and-work" : "creation", (working ? "create, keep, and have each work once: " : "create and keep: ") + each)
-          .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05", () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
+      String each =
+          String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many,
+              fewer, threads);
+      new Table(working ? "creation-and-work" : "creation",
+          (working ? "create, keep, and have each work once: " : "create and keep: ") + each)
+          .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05",
+              () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
           .side("fibry, resident fibers", "us each", "", () -> sinks(fewer, resident, working))
-          .side("fibry, platform threads", "us each", "3,000 in 210 ms: 70", () -> sinks(threads, () -> Stereotypes.threads().sink(null), working))
+          .side("fibry, platform threads", "us each", "3,000 in 210 ms: 70",
+              () -> sinks(threads, () -> Stereotypes.threads().sink(null), working))
           .side("by hand: virtual threads, parked", "us each", "", () -> threads(fewer, Thread.ofVirtual(), working))
-          .side("by hand: platform threads, parked", "us each", "", () -> threads(threads, Thread.ofPlatform().daemon(), working))
+          .side("by hand: platform threads, parked", "us each", "",
+              () -> threads(threads, Thread.ofPlatform().daemon(), working))
           .inTurns();
     }
   }
@@ -41,7 +48,8 @@ public final class Creation {
     long began = System.nanoTime();
     for (int i = 0; i < times; i++) made[i] = maker.get();
     double created = Table.seconds(began);
-    for (var sink : made) sink.execAsync(nothing -> all.countDown()); // those that are no actors of their own would show here
+    // those that are no actors of their own would show here
+    for (var sink : made) sink.execAsync(nothing -> all.countDown());
     all.await();
     double worked = Table.seconds(began);
     for (var sink : made) sink.sendPoisonPill();

@@ -12,7 +12,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** How long do ten million tasks take that each wait a second before they do something, at most 5,000 of them at it at the same time? And 10,000 that wait 100 ms? */
+/**
+ * How long do ten million tasks take that each wait a second before they do something, at most
+ * 5,000 of them at it at the same time? And 10,000 that wait 100 ms?
+ */
 public final class Delays {
   private static final int AT_ONCE = 5_000;
 
@@ -29,18 +32,26 @@ public final class Delays {
     int fewer = Math.max(1, tasks / 1_000);
     long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
     new Table("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
-        .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
-        .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks, () -> timers(tasks, Duration.ofMillis(millis), Pools.perMessage(ActorSystem.anonymous())))
-        .side("fibry, timers of one actor, 1 s", "s", "", tasks, () -> timers(tasks, Duration.ofMillis(millis), ActorSystem.anonymous()))
-        .side("by hand: scheduler and virtual threads, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks, () -> scheduled(tasks, millis, Executors.newVirtualThreadPerTaskExecutor()))
-        .side("by hand: scheduler and 64 platform threads, 1 s", "s", "184.7 s for 10,000,000, IO", tasks, () -> scheduled(tasks, millis, Executors.newFixedThreadPool(64)))
-        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer, () -> timers(fewer, Duration.ofMillis(100), pool(AT_ONCE)))
-        .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewer, () -> scheduled(fewer, 100, Executors.newFixedThreadPool(64)))
+        .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
+            () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
+        .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks,
+            () -> timers(tasks, Duration.ofMillis(millis), Pools.perMessage(ActorSystem.anonymous())))
+        .side("fibry, timers of one actor, 1 s", "s", "", tasks,
+            () -> timers(tasks, Duration.ofMillis(millis), ActorSystem.anonymous()))
+        .side("by hand: scheduler and virtual threads, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
+            () -> scheduled(tasks, millis, Executors.newVirtualThreadPerTaskExecutor()))
+        .side("by hand: scheduler and 64 platform threads, 1 s", "s", "184.7 s for 10,000,000, IO", tasks,
+            () -> scheduled(tasks, millis, Executors.newFixedThreadPool(64)))
+        .side("fibry, timers of a pool of 5,000 fibers, 100 ms", "s", "0.183 s for 10,000, LOOM", fewer,
+            () -> timers(fewer, Duration.ofMillis(100), pool(AT_ONCE)))
+        .side("by hand: scheduler and 64 platform threads, 100 ms", "s", "0.222 s for 10,000, IO", fewer,
+            () -> scheduled(fewer, 100, Executors.newFixedThreadPool(64)))
         .once();
   }
 
   private static ActorBuilder<Object> pool(int workers) {
-    return Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), workers); // a bounded one drops what comes from timers and finds no room
+    // a bounded one drops what comes from timers and finds no room
+    return Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), workers);
   }
 
   private static double timers(int tasks, Duration delay, ActorBuilder<Object> how) throws Exception {
@@ -58,7 +69,8 @@ public final class Delays {
     var permits = new Semaphore(AT_ONCE);
     try (executor; var scheduler = Executors.newScheduledThreadPool(1)) {
       long began = System.nanoTime();
-      for (int i = 0; i < tasks; i++) scheduler.schedule(() -> executor.execute(() -> oneOfThem(permits, done)), millis, TimeUnit.MILLISECONDS);
+      for (int i = 0; i < tasks; i++)
+        scheduler.schedule(() -> executor.execute(() -> oneOfThem(permits, done)), millis, TimeUnit.MILLISECONDS);
       done.await();
       return Table.seconds(began);
     }

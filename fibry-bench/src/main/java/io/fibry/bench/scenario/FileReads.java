@@ -18,8 +18,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What is gained by fibers where a program reads files and computes? 400 reads of a megabyte each, and as many computations that reads are three quarters to one eighth of all tasks: in one pool of as many platform threads as processors; and the reads
- * on fibers, a pool of as many platform threads computing beside them. Reads pass by the cache of the system where the file system lets them.
+ * What is gained by fibers where a program reads files and computes? 400 reads of a megabyte each,
+ * and as many computations that reads are three quarters to one eighth of all tasks: in one pool of
+ * as many platform threads as processors; and the reads on fibers, a pool of as many platform
+ * threads computing beside them. Reads pass by the cache of the system where the file system lets
+ * them.
  */
 public final class FileReads {
   private static final int BYTES = 1 << 20;
@@ -48,12 +51,18 @@ public final class FileReads {
     var content = new byte[BYTES];
     for (int i = 0; i < reads; i++) Files.write(folder.resolve("file" + i), content);
     var files = passingByTheCache(folder);
-    var table = new Table("file-reads", String.format("tasks a second: %,d reads of 1 MB%s and computations of about 1 ms, so many percent of them reads", reads, files.how.length == 1 ? ", which the system has in its cache," : ""));
+    var table = new Table("file-reads",
+        String.format(
+            "tasks a second: %,d reads of 1 MB%s and computations of about 1 ms, so many percent of them reads", reads,
+            files.how.length == 1 ? ", which the system has in its cache," : ""));
     for (int computations : new int[] {reads / 3, reads, reads * 3, reads * 7}) {
       int percent = Math.round(100f * reads / (reads + computations));
-      String published = computations < reads ? "+17 % against one pool" : computations > reads * 3 ? "+1 % against one pool" : "";
-      table.side("fibry, reads on fibers, a pool computes", "tasks/s", published, percent, () -> files.apart(reads, computations));
-      table.side("fibry, all in one pool of platform threads", "tasks/s", "", percent, () -> files.together(reads, computations));
+      String published =
+          computations < reads ? "+17 % against one pool" : computations > reads * 3 ? "+1 % against one pool" : "";
+      table.side("fibry, reads on fibers, a pool computes", "tasks/s", published, percent,
+          () -> files.apart(reads, computations));
+      table.side("fibry, all in one pool of platform threads", "tasks/s", "", percent,
+          () -> files.together(reads, computations));
     }
     try {
       table.inTurns();
@@ -66,7 +75,8 @@ public final class FileReads {
   private static FileReads passingByTheCache(Path folder) throws IOException {
     int block = (int) Files.getFileStore(folder).getBlockSize();
     try {
-      var option = Class.forName("com.sun.nio.file.ExtendedOpenOption").getField("DIRECT").get(null); // by name: javac warns of each word of it, whatever it is told
+      // by name: javac warns of each word of it, whatever it is told
+      var option = Class.forName("com.sun.nio.file.ExtendedOpenOption").getField("DIRECT").get(null);
       var direct = new FileReads(folder, block, StandardOpenOption.READ, (OpenOption) option);
       direct.read(0);
       return direct;
@@ -89,7 +99,8 @@ public final class FileReads {
   }
 
   private static Actor<Handler.Task> pool() {
-    return Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), PROCESSORS).newActor(Handler.Task::run);
+    return Pools.fixed(ActorSystem.anonymous().strategy(Strategy.THREAD).mailbox(Mailbox.unbounded()), PROCESSORS)
+        .newActor(Handler.Task::run);
   }
 
   private double together(int reads, int computations) throws Exception {
@@ -99,12 +110,14 @@ public final class FileReads {
   }
 
   private double apart(int reads, int computations) throws Exception {
-    try (var pool = pool(); Actor<Handler.Task> fibers = Pools.perMessage(ActorSystem.anonymous()).newActor(Handler.Task::run)) {
+    try (var pool = pool();
+        Actor<Handler.Task> fibers = Pools.perMessage(ActorSystem.anonymous()).newActor(Handler.Task::run)) {
       return tasks(reads, computations, fibers, pool);
     }
   }
 
-  private double tasks(int reads, int computations, Actor<Handler.Task> reading, Actor<Handler.Task> computing) throws Exception {
+  private double tasks(int reads, int computations, Actor<Handler.Task> reading, Actor<Handler.Task> computing)
+      throws Exception {
     int tasks = reads + computations;
     var done = new CountDownLatch(tasks);
     var next = new AtomicInteger();

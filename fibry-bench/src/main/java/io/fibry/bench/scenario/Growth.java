@@ -7,7 +7,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** Does a thing cost more where there are more of them? Creating an actor, a message through a mailbox in which all wait, and a request, at 1, 10 and 100 times the size; virtual threads beside them. */
+/**
+ * Does a thing cost more where there are more of them? Creating an actor, a message through a
+ * mailbox in which all wait, and a request, at 1, 10 and 100 times the size; virtual threads beside
+ * them.
+ */
 public final class Growth {
   private Growth() {}
 
@@ -19,7 +23,9 @@ public final class Growth {
    */
   public static void main(String[] args) throws Exception {
     int least = Table.size(20_000);
-    var table = new Table("growth", "what one costs, where there are so many: created and kept; sent and handled, all waiting at once; asked and answered, with as many idle actors about");
+    var table = new Table("growth",
+        "what one costs, where there are so many: created and kept; sent and handled, all waiting at once; asked "
+            + "and answered, with as many idle actors about");
     for (int times : new int[] {1, 10, 100}) {
       int size = least * times;
       table.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))

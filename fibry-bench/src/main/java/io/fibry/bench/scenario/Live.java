@@ -9,17 +9,22 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
-/** How much heap do 10, 50 and 100 million live actors take, each of which has worked, and how many of them fit in 1 GB? Every row has a JVM of its own. */
+/**
+ * How much heap do 10, 50 and 100 million live actors take, each of which has worked, and how many
+ * of them fit in 1 GB? Every row has a JVM of its own.
+ */
 public final class Live {
   private static final int BLOCK = 10_000;
-  private static final int THREADS = Integer.getInteger("threads", 10_000); // more than that is not tried: the system has other uses for them
+  // more than that is not tried: the system has other uses for them
+  private static final int THREADS = Integer.getInteger("threads", 10_000);
 
   private Live() {}
 
   /**
    * Runs it.
    *
-   * @param args none; {@code -Dsize} actors, five times and ten times as many. {@code -Dheap} megabytes to fill, {@code -Dthreads} platform threads at most
+   * @param args none; {@code -Dsize} actors, five times and ten times as many. {@code -Dheap}
+   * megabytes to fill, {@code -Dthreads} platform threads at most
    * @throws Exception if a JVM fails
    */
   public static void main(String[] args) throws Exception {
@@ -32,15 +37,20 @@ public final class Live {
     var table = new Table("live", "live actors on fibers that have each worked, in a heap of 64 bytes for each");
     for (int times : new int[] {1, 5, 10}) {
       long actors = (long) size * times;
-      var said = Child.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), Live.class, "keep", actors);
+      var said =
+          Child.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), Live.class, "keep", actors);
       double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
-      table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "", figures[0]).withSize(actors));
+      table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
+          figures[0]).withSize(actors));
       table.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
       table.add(Row.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
     }
     int heap = Integer.getInteger("heap", 1_024);
     table.write();
-    var full = new Table("live-in-heap", String.format("live at once in a heap of %,d MB, until it is nine tenths full; platform threads: at most %,d are tried", heap, THREADS));
+    var full = new Table("live-in-heap",
+        String.format(
+            "live at once in a heap of %,d MB, until it is nine tenths full; platform threads: at most %,d are tried",
+            heap, THREADS));
     full.add(filled("fibry, actors on fibers", heap, "fibers", "3 million in 16 GB"));
     full.add(filled("by hand: virtual threads, parked", heap, "virtual", ""));
     full.add(filled("by hand: platform threads, parked", heap, "threads", "3,000; 4,000 not possible untuned"));
@@ -48,7 +58,8 @@ public final class Live {
   }
 
   private static Row filled(String side, int heap, String which, String published) throws Exception {
-    return Row.of(side, "live", published, Double.parseDouble(Child.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), Live.class, which).getFirst()));
+    return Row.of(side, "live", published, Double.parseDouble(
+        Child.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), Live.class, which).getFirst()));
   }
 
   private static void keep(int actors) throws Exception {

@@ -6,7 +6,10 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** How many messages a second does an actor handle, from one sender and from eight at once? They count when they are handled. */
+/**
+ * How many messages a second does an actor handle, from one sender and from eight at once? They
+ * count when they are handled.
+ */
 public final class Messages {
   private static final Integer MESSAGE = 1_000;
 
@@ -21,12 +24,16 @@ public final class Messages {
   public static void main(String[] args) throws Exception {
     int messages = Table.size(8_000_000);
     for (int senders : new int[] {1, 8}) {
-      new Table("messages-" + senders, String.format("%,d messages to one actor, from %s", messages, senders == 1 ? "one sender" : senders + " senders at once"))
+      new Table("messages-" + senders,
+          String.format("%,d messages to one actor, from %s", messages,
+              senders == 1 ? "one sender" : senders + " senders at once"))
           .side("fibry, fibers", "M/s", senders == 1 ? "7.5 M/s" : "", () -> actor(Strategy.FIBER, senders, messages))
           .side("fibry, resident fibers", "M/s", "", () -> actor(Strategy.residentFiber(), senders, messages))
-          .side("fibry, platform threads", "M/s", senders == 1 ? "8.5 M/s" : "degraded less than fibers", () -> actor(Strategy.THREAD, senders, messages))
+          .side("fibry, platform threads", "M/s", senders == 1 ? "8.5 M/s" : "degraded less than fibers",
+              () -> actor(Strategy.THREAD, senders, messages))
           .side("by hand: virtual threads and a queue", "M/s", "", () -> byHand(Thread.ofVirtual(), senders, messages))
-          .side("by hand: platform threads and a queue", "M/s", "", () -> byHand(Thread.ofPlatform().daemon(), senders, messages))
+          .side("by hand: platform threads and a queue", "M/s", "",
+              () -> byHand(Thread.ofPlatform().daemon(), senders, messages))
           .inTurns();
     }
   }

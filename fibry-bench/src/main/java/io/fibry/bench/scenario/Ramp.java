@@ -8,7 +8,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** A load that does not wait for answers: clients come at random times, and whoever has not been answered within a limit has gone. */
+/**
+ * A load that does not wait for answers: clients come at random times, and whoever has not been
+ * answered within a limit has gone.
+ */
 final class Ramp implements AutoCloseable {
   /** Whoever waits longer has gone. */
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
@@ -35,14 +38,16 @@ final class Ramp implements AutoCloseable {
     inTime.clear();
     long began = System.nanoTime();
     long end = began + (long) (seconds * 1e9);
-    for (double at = began; (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < end; ) {
-      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime()) LockSupport.parkNanos(left);
+    for (double at = began; (at += -Math.log(1 - random.nextDouble()) / perSecond * 1e9) < end;) {
+      for (long left = (long) at - System.nanoTime(); left > 0; left = (long) at - System.nanoTime())
+        LockSupport.parkNanos(left);
       long came = (long) at;
       clients.execute(() -> client(came));
     }
     for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
     long[] took = inTime.stream().mapToLong(Long::longValue).sorted().toArray();
-    return new Seen(took.length / Table.seconds(began), took.length == 0 ? 0 : took[(took.length - 1) * 99 / 100] / 1e6);
+    return new Seen(took.length / Table.seconds(began),
+        took.length == 0 ? 0 : took[(took.length - 1) * 99 / 100] / 1e6);
   }
 
   private void client(long came) {

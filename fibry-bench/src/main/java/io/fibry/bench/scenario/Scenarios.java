@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** All whole programs, each in a JVM of its own. {@code Scenarios creation sql} runs only these. Says which failed, and exits with 1 if one did. */
+/**
+ * All whole programs, each in a JVM of its own. {@code Scenarios creation sql} runs only these.
+ * Says which failed, and exits with 1 if one did.
+ */
 public final class Scenarios {
 
   /** One of them, and the flags of its JVM. */
@@ -22,7 +25,8 @@ public final class Scenarios {
       new Scenario("sql", Sql.class, List.of()),
       new Scenario("slow-calls", SlowCalls.class, List.of()),
       new Scenario("growth", Growth.class, List.of("-Xmx4g")));
-  private static final List<String> PASSED_ON = List.of("size", "rounds", "seconds", "heap", "threads", "processors", "results");
+  private static final List<String> PASSED_ON =
+      List.of("size", "rounds", "seconds", "heap", "threads", "processors", "results");
 
   private Scenarios() {}
 
@@ -33,17 +37,21 @@ public final class Scenarios {
    * @throws Exception if it is interrupted
    */
   public static void main(String[] names) throws Exception {
-    var asked = Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
+    var asked =
+        Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
     var known = ALL.stream().map(Scenario::name).toList();
-    if (!known.containsAll(asked)) throw new IllegalArgumentException("no such scenario in " + asked + "; there are " + known);
+    if (!known.containsAll(asked))
+      throw new IllegalArgumentException("no such scenario in " + asked + "; there are " + known);
     var chosen = ALL.stream().filter(scenario -> asked.isEmpty() || asked.contains(scenario.name)).toList();
     var failed = new ArrayList<String>();
     for (int i = 0; i < chosen.size(); i++) {
       var scenario = chosen.get(i);
       System.out.printf("%n== %d of %d: %s%n", i + 1, chosen.size(), scenario.name);
       long began = System.nanoTime();
-      int exit = new ProcessBuilder(Child.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
-      System.out.printf("%s after %.0f s%n", exit == 0 ? "done" : "FAILED with exit code " + exit, Table.seconds(began));
+      int exit =
+          new ProcessBuilder(Child.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
+      System.out.printf("%s after %.0f s%n", exit == 0 ? "done" : "FAILED with exit code " + exit,
+          Table.seconds(began));
       if (exit != 0) failed.add(scenario.name);
     }
     System.out.println(failed.isEmpty() ? "\nall done" : "\nFAILED: " + failed);
@@ -52,7 +60,8 @@ public final class Scenarios {
 
   private static List<String> flags(Scenario scenario) {
     var flags = new ArrayList<>(scenario.flags);
-    for (var name : PASSED_ON) if (!System.getProperty(name, "").isBlank()) flags.add("-D" + name + "=" + System.getProperty(name));
+    for (var name : PASSED_ON)
+      if (!System.getProperty(name, "").isBlank()) flags.add("-D" + name + "=" + System.getProperty(name));
     return flags;
   }
 }

@@ -19,10 +19,15 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** How long do 100 HTTP calls take, in sequence and in parallel, to a server that answers after 1.5 ms: on 1, 2 and 4 processors, by one caller and by six? Server and callers have a JVM each; {@code taskset} holds the callers to their processors. */
+/**
+ * How long do 100 HTTP calls take, in sequence and in parallel, to a server that answers after 1.5
+ * ms: on 1, 2 and 4 processors, by one caller and by six? Server and callers have a JVM each;
+ * {@code taskset} holds the callers to their processors.
+ */
 public final class SlowCalls {
   private static final int ROUNDS = Integer.getInteger("rounds", 15);
-  private static final int PROCESSORS = Integer.getInteger("processors", Math.min(4, Runtime.getRuntime().availableProcessors()));
+  private static final int PROCESSORS =
+      Integer.getInteger("processors", Math.min(4, Runtime.getRuntime().availableProcessors()));
   private static final int[] CALLERS = {1, 6};
 
   private SlowCalls() {}
@@ -40,13 +45,17 @@ public final class SlowCalls {
       System.exit(0);
     }
     int calls = Table.size(100);
-    var server = new ProcessBuilder(Child.command(List.of(), List.of(), SlowCalls.class, "serve")).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    var server = new ProcessBuilder(Child.command(List.of(), List.of(), SlowCalls.class, "serve"))
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     try (var out = server.inputReader()) {
       String port = out.readLine();
       for (int processors = 1; processors <= PROCESSORS; processors *= 2) {
-        var before = hasTaskset() ? List.of("taskset", "-c", processors == 1 ? "0" : "0-" + (processors - 1)) : List.<String>of();
-        var said = Child.run(before, List.of("-XX:ActiveProcessorCount=" + processors, "-Drounds=" + ROUNDS), SlowCalls.class, port, calls);
-        for (int callers : CALLERS) tell(processors, callers, calls, said.stream().filter(line -> line.startsWith(callers + "|")).toList());
+        var before = hasTaskset() ? List.of("taskset", "-c", processors == 1 ? "0" : "0-" + (processors - 1))
+            : List.<String>of();
+        var said = Child.run(before, List.of("-XX:ActiveProcessorCount=" + processors, "-Drounds=" + ROUNDS),
+            SlowCalls.class, port, calls);
+        for (int callers : CALLERS)
+          tell(processors, callers, calls, said.stream().filter(line -> line.startsWith(callers + "|")).toList());
       }
     } finally {
       server.getOutputStream().close();
@@ -55,11 +64,15 @@ public final class SlowCalls {
   }
 
   private static void tell(int processors, int callers, int calls, List<String> said) throws IOException {
-    var table = new Table("slow-calls-" + processors + "-" + callers, String.format("%d calls that take 1.5 ms at the server, processors: %d, callers with so many each: %d", calls, processors, callers));
+    var table = new Table("slow-calls-" + processors + "-" + callers,
+        String.format("%d calls that take 1.5 ms at the server, processors: %d, callers with so many each: %d", calls,
+            processors, callers));
     for (var line : said) {
       var parts = line.split("\\|");
-      String published = processors > 1 || callers > 1 ? "" : parts[1].contains("sequence, blocking") ? "164 ms" : parts[1].contains("parallel") ? "10.7 ms" : "";
-      table.add(Row.of(parts[1], "ms", published, Arrays.stream(parts[2].split(" ")).mapToDouble(Double::parseDouble).toArray()));
+      String published = processors > 1 || callers > 1 ? ""
+          : parts[1].contains("sequence, blocking") ? "164 ms" : parts[1].contains("parallel") ? "10.7 ms" : "";
+      table.add(Row.of(parts[1], "ms", published,
+          Arrays.stream(parts[2].split(" ")).mapToDouble(Double::parseDouble).toArray()));
     }
     table.write();
   }
@@ -97,10 +110,15 @@ public final class SlowCalls {
 
   private static void call(int port, int callers, int calls) throws Exception {
     var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/")).build();
-    try (var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build(); var fibers = Executors.newVirtualThreadPerTaskExecutor(); var threads = Executors.newCachedThreadPool(); var pool = Executors.newFixedThreadPool(16)) {
-      var actors = Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn((HttpRequest call) -> get(client, call));
+    try (var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+        var fibers = Executors.newVirtualThreadPerTaskExecutor();
+        var threads = Executors.newCachedThreadPool();
+        var pool = Executors.newFixedThreadPool(16)) {
+      var actors =
+          Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn((HttpRequest call) -> get(client, call));
       var sides = List.of(
-          new Side("fibry, in parallel, an actor for each call", fibers, n -> all(n, () -> actors.sendMessageReturn(request))),
+          new Side("fibry, in parallel, an actor for each call", fibers,
+              n -> all(n, () -> actors.sendMessageReturn(request))),
           new Side("fibry, in sequence, one actor", fibers, n -> {
             var one = ActorSystem.anonymous().newActorWithReturn((HttpRequest call) -> get(client, call));
             for (int i = 0; i < n; i++) one.ask(request);
@@ -108,8 +126,10 @@ public final class SlowCalls {
           new Side("by hand: in sequence, blocking, a platform thread", threads, n -> {
             for (int i = 0; i < n; i++) get(client, request);
           }),
-          new Side("by hand: in parallel, 16 platform threads", threads, n -> all(n, () -> pool.submit(() -> get(client, request)))),
-          new Side("by hand: in parallel, HttpClient.sendAsync", threads, n -> all(n, () -> client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).thenApply(SlowCalls::checked))));
+          new Side("by hand: in parallel, 16 platform threads", threads,
+              n -> all(n, () -> pool.submit(() -> get(client, request)))),
+          new Side("by hand: in parallel, HttpClient.sendAsync", threads, n -> all(n,
+              () -> client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).thenApply(SlowCalls::checked))));
       for (int round = -ROUNDS; round < ROUNDS; round++) { // as many before, that do not count
         for (var side : sides) {
           double took = millis(side, callers, calls);

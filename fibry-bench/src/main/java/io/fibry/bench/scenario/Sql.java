@@ -24,8 +24,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /**
- * What is left of a service with four connections to a database when more is asked of it than it can do? A request makes three queries of 5 to 15 ms, one after the other; clients come at random times and wait 500 ms at most. The load rises to three times
- * the capacity and falls again. The database is H2, in memory, and waits as one across a network would.
+ * What is left of a service with four connections to a database when more is asked of it than it
+ * can do? A request makes three queries of 5 to 15 ms, one after the other; clients come at random
+ * times and wait 500 ms at most. The load rises to three times the capacity and falls again. The
+ * database is H2, in memory, and waits as one across a network would.
  */
 public final class Sql {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
@@ -48,20 +50,31 @@ public final class Sql {
   public static void main(String[] args) throws Exception {
     double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
     prepare();
-    var table = new Table("sql", String.format("answers in time, a second, of a capacity of %.0f, with 4 connections and 3 queries a request; steps: a load of %s of the capacity", CAPACITY, Arrays.toString(LOADS)));
+    var table = new Table("sql", String.format(
+        "answers in time, a second, of a capacity of %.0f, with 4 connections and 3 queries a request; steps: a "
+            + "load of %s of the capacity",
+        CAPACITY, Arrays.toString(LOADS)));
     var latency = new ArrayList<Row>();
-    ramp(table, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms", actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds, "who refuses keeps serving at capacity");
-    ramp(table, latency, "fibry, 4 workers, mailbox 16 REJECT", actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(table, latency, "fibry, 4 platform threads, mailbox 16 REJECT", actors(Strategy.THREAD, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(table, latency, "by hand: 200 platform threads share the connections", blocking(Executors.newFixedThreadPool(200)), seconds, "collapses, 11 s answers, does not recover");
-    ramp(table, latency, "by hand: virtual threads share the connections", blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
+    ramp(table, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
+        actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds,
+        "who refuses keeps serving at capacity");
+    ramp(table, latency, "fibry, 4 workers, mailbox 16 REJECT",
+        actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
+    ramp(table, latency, "fibry, 4 platform threads, mailbox 16 REJECT",
+        actors(Strategy.THREAD, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
+    ramp(table, latency, "by hand: 200 platform threads share the connections",
+        blocking(Executors.newFixedThreadPool(200)), seconds, "collapses, 11 s answers, does not recover");
+    ramp(table, latency, "by hand: virtual threads share the connections",
+        blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
     table.write();
-    var latencies = new Table("sql-latency", "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
+    var latencies =
+        new Table("sql-latency", "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
     latency.forEach(latencies::add);
     latencies.write();
   }
 
-  private static void ramp(Table table, List<Row> latency, String side, Service service, double seconds, String published) throws Exception {
+  private static void ramp(Table table, List<Row> latency, String side, Service service, double seconds,
+      String published) throws Exception {
     try (service.end; var ramp = new Ramp(service.served)) {
       ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // to warm it up
       for (int i = 0; i < LOADS.length; i++) {
@@ -110,19 +123,24 @@ public final class Sql {
   /** As many workers as connections, one for each: what is begun has all that it needs. */
   private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
     var limit = Duration.ofNanos(Ramp.PATIENCE);
-    ActorWithReturn<Integer, Integer> pool = Pools.fixed(ActorSystem.anonymous().strategy(strategy).mailbox(mailbox), CONNECTIONS).initialState(() -> DriverManager.getConnection(URL)).onStop(Connection::close)
-        .newActorWithReturn((Connection connection, Integer queries) -> {
-          int sum = 0;
-          for (int i = 0; i < queries; i++) sum += query(connection);
-          return sum;
-        });
+    ActorWithReturn<Integer, Integer> pool =
+        Pools.fixed(ActorSystem.anonymous().strategy(strategy).mailbox(mailbox), CONNECTIONS)
+            .initialState(() -> DriverManager.getConnection(URL)).onStop(Connection::close)
+            .newActorWithReturn((Connection connection, Integer queries) -> {
+              int sum = 0;
+              for (int i = 0; i < queries; i++) sum += query(connection);
+              return sum;
+            });
     return new Service(() -> pool.ask(QUERIES, limit), () -> {
       pool.askExit();
       pool.waitForExit();
     });
   }
 
-  /** Each request begins when it gets a thread, and needs a connection for each query; it goes on when its client has gone. */
+  /**
+   * Each request begins when it gets a thread, and needs a connection for each query; it goes on
+   * when its client has gone.
+   */
   private static Service blocking(ExecutorService executor) throws SQLException {
     List<Connection> all = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) all.add(DriverManager.getConnection(URL));

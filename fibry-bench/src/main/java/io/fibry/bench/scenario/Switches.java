@@ -6,7 +6,10 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedTransferQueue;
 
-/** How long do 250,000 requests take, one after the other, from one actor to another? Each is two switches of context. */
+/**
+ * How long do 250,000 requests take, one after the other, from one actor to another? Each is two
+ * switches of context.
+ */
 public final class Switches {
   private Switches() {}
 
@@ -23,7 +26,8 @@ public final class Switches {
         .side("fibry, resident fibers", "ms", "", () -> actors(Strategy.residentFiber(), requests))
         .side("fibry, platform threads", "ms", "4,700 ms for 250,000", () -> actors(Strategy.THREAD, requests))
         .side("by hand: two virtual threads, queue and future", "ms", "", () -> byHand(Thread.ofVirtual(), requests))
-        .side("by hand: two platform threads, queue and future", "ms", "", () -> byHand(Thread.ofPlatform().daemon(), requests))
+        .side("by hand: two platform threads, queue and future", "ms", "",
+            () -> byHand(Thread.ofPlatform().daemon(), requests))
         .inTurns();
   }
 

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/** The sides of one experiment and what they took: prints each row as soon as it is there, and writes them all to {@code target/results}. */
+/**
+ * The sides of one experiment and what they took: prints each row as soon as it is there, and
+ * writes them all to {@code target/results}.
+ */
 final class Table {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
 
@@ -28,7 +31,8 @@ final class Table {
   Table(String question, String title) {
     this.question = question;
     this.title = title;
-    System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(), Runtime.getRuntime().availableProcessors());
+    System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(),
+        Runtime.getRuntime().availableProcessors());
     System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(least..most)", "cost", "published");
   }
 
@@ -78,18 +82,24 @@ final class Table {
   }
 
   private void tell(Side side) {
-    add(Row.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray()).withSize(side.size));
+    add(Row.of(side.name, side.unit, side.reference, side.took.stream().mapToDouble(Double::doubleValue).toArray())
+        .withSize(side.size));
   }
 
   /** A row that was measured elsewhere. */
   void add(Row row) {
     rows.add(row);
-    var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst().orElseThrow();
-    System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n", row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())), Row.readable(row.median()), row.unit(),
-        "(" + Row.readable(row.least()) + ".." + Row.readable(row.most()) + ")", Row.readable(row.costAgainst(base)), row.reference());
+    var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst()
+        .orElseThrow();
+    System.out.printf(Locale.ROOT, "%-52s %12s %-8s %26s %8sx  %s%n",
+        row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
+        Row.readable(row.median()), row.unit(),
+        "(" + Row.readable(row.least()) + ".." + Row.readable(row.most()) + ")", Row.readable(row.costAgainst(base)),
+        row.reference());
   }
 
   void write() throws IOException {
-    System.out.println("written: " + Result.here(question, title, rows).write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+    System.out.println("written: " + Result.here(question, title, rows)
+        .write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
   }
 }

@@ -12,7 +12,10 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The programs of others in docs/coming-from.md are those beside this test, and print what they say. */
+/**
+ * The programs of others in docs/coming-from.md are those beside this test, and print what they
+ * say.
+ */
 @Timeout(60)
 class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");
@@ -33,7 +36,8 @@ class ComingFromTest {
     var block = Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(DOC));
 
     assertTrue(block.find(), () -> "no block of " + language);
-    assertTrue(Files.readString(source).endsWith("\n" + block.group(1)), () -> source + " is not what " + DOC + " shows");
+    assertTrue(Files.readString(source).endsWith("\n" + block.group(1)),
+        () -> source + " is not what " + DOC + " shows");
   }
 
   private static String printed(Runnable program) {

@@ -23,7 +23,8 @@ class PeersTest {
   private static final int MANY = 10_000;
 
   static Stream<String> all() {
-    return Stream.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual");
+    return Stream.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "pekko", "pekko-tuned", "pojo-actor",
+        "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual");
   }
 
   static Stream<String> inOrder() {
@@ -31,7 +32,8 @@ class PeersTest {
   }
 
   static Stream<String> bounded() {
-    return named(Peer.Bounded.class).filter(who -> !who.equals("caller")); // nobody else would open the gate
+    // nobody else would open the gate
+    return named(Peer.Bounded.class).filter(who -> !who.equals("caller"));
   }
 
   static Stream<String> prioritised() {
@@ -106,7 +108,8 @@ class PeersTest {
       });
 
       sent.acquire(4);
-      assertFalse(sent.tryAcquire(3, 50, TimeUnit.MILLISECONDS), "more than four waited, beside the one being handled and one in between");
+      assertFalse(sent.tryAcquire(3, 50, TimeUnit.MILLISECONDS),
+          "more than four waited, beside the one being handled and one in between");
       gate.release(10);
       sent.acquire(6);
       actor.end();

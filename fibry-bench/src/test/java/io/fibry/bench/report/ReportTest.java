@@ -14,7 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
-  @TempDir static Path docs;
+  @TempDir
+  static Path docs;
   static String page;
 
   @BeforeAll
@@ -69,7 +70,9 @@ class ReportTest {
 
   @Test
   void budgetSaysWhatMustBe() {
-    assertTrue(page.contains("| create: create an actor | 0.050 | 0.040..0.060 | x of a virtual thread | at most 0.150, aim 0.050: kept |"), page);
+    assertTrue(page.contains(
+        "| create: create an actor | 0.050 | 0.040..0.060 | x of a virtual thread | at most 0.150, aim 0.050: kept |"),
+        page);
   }
 
   @Test
@@ -95,7 +98,8 @@ class ReportTest {
       assertTrue(page.contains("](charts/" + name + ".svg)"), name);
       var factory = DocumentBuilderFactory.newInstance();
       factory.setFeature("http://apache.org/xml/features/nonvalidating/load-external-dtd", false);
-      assertEquals("svg", factory.newDocumentBuilder().parse(docs.resolve("charts/" + name + ".svg").toFile()).getDocumentElement().getTagName());
+      assertEquals("svg", factory.newDocumentBuilder().parse(docs.resolve("charts/" + name + ".svg").toFile())
+          .getDocumentElement().getTagName());
     }
   }
 
@@ -119,7 +123,8 @@ class ReportTest {
 
   @Test
   void resultSurvivesItsFile(@TempDir Path folder) throws Exception {
-    var result = Result.here("question", "a title", List.of(Row.of("fibry", "ms", "", 3, 1, 2), Row.of("other", "ms", "7", 4).withSize(10)));
+    var result = Result.here("question", "a title",
+        List.of(Row.of("fibry", "ms", "", 3, 1, 2), Row.of("other", "ms", "7", 4).withSize(10)));
 
     result.write(folder);
 

@@ -26,7 +26,8 @@ class SavinaTest {
       Skynet.program(1_000));
 
   static Stream<Arguments> sides() {
-    return SMALL.stream().flatMap(program -> program.sides().stream().map(side -> Arguments.of(program.name(), side.name(), program, side)));
+    return SMALL.stream().flatMap(
+        program -> program.sides().stream().map(side -> Arguments.of(program.name(), side.name(), program, side)));
   }
 
   @ParameterizedTest(name = "{0} {1}")

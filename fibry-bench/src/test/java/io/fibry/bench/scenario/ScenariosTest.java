@@ -18,11 +18,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ScenariosTest {
   private static final String[] NONE = {};
 
-  @TempDir Path results;
+  @TempDir
+  Path results;
 
   @BeforeAll
   static void small() {
-    Map.of("rounds", "1", "seconds", "0.02", "heap", "64", "threads", "10", "processors", "1").forEach(System::setProperty);
+    Map.of("rounds", "1", "seconds", "0.02", "heap", "64", "threads", "10", "processors", "1")
+        .forEach(System::setProperty);
   }
 
   @ParameterizedTest
@@ -47,13 +49,15 @@ class ScenariosTest {
     var console = System.out;
     System.setOut(new PrintStream(OutputStream.nullOutputStream()));
     try {
-      Class.forName("io.fibry.bench.scenario." + scenario).getMethod("main", String[].class).invoke(null, (Object) NONE);
+      Class.forName("io.fibry.bench.scenario." + scenario).getMethod("main", String[].class).invoke(null,
+          (Object) NONE);
     } finally {
       System.setOut(console);
     }
 
     var found = Sources.read(results);
     assertEquals(questions, found.size());
-    assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString); // Sql leaves out what was not answered
+    // Sql leaves out what was not answered
+    assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString);
   }
 }

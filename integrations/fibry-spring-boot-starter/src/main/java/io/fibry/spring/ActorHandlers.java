@@ -9,7 +9,10 @@ import org.springframework.beans.factory.support.BeanDefinitionValidationExcepti
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ResolvableType;
 
-/** Adds the actors of all {@link ActorHandler} beans. Looks at types only: no bean is made for it, and what is wrong is said before any is. */
+/**
+ * Adds the actors of all {@link ActorHandler} beans. Looks at types only: no bean is made for it,
+ * and what is wrong is said before any is.
+ */
 final class ActorHandlers implements BeanFactoryPostProcessor {
 
   @Override
@@ -25,14 +28,17 @@ final class ActorHandlers implements BeanFactoryPostProcessor {
     var shape = Shape.of(bean, type);
     var message = shape.message(bean, type);
     if (!beans.getMergedBeanDefinition(bean).isSingleton())
-      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler and is no singleton, so its one actor would have several handlers; make it a singleton, or make actors of a builder");
+      throw new BeanDefinitionValidationException("bean '" + bean
+          + "' is marked @ActorHandler and is no singleton, so its one actor would have several handlers; make it "
+          + "a singleton, or make actors of a builder");
     var actor = new RootBeanDefinition();
     actor.setTargetType(shape.actor(type));
     actor.setDependsOn(bean);
     actor.setDestroyMethodName(""); // it ends with its scope, within the limit of that
     actor.setInstanceSupplier(() -> {
       var how = beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
-      return shape.newActor(mark.capacity() == 0 ? how : how.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow())), beans.getBean(bean));
+      return shape.newActor(mark.capacity() == 0 ? how : how.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow())),
+          beans.getBean(bean));
     });
     ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);
   }

@@ -11,7 +11,11 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
-/** The endpoint {@code actors}: the accounts as JSON; as plain text, every actor and what it is at. Dead letters are told by their types: what stands in a message is for nobody else, though the text shows messages that are being handled. */
+/**
+ * The endpoint {@code actors}: the accounts as JSON; as plain text, every actor and what it is at.
+ * Dead letters are told by their types: what stands in a message is for nobody else, though the
+ * text shows messages that are being handled.
+ */
 @Endpoint(id = "actors")
 final class ActorsEndpoint {
   private final List<ActorScope> scopes;
@@ -40,17 +44,20 @@ final class ActorsEndpoint {
   record Scopes(List<Counts> scopes) implements OperationResponseBody {}
 
   /** The accounts of one scope, and its last dead letters. */
-  record Counts(String scope, long sent, long handled, Map<String, Long> unhandled, long waiting, List<String> running, List<Letter> deadLetters) {
+  record Counts(String scope, long sent, long handled, Map<String, Long> unhandled, long waiting, List<String> running,
+      List<Letter> deadLetters) {
     static Counts of(ActorScope scope) {
       var report = scope.report();
-      return new Counts(report.scope(), report.sent(), report.handled(), byName(report.unhandled()), report.waiting(), report.running(), scope.deadLetters().stream().map(Letter::of).toList());
+      return new Counts(report.scope(), report.sent(), report.handled(), byName(report.unhandled()), report.waiting(),
+          report.running(), scope.deadLetters().stream().map(Letter::of).toList());
     }
   }
 
   /** A dead letter; no cause is an empty one. */
   record Letter(String actor, String message, String reason, String cause) {
     static Letter of(DeadLetter letter) {
-      return new Letter(letter.actor(), letter.message().getClass().getName(), letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Throwable::toString).orElse(""));
+      return new Letter(letter.actor(), letter.message().getClass().getName(),
+          letter.reason().name().toLowerCase(Locale.ROOT), letter.cause().map(Throwable::toString).orElse(""));
     }
   }
 }

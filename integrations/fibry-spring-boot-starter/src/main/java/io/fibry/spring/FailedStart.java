@@ -8,8 +8,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Where a start failed, closes the scope before the first of its actors is destroyed: Spring would call the close of the actor, which waits for all its messages and knows no limit, and a handler that hangs would keep the process for ever. After
- * the usual end the scope is closed already.
+ * Where a start failed, closes the scope before the first of its actors is destroyed: Spring would
+ * call the close of the actor, which waits for all its messages and knows no limit, and a handler
+ * that hangs would keep the process for ever. After the usual end the scope is closed already.
  */
 final class FailedStart implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
@@ -33,6 +34,7 @@ final class FailedStart implements DestructionAwareBeanPostProcessor {
   /** Singletons only: those of a web request, say, are destroyed in the middle of life. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
-    if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton()) scopes.forEach(ActorScope::close);
+    if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton())
+      scopes.forEach(ActorScope::close);
   }
 }

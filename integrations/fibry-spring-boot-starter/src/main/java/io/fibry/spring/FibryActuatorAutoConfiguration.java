@@ -13,7 +13,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /** What Actuator shows: the health {@code fibry} and the endpoint {@code actors}. */
-@AutoConfiguration(after = {FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
+@AutoConfiguration(
+    after = {FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)
 public final class FibryActuatorAutoConfiguration {
   FibryActuatorAutoConfiguration() {}

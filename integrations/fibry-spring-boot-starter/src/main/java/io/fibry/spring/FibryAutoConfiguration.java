@@ -12,7 +12,10 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
-/** The scope of the application, its end, and its actors that are beans. A bean of type {@code ActorScope} takes the place of ours, and is closed like it. */
+/**
+ * The scope of the application, its end, and its actors that are beans. A bean of type
+ * {@code ActorScope} takes the place of ours, and is closed like it.
+ */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "fibry.enabled", matchIfMissing = true)
 @EnableConfigurationProperties(FibryProperties.class)
@@ -30,15 +33,18 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ActorScope.Carrier<?>> carriers, ObjectProvider<Stopwatch> stopwatch) {
+  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ActorScope.Carrier<?>> carriers,
+      ObjectProvider<Stopwatch> stopwatch) {
     return new ScopeOptions(properties, carriers.orderedStream().toList(), stopwatch.getIfAvailable());
   }
 
   /** One for each context, also for one that has a parent: it ends with it. */
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
-  ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options, ObjectProvider<ScopeCustomizer> customizers) {
-    String name = properties.name() != null ? properties.name() : context.getEnvironment().getProperty("spring.application.name", "application");
+  ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options,
+      ObjectProvider<ScopeCustomizer> customizers) {
+    String name = properties.name() != null ? properties.name()
+        : context.getEnvironment().getProperty("spring.application.name", "application");
     return ActorSystem.openScope(name, scope -> {
       var changed = options.of(name).apply(scope);
       for (var customizer : customizers.orderedStream().toList()) changed = customizer.customize(changed);

@@ -12,7 +12,8 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConf
 import org.springframework.context.annotation.Bean;
 
 /** What became of messages, how many wait, and how long they are handled, for Micrometer. */
-@AutoConfiguration(after = {FibryAutoConfiguration.class, MetricsAutoConfiguration.class, CompositeMeterRegistryAutoConfiguration.class})
+@AutoConfiguration(after = {FibryAutoConfiguration.class, MetricsAutoConfiguration.class,
+  CompositeMeterRegistryAutoConfiguration.class})
 @ConditionalOnClass({MeterRegistry.class, MetricsAutoConfiguration.class})
 @ConditionalOnBean({ActorScope.class, MeterRegistry.class})
 public final class FibryMetricsAutoConfiguration {

@@ -17,7 +17,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param askLimit How long an ask waits for its answer, unless told otherwise.
  * @param drainLimit How long the end of the application waits for messages that were sent.
  * @param grace How long a handler that was interrupted has to obey.
- * @param propagateContext Whether messages take along what context-propagation finds on the sender's thread, such as the observation. Needs that library.
+ * @param propagateContext Whether messages take along what context-propagation finds on the
+ * sender's thread, such as the observation. Needs that library.
  * @param mailbox How messages wait.
  * @param watchdog What is logged about actors that are slow.
  * @param executor Executors of Spring and Tomcat that are pools of fibers.
@@ -62,11 +63,13 @@ record FibryProperties(
    *
    * @param capacity How many may wait; unlimited unless given.
    * @param overflow What happens to one too many, where there is a capacity.
-   * @param within How long a message may have to wait, where there is a capacity: who would wait longer is one too many.
+   * @param within How long a message may have to wait, where there is a capacity: who would wait
+   * longer is one too many.
    */
   record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration within) {
     io.fibry.mailbox.Mailbox<Object> mailbox() {
-      var mailbox = capacity == null ? io.fibry.mailbox.Mailbox.unbounded() : io.fibry.mailbox.Mailbox.bounded(capacity, overflow);
+      var mailbox = capacity == null ? io.fibry.mailbox.Mailbox.unbounded()
+          : io.fibry.mailbox.Mailbox.bounded(capacity, overflow);
       return within == null ? mailbox : mailbox.within(within);
     }
   }
@@ -94,7 +97,8 @@ record FibryProperties(
    * @param concurrency How many tasks run at once.
    * @param waiting How many tasks may wait; one more is refused.
    */
-  record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency, @DefaultValue("1024") int waiting) {}
+  record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
+      @DefaultValue("1024") int waiting) {}
 
   /**
    * The executor of Tomcat's requests.
@@ -103,7 +107,8 @@ record FibryProperties(
    * @param concurrency How many requests are handled at once.
    * @param waiting How many requests may wait; the connection of one more is closed.
    */
-  record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency, @DefaultValue("8192") int waiting) {}
+  record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
+      @DefaultValue("8192") int waiting) {}
 
   /**
    * What is measured beside the counts, which cost nothing.
@@ -122,7 +127,8 @@ record FibryProperties(
 
   /** The options of a scope as these properties say. */
   ActorScope.Options applyTo(ActorScope.Options options) {
-    var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit).withDrainLimit(drainLimit).withGrace(grace);
+    var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
+        .withDrainLimit(drainLimit).withGrace(grace);
     return watchdog.handling == null ? changed : changed.withWatchdog(watchdog.handling, watchdog.waiting);
   }
 }

@@ -18,11 +18,15 @@ import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.TaskExecutorAdapter;
 
-/** The executor of {@code @Async} methods: a pool of fibers, when asked for; else Spring Boot's own, also where actors are beans, although they are executors. */
+/**
+ * The executor of {@code @Async} methods: a pool of fibers, when asked for; else Spring Boot's own,
+ * also where actors are beans, although they are executors.
+ */
 @AutoConfiguration(after = FibryAutoConfiguration.class, before = TaskExecutionAutoConfiguration.class)
 public final class FibryTasksAutoConfiguration {
   private static final String APPLICATION = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
-  private static final String ASYNC = "taskExecutor"; // what @EnableAsync takes where there are several
+  // what @EnableAsync takes where there are several
+  private static final String ASYNC = "taskExecutor";
 
   FibryTasksAutoConfiguration() {}
 
@@ -39,7 +43,8 @@ public final class FibryTasksAutoConfiguration {
     }
 
     @Bean
-    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, Pool fibryTaskPool, FibryProperties properties) {
+    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, Pool fibryTaskPool,
+        FibryProperties properties) {
       return new ScopeClosing(context, fibryTaskPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
     }
 
@@ -59,8 +64,11 @@ public final class FibryTasksAutoConfiguration {
   static class Usual {
 
     @Bean({APPLICATION, ASYNC})
-    AsyncTaskExecutor usualTaskExecutor(Environment environment, ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple, ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {
-      return Threading.VIRTUAL.isActive(environment) ? simple.getIfAvailable(SimpleAsyncTaskExecutorBuilder::new).build() : pool.getIfAvailable(ThreadPoolTaskExecutorBuilder::new).build();
+    AsyncTaskExecutor usualTaskExecutor(Environment environment, ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple,
+        ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {
+      return Threading.VIRTUAL.isActive(environment)
+          ? simple.getIfAvailable(SimpleAsyncTaskExecutorBuilder::new).build()
+          : pool.getIfAvailable(ThreadPoolTaskExecutorBuilder::new).build();
     }
   }
 }

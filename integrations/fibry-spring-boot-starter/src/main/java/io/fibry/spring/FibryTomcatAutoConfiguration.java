@@ -19,7 +19,9 @@ import org.springframework.context.annotation.Bean;
 public final class FibryTomcatAutoConfiguration {
   FibryTomcatAutoConfiguration() {}
 
-  /** Without carriers: a request begins here, on a thread of Tomcat's that has nothing to hand on. */
+  /**
+   * Without carriers: a request begins here, on a thread of Tomcat's that has nothing to hand on.
+   */
   @Bean
   Pool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();
@@ -27,7 +29,8 @@ public final class FibryTomcatAutoConfiguration {
   }
 
   @Bean
-  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, Pool fibryTomcatPool, FibryProperties properties) {
+  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, Pool fibryTomcatPool,
+      FibryProperties properties) {
     return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
   }
 

@@ -10,12 +10,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long messages wait and how long they are handled, as the timers {@code fibry.wait} and {@code fibry.handling}: from the send to the code around the handler, and from there until it is done, whatever came of it. Inline requests, which wait
- * for nothing and take nothing along, are not timed. A timer of an actor captures when it is started, and all its messages share that: so the first one counts its delay as waiting, and the others, like those of a block, are only timed in their handling.
+ * How long messages wait and how long they are handled, as the timers {@code fibry.wait} and
+ * {@code fibry.handling}: from the send to the code around the handler, and from there until it is
+ * done, whatever came of it. Inline requests, which wait for nothing and take nothing along, are
+ * not timed. A timer of an actor captures when it is started, and all its messages share that: so
+ * the first one counts its delay as waiting, and the others, like those of a block, are only timed
+ * in their handling.
  */
 final class MessageTimers implements MeterBinder, Stopwatch {
-  private final List<Watch> watches = new ArrayList<>(); // this and the next: by whoever makes scopes or binds, under the monitor
-  private @Nullable MeterRegistry registry; // of several the last one, but there is one that is made of all
+  // this and the next: by whoever makes scopes or binds, under the monitor
+  private final List<Watch> watches = new ArrayList<>();
+  // of several the last one, but there is one that is made of all
+  private @Nullable MeterRegistry registry;
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
@@ -33,14 +39,16 @@ final class MessageTimers implements MeterBinder, Stopwatch {
 
   private static final class Watch implements ActorScope.Carrier<@Nullable Stamp> {
     private final String scope;
-    private volatile @Nullable Times times; // null until bound, and nothing is captured; read by senders
+    // null until bound, and nothing is captured; read by senders
+    private volatile @Nullable Times times;
 
     Watch(String scope) {
       this.scope = scope;
     }
 
     void bindTo(MeterRegistry registry) {
-      times = new Times(timer(registry, "fibry.wait", "Time in mailboxes"), timer(registry, "fibry.handling", "Time in handlers"));
+      times = new Times(timer(registry, "fibry.wait", "Time in mailboxes"),
+          timer(registry, "fibry.handling", "Time in handlers"));
     }
 
     private Timer timer(MeterRegistry registry, String name, String description) {
@@ -65,7 +73,8 @@ final class MessageTimers implements MeterBinder, Stopwatch {
   private static final class Stamp {
     private final Times times;
     private final long sent;
-    private boolean taken; // the first handler's thread, and later ones; two of a pool at once may both count a wait
+    // the first handler's thread, and later ones; two of a pool at once may both count a wait
+    private boolean taken;
 
     Stamp(Times times, long sent) {
       this.times = times;

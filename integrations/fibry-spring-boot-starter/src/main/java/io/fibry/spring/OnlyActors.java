@@ -10,7 +10,10 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/** There are executors among the beans, all of them actors or sinks, and Spring Boot was not told to make one all the same. */
+/**
+ * There are executors among the beans, all of them actors or sinks, and Spring Boot was not told to
+ * make one all the same.
+ */
 final class OnlyActors extends SpringBootCondition implements ConfigurationCondition {
   private static final ConditionMessage.Builder SAYS = ConditionMessage.forCondition("only actors are executors");
 
@@ -23,12 +26,15 @@ final class OnlyActors extends SpringBootCondition implements ConfigurationCondi
   public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
     var beans = context.getBeanFactory();
     if (beans == null) return ConditionOutcome.noMatch(SAYS.because("there is no bean factory"));
-    if ("force".equals(context.getEnvironment().getProperty("spring.task.execution.mode"))) return ConditionOutcome.noMatch(SAYS.because("spring.task.execution.mode is force"));
+    if ("force".equals(context.getEnvironment().getProperty("spring.task.execution.mode")))
+      return ConditionOutcome.noMatch(SAYS.because("spring.task.execution.mode is force"));
     var executors = List.of(beans.getBeanNamesForType(Executor.class, true, false));
     for (var name : executors) {
       var type = beans.getType(name, false);
-      if (type == null || !Exitable.class.isAssignableFrom(type)) return ConditionOutcome.noMatch(SAYS.because("bean '" + name + "' is none"));
+      if (type == null || !Exitable.class.isAssignableFrom(type))
+        return ConditionOutcome.noMatch(SAYS.because("bean '" + name + "' is none"));
     }
-    return executors.isEmpty() ? ConditionOutcome.noMatch(SAYS.because("there are no executors")) : ConditionOutcome.match(SAYS.because("of " + executors));
+    return executors.isEmpty() ? ConditionOutcome.noMatch(SAYS.because("there are no executors"))
+        : ConditionOutcome.match(SAYS.because("of " + executors));
   }
 }

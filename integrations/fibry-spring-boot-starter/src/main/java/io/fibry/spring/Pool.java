@@ -13,14 +13,18 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * An executor that is an actor: so many fibers at once, so many tasks waiting, one more is refused. It has a scope of its own, so that it outlives a scope that a failure closes, and its counts are not mixed with those of messages.
- * It is no {@code Executor} itself: as a bean it would be taken for the application's.
+ * An executor that is an actor: so many fibers at once, so many tasks waiting, one more is refused.
+ * It has a scope of its own, so that it outlives a scope that a failure closes, and its counts are
+ * not mixed with those of messages. It is no {@code Executor} itself: as a bean it would be taken
+ * for the application's.
  */
 record Pool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
   static Pool open(String name, int concurrency, int waiting, UnaryOperator<ActorScope.Options> options) {
     var scope = ActorSystem.openScope(name, options);
-    return new Pool(scope, Pools.fixed(scope.named(name).strategy(Strategy.FIBER).mailbox(Mailbox.bounded(waiting, Overflow.REJECT)), concurrency).newSink());
+    return new Pool(scope,
+        Pools.fixed(scope.named(name).strategy(Strategy.FIBER).mailbox(Mailbox.bounded(waiting, Overflow.REJECT)),
+            concurrency).newSink());
   }
 
   /** Where the context came to grief before it was started; else it is closed already. */

@@ -15,8 +15,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * What a client is told where there is no answer: 503 and when to try again, if its request was refused; 504, if the answer came too late. Texts of exceptions stay inside: they show names and messages. An advice with an order comes before
- * this one; one without comes after.
+ * What a client is told where there is no answer: 503 and when to try again, if its request was
+ * refused; 504, if the answer came too late. Texts of exceptions stay inside: they show names and
+ * messages. An advice with an order comes before this one; one without comes after.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)
@@ -29,11 +30,13 @@ final class RefusalAdvice {
 
   @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, RejectedExecutionException.class})
   ResponseEntity<ProblemDetail> refused() {
-    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, seconds).body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "too much to do; try again later"));
+    return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, seconds)
+        .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "too much to do; try again later"));
   }
 
   @ExceptionHandler(AskTimeoutException.class)
   ResponseEntity<ProblemDetail> late() {
-    return ResponseEntity.status(HttpStatus.GATEWAY_TIMEOUT).body(ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "no answer in time"));
+    return ResponseEntity.status(HttpStatus.GATEWAY_TIMEOUT)
+        .body(ProblemDetail.forStatusAndDetail(HttpStatus.GATEWAY_TIMEOUT, "no answer in time"));
   }
 }

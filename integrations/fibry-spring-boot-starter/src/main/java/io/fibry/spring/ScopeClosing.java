@@ -9,12 +9,17 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes a scope with its context: after the web server has let its last request go, before any bean is destroyed that a handler may use. Says in the log what became of the messages.
+ * Closes a scope with its context: after the web server has let its last request go, before any
+ * bean is destroyed that a handler may use. Says in the log what became of the messages.
  *
- * <p>A context that is only stopped, or paused between tests, may be started again, and a closed scope may not: so the scope stays open then. Idle actors cost nothing.
+ * <p>A context that is only stopped, or paused between tests, may be started again, and a closed
+ * scope may not: so the scope stays open then. Idle actors cost nothing.
  */
 final class ScopeClosing implements SmartLifecycle {
-  /** Web servers end before these, by Spring Boot's own phases (2,048 below the highest); what is higher ends earlier. */
+  /**
+   * Web servers end before these, by Spring Boot's own phases (2,048 below the highest); what is
+   * higher ends earlier.
+   */
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
   static final int ACTORS = DEFAULT_PHASE - 4096;
 
@@ -25,7 +30,8 @@ final class ScopeClosing implements SmartLifecycle {
   private final ActorScope scope;
   private final Duration drainLimit;
   private final int phase;
-  private volatile boolean running; // written by the thread that starts or closes the context, read by whoever asks
+  // written by the thread that starts or closes the context, read by whoever asks
+  private volatile boolean running;
 
   ScopeClosing(ConfigurableApplicationContext context, ActorScope scope, Duration drainLimit, int phase) {
     this.context = context;
@@ -59,9 +65,13 @@ final class ScopeClosing implements SmartLifecycle {
   private static void log(ActorScope.Report report) {
     var unhandled = new EnumMap<>(report.unhandled());
     unhandled.values().removeIf(count -> count == 0);
-    if (report.leftovers().isEmpty() && report.running().isEmpty()) LOG.info("scope '{}' closed: {} messages handled, unhandled {}", report.scope(), report.handled(), unhandled);
+    if (report.leftovers().isEmpty() && report.running().isEmpty())
+      LOG.info("scope '{}' closed: {} messages handled, unhandled {}", report.scope(), report.handled(), unhandled);
     else
-      LOG.warn("scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages handled, unhandled {}", report.scope(), report.leftovers().size(), report.leftovers().stream().limit(SHOWN).toList(),
+      LOG.warn(
+          "scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages "
+              + "handled, unhandled {}",
+          report.scope(), report.leftovers().size(), report.leftovers().stream().limit(SHOWN).toList(),
           report.running(), report.handled(), unhandled);
   }
 }

@@ -2,7 +2,11 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/** Changes the options of the application's scope, after the properties: every bean of this type, in their order. For what properties cannot say, such as a failure policy or a listener to dead letters. Called once, when the scope is made. */
+/**
+ * Changes the options of the application's scope, after the properties: every bean of this type, in
+ * their order. For what properties cannot say, such as a failure policy or a listener to dead
+ * letters. Called once, when the scope is made.
+ */
 @FunctionalInterface
 public interface ScopeCustomizer {
 

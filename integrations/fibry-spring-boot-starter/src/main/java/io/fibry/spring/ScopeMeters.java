@@ -12,7 +12,10 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
-/** The accounts of scopes as meters: {@code fibry.messages}, counted by outcome, and {@code fibry.messages.waiting}. What is counted is counted anyway: it costs messages nothing. */
+/**
+ * The accounts of scopes as meters: {@code fibry.messages}, counted by outcome, and
+ * {@code fibry.messages.waiting}. What is counted is counted anyway: it costs messages nothing.
+ */
 final class ScopeMeters implements MeterBinder {
   private final List<Accounts> accounts; // the registry holds its objects weakly
 
@@ -24,16 +27,23 @@ final class ScopeMeters implements MeterBinder {
   public void bindTo(MeterRegistry registry) {
     for (var each : accounts) {
       count(registry, each, "handled", Report::handled);
-      for (var reason : DeadLetter.Reason.values()) count(registry, each, reason.name().toLowerCase(Locale.ROOT), report -> report.unhandled().getOrDefault(reason, 0L));
-      Gauge.builder("fibry.messages.waiting", each, now -> now.report().waiting()).tag("scope", each.scope.name()).baseUnit("messages").description("Messages in mailboxes").register(registry);
+      for (var reason : DeadLetter.Reason.values()) count(registry, each, reason.name().toLowerCase(Locale.ROOT),
+          report -> report.unhandled().getOrDefault(reason, 0L));
+      Gauge.builder("fibry.messages.waiting", each, now -> now.report().waiting()).tag("scope", each.scope.name())
+          .baseUnit("messages").description("Messages in mailboxes").register(registry);
     }
   }
 
   private static void count(MeterRegistry registry, Accounts accounts, String outcome, ToDoubleFunction<Report> count) {
-    FunctionCounter.builder("fibry.messages", accounts, now -> count.applyAsDouble(now.report())).tag("scope", accounts.scope.name()).tag("outcome", outcome).baseUnit("messages").description("Messages by what became of them").register(registry);
+    FunctionCounter.builder("fibry.messages", accounts, now -> count.applyAsDouble(now.report()))
+        .tag("scope", accounts.scope.name()).tag("outcome", outcome).baseUnit("messages")
+        .description("Messages by what became of them").register(registry);
   }
 
-  /** The report of a scope, at most a second old: all actors are asked what waits, and all meters are read at a time. */
+  /**
+   * The report of a scope, at most a second old: all actors are asked what waits, and all meters
+   * are read at a time.
+   */
   private static final class Accounts {
     private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 

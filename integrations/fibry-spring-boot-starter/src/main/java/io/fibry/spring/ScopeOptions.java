@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** What the scopes of the application have in common: the properties, what messages take along, and what times them. */
+/**
+ * What the scopes of the application have in common: the properties, what messages take along, and
+ * what times them.
+ */
 record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable Stopwatch stopwatch) {
 
   /** For a scope of this name. */

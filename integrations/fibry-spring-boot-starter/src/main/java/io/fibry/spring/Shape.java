@@ -9,7 +9,8 @@ import org.springframework.beans.factory.support.BeanDefinitionValidationExcepti
 import org.springframework.core.ResolvableType;
 
 /** The shapes of a handler that a bean may have, each with its kind of actor. */
-@SuppressWarnings("unchecked") // of a bean only its type is known; its arguments were read from there
+// of a bean only its type is known; its arguments were read from there
+@SuppressWarnings("unchecked")
 enum Shape {
   HANDLER(Handler.class, Actor.class) {
     @Override
@@ -36,7 +37,8 @@ enum Shape {
     }
   };
 
-  private static final String ALL = "Handler<M>, Handler.InContext<M>, Handler.Returning<M, R> or Handler.ReturningInContext<M, R>";
+  private static final String ALL =
+      "Handler<M>, Handler.InContext<M>, Handler.Returning<M, R> or Handler.ReturningInContext<M, R>";
 
   private final Class<?> handler;
   private final Class<?> actor;
@@ -51,9 +53,12 @@ enum Shape {
   /** The one shape of this bean. */
   static Shape of(String bean, ResolvableType type) {
     var found = Stream.of(values()).filter(shape -> type.as(shape.handler) != ResolvableType.NONE).toList();
-    if (found.isEmpty()) throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " handles no messages; let it be a " + ALL);
+    if (found.isEmpty()) throw new BeanDefinitionValidationException(
+        "bean '" + bean + "' is marked @ActorHandler, and a " + type + " handles no messages; let it be a " + ALL);
     if (found.size() > 1)
-      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " is " + found.size() + " handlers (" + found.stream().map(shape -> shape.handler.getSimpleName()).toList() + "), so nobody knows which one is meant; let it be one of them");
+      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " is "
+          + found.size() + " handlers (" + found.stream().map(shape -> shape.handler.getSimpleName()).toList()
+          + "), so nobody knows which one is meant; let it be one of them");
     return found.getFirst();
   }
 
@@ -61,7 +66,9 @@ enum Shape {
   Class<Object> message(String bean, ResolvableType type) {
     var message = type.as(handler).getGeneric(0).resolve();
     if (message == null)
-      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " does not say what its messages are; say it in the type of the class, or of the @Bean method, as in " + handler.getSimpleName() + "<Order, ..>");
+      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type
+          + " does not say what its messages are; say it in the type of the class, or of the @Bean method, as in "
+          + handler.getSimpleName() + "<Order, ..>");
     return (Class<Object>) message;
   }
 

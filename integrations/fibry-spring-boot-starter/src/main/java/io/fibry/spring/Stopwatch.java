@@ -2,7 +2,9 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/** Times the messages of scopes. An interface, since who times them may not be on the class path. */
+/**
+ * Times the messages of scopes. An interface, since who times them may not be on the class path.
+ */
 interface Stopwatch {
   ActorScope.Options applyTo(ActorScope.Options options, String scope);
 }

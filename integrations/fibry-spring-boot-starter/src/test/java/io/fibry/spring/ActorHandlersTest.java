@@ -24,7 +24,8 @@ import org.springframework.context.annotation.Scope;
 /** Beans that are handlers have an actor each, which is a bean. */
 @Timeout(60)
 class ActorHandlersTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   // ---- what is right
 
@@ -77,7 +78,8 @@ class ActorHandlersTest {
   }
 
   /** All that are injected. */
-  record Client(Actor<Account> account, Actor<String> tellerActor, ActorWithReturn<Integer, Integer> square, ActorWithReturn<String, Integer> length, ActorWithReturn<Long, String> self) {}
+  record Client(Actor<Account> account, Actor<String> tellerActor, ActorWithReturn<Integer, Integer> square,
+      ActorWithReturn<String, Integer> length, ActorWithReturn<Long, String> self) {}
 
   @Test
   void actorsAreInjectedByTheTypesOfTheirMessages() {
@@ -98,12 +100,14 @@ class ActorHandlersTest {
 
   @Test
   void anActorIsFoundInItsScopeByItsName() {
-    runner.withUserConfiguration(Bank.class).run(context -> assertTrue(context.getBean(ActorScope.class).find("account", Account.class).isPresent()));
+    runner.withUserConfiguration(Bank.class)
+        .run(context -> assertTrue(context.getBean(ActorScope.class).find("account", Account.class).isPresent()));
   }
 
   @Test
   void anActorIsCalledLikeItsBeanUnlessTold() {
-    runner.withUserConfiguration(Functions.class).run(context -> assertEquals("square", context.getBean("squareActor", Actor.class).name()));
+    runner.withUserConfiguration(Functions.class)
+        .run(context -> assertEquals("square", context.getBean("squareActor", Actor.class).name()));
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -157,7 +161,8 @@ class ActorHandlersTest {
 
   @Test
   void withoutAScopeThereAreNoActors() {
-    runner.withPropertyValues("fibry.enabled=false").withUserConfiguration(Bank.class).run(context -> assertEquals(0, context.getBeanNamesForType(Actor.class).length));
+    runner.withPropertyValues("fibry.enabled=false").withUserConfiguration(Bank.class)
+        .run(context -> assertEquals(0, context.getBeanNamesForType(Actor.class).length));
   }
 
   // ---- what is wrong

@@ -16,7 +16,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(60)
 class ActuatorTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
-      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryActuatorAutoConfiguration.class))
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,
+          FibryActuatorAutoConfiguration.class))
       .withPropertyValues("management.endpoints.web.exposure.include=actors");
 
   @Test
@@ -36,9 +37,10 @@ class ActuatorTest {
   @Test
   void aScopeThatAFailureClosedIsDown() {
     runner.run(context -> {
-      var actor = context.getBean(ActorScope.class).named("fragile").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Integer n) -> {
-        throw new IllegalStateException("on purpose");
-      });
+      var actor = context.getBean(ActorScope.class).named("fragile").onFailure(FailurePolicy.escalate().withoutLog())
+          .newActor((Integer n) -> {
+            throw new IllegalStateException("on purpose");
+          });
       var other = context.getBean(ActorScope.class).named("other").newActor((Integer n) -> {});
       actor.sendMessage(1);
       other.waitForExit(); // by now the door of the scope is shut
@@ -52,7 +54,8 @@ class ActuatorTest {
 
   @Test
   void healthCanBeLeftOut() {
-    runner.withPropertyValues("management.health.fibry.enabled=false").run(context -> assertEquals(0, context.getBeanNamesForType(ScopeHealth.class).length));
+    runner.withPropertyValues("management.health.fibry.enabled=false")
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ScopeHealth.class).length));
   }
 
   @Test
@@ -71,7 +74,8 @@ class ActuatorTest {
       assertEquals("tasks", scopes.getLast().scope());
       assertEquals(1, scopes.getFirst().sent());
       assertEquals(1L, scopes.getFirst().unhandled().get("failed"));
-      assertEquals(new ActorsEndpoint.Letter("fragile", "java.lang.Integer", "failed", "java.lang.IllegalStateException: on purpose"), scopes.getFirst().deadLetters().getFirst());
+      assertEquals(new ActorsEndpoint.Letter("fragile", "java.lang.Integer", "failed",
+          "java.lang.IllegalStateException: on purpose"), scopes.getFirst().deadLetters().getFirst());
     });
   }
 
@@ -85,7 +89,8 @@ class ActuatorTest {
       var text = context.getBean(ActorsEndpoint.class).dump();
 
       gate.open();
-      assertTrue(text.startsWith("scope 'application'") && text.contains("busy") && text.contains("handling work"), text);
+      assertTrue(text.startsWith("scope 'application'") && text.contains("busy") && text.contains("handling work"),
+          text);
     });
   }
 
@@ -117,6 +122,7 @@ class ActuatorTest {
 
   @Test
   void anEndpointThatIsNotExposedIsNotMade() {
-    runner.withPropertyValues("management.endpoints.web.exposure.include=health").run(context -> assertEquals(0, context.getBeanNamesForType(ActorsEndpoint.class).length));
+    runner.withPropertyValues("management.endpoints.web.exposure.include=health")
+        .run(context -> assertEquals(0, context.getBeanNamesForType(ActorsEndpoint.class).length));
   }
 }

@@ -17,8 +17,10 @@ import org.springframework.core.task.AsyncTaskExecutor;
 public class Application implements Supplier<String> {
 
   @Configuration(proxyBeanMethods = false)
-  @ImportAutoConfiguration({FibryActuatorAutoConfiguration.class, FibryAutoConfiguration.class, FibryContextAutoConfiguration.class, FibryMetricsAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class,
-      FibryWebAutoConfiguration.class, TaskExecutionAutoConfiguration.class})
+  @ImportAutoConfiguration({FibryActuatorAutoConfiguration.class, FibryAutoConfiguration.class,
+    FibryContextAutoConfiguration.class, FibryMetricsAutoConfiguration.class, FibryTasksAutoConfiguration.class,
+    FibryTomcatAutoConfiguration.class,
+    FibryWebAutoConfiguration.class, TaskExecutionAutoConfiguration.class})
   static class Beans {
     @Bean
     @ActorHandler
@@ -32,12 +34,16 @@ public class Application implements Supplier<String> {
   @Override
   public String get() {
     try (var context = new AnnotationConfigApplicationContext()) {
-      context.getEnvironment().getPropertySources().addFirst(new MapPropertySource("ours", Map.of("fibry.executor.tasks.enabled", true, "fibry.executor.tomcat.enabled", true, "management.endpoints.web.exposure.include", "*")));
+      context.getEnvironment().getPropertySources()
+          .addFirst(new MapPropertySource("ours", Map.of("fibry.executor.tasks.enabled", true,
+              "fibry.executor.tomcat.enabled", true, "management.endpoints.web.exposure.include", "*")));
       context.register(Beans.class, Client.class);
       context.refresh();
       var present = new TreeSet<String>();
       if (context.getBean(Client.class).length().ask("hat") == 3) present.add("actors");
-      if (context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class).submit(() -> Thread.currentThread().isVirtual()).get()) present.add("tasks");
+      if (context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
+          .submit(() -> Thread.currentThread().isVirtual()).get())
+        present.add("tasks");
       if (context.containsBean("fibrySnapshotCarrier")) present.add("carriers");
       if (context.containsBean("fibryHealthIndicator")) present.add("health");
       if (context.containsBean("fibryActorsEndpoint")) present.add("endpoint");

@@ -13,15 +13,18 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** An application has some libraries and not others: it starts, and has what it can have. The jars are really not there; a filter before the loader would leave them to reflection. */
+/**
+ * An application has some libraries and not others: it starts, and has what it can have. The jars
+ * are really not there; a filter before the loader would leave them to reflection.
+ */
 @Timeout(60)
 class ClassPathTest {
 
   @ParameterizedTest(name = "without {0}")
   @CsvSource({
-      "nothing, actors carriers endpoint health tasks",
-      "actuat|spring-boot-health, actors carriers tasks",
-      "actuat|spring-boot-health|micrometer|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
+    "nothing, actors carriers endpoint health tasks",
+    "actuat|spring-boot-health, actors carriers tasks",
+    "actuat|spring-boot-health|micrometer|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
   void itHasWhatItCanHave(String absent, String present) throws Exception {
     var loader = without(absent);
@@ -30,7 +33,8 @@ class ClassPathTest {
     thread.setContextClassLoader(loader);
     try (loader) {
       @SuppressWarnings("unchecked") // of the JDK's own, or it would be another class there
-      var application = (Supplier<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
+      var application =
+          (Supplier<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
 
       assertEquals(present, application.get());
     } finally {
@@ -39,8 +43,11 @@ class ClassPathTest {
   }
 
   private static URLClassLoader without(String absent) {
-    var jars = Stream.of(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")).split(File.pathSeparator)).map(Path::of);
-    var urls = jars.filter(jar -> Stream.of(absent.split("\\|")).noneMatch(jar.getFileName().toString()::contains)).map(ClassPathTest::url).toArray(URL[]::new);
+    var jars = Stream.of(
+        System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")).split(File.pathSeparator))
+        .map(Path::of);
+    var urls = jars.filter(jar -> Stream.of(absent.split("\\|")).noneMatch(jar.getFileName().toString()::contains))
+        .map(ClassPathTest::url).toArray(URL[]::new);
     return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
   }
 

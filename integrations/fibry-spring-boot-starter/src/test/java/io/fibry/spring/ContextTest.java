@@ -20,7 +20,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 /** A message is handled in the observation in which it was sent. */
 @Timeout(60)
 class ContextTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
+  private final ApplicationContextRunner runner = new ApplicationContextRunner()
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
   private final ObservationRegistry registry = registry();
 
   /** One that observes: without a handler it would not. */
@@ -67,7 +68,8 @@ class ContextTest {
     runner.withPropertyValues("fibry.propagate-context=false").run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
 
-      Observation.createNotStarted("request", registry).start().scoped(() -> assertEquals(Optional.empty(), actor.ask("what is observed?")));
+      Observation.createNotStarted("request", registry).start()
+          .scoped(() -> assertEquals(Optional.empty(), actor.ask("what is observed?")));
     });
   }
 

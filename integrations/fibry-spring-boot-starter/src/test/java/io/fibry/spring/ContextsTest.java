@@ -25,7 +25,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Several contexts in one JVM, one after the other, beside each other and inside each other; and the end of one while all are at it. */
+/**
+ * Several contexts in one JVM, one after the other, beside each other and inside each other; and
+ * the end of one while all are at it.
+ */
 @Timeout(60)
 class ContextsTest {
 
@@ -42,7 +45,8 @@ class ContextsTest {
   record Client(ActorWithReturn<Integer, Integer> square) {}
 
   private static SpringApplicationBuilder application() {
-    return new SpringApplicationBuilder(Squares.class, Client.class).web(WebApplicationType.NONE).properties("spring.main.banner-mode=off", "spring.main.register-shutdown-hook=false", "fibry.executor.tasks.enabled=true");
+    return new SpringApplicationBuilder(Squares.class, Client.class).web(WebApplicationType.NONE).properties(
+        "spring.main.banner-mode=off", "spring.main.register-shutdown-hook=false", "fibry.executor.tasks.enabled=true");
   }
 
   private static ActorWithReturn<Integer, Integer> square(ConfigurableApplicationContext context) {
@@ -105,7 +109,10 @@ class ContextsTest {
     }
   }
 
-  /** Each of many requests is answered or told why not, although the context goes meanwhile; and the accounts add up. */
+  /**
+   * Each of many requests is answered or told why not, although the context goes meanwhile; and the
+   * accounts add up.
+   */
   @Test
   void anEndUnderLoadLeavesNobodyWaiting() throws Exception {
     var context = application().run();
@@ -126,7 +133,8 @@ class ContextsTest {
     assertEquals(report.handled(), answered);
     assertEquals(0, report.waiting());
     assertEquals(List.of(), report.leftovers());
-    assertEquals(report.sent(), report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
+    assertEquals(report.sent(),
+        report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
   }
 
   /** How many were answered, and how many refused. */
@@ -145,7 +153,10 @@ class ContextsTest {
     return counts;
   }
 
-  /** Of the platform: with one processor, virtual threads that always have work keep the JDK from those that others start, as the end does. */
+  /**
+   * Of the platform: with one processor, virtual threads that always have work keep the JDK from
+   * those that others start, as the end does.
+   */
   private static <T> CompletableFuture<T> onThread(Callable<T> code) {
     var result = new CompletableFuture<T>();
     Thread.ofPlatform().daemon().start(() -> {

@@ -24,7 +24,8 @@ class FailedStartTest {
   private static final AtomicReference<Gate> GATE = new AtomicReference<>();
 
   private final ApplicationContextRunner runner =
-      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class)).withPropertyValues("fibry.drain-limit=100ms", "fibry.grace=100ms");
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class))
+          .withPropertyValues("fibry.drain-limit=100ms", "fibry.grace=100ms");
 
   /** An actor that is at work when the start fails, and would be for ever. */
   @Configuration(proxyBeanMethods = false)
@@ -51,7 +52,10 @@ class FailedStartTest {
     }
   }
 
-  /** As a web server whose port is taken: all beans are there, all that starts before it has started. */
+  /**
+   * As a web server whose port is taken: all beans are there, all that starts before it has
+   * started.
+   */
   @Configuration(proxyBeanMethods = false)
   static class BrokenServer implements SmartLifecycle {
     @Override

@@ -24,7 +24,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 @Timeout(60)
 class MetricsTest {
   private final ApplicationContextRunner bare = new ApplicationContextRunner()
-      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryMetricsAutoConfiguration.class, MetricsAutoConfiguration.class));
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,
+          FibryMetricsAutoConfiguration.class, MetricsAutoConfiguration.class));
   private final ApplicationContextRunner runner = bare.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new);
 
   private static double count(MeterRegistry registry, String scope, String outcome) {
@@ -36,10 +37,11 @@ class MetricsTest {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       var gate = new Gate();
-      var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor((String message) -> {
-        if (message.equals("gate")) gate.pass();
-        if (message.equals("fails")) throw new IllegalStateException("on purpose");
-      });
+      var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+          .mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor((String message) -> {
+            if (message.equals("gate")) gate.pass();
+            if (message.equals("fails")) throw new IllegalStateException("on purpose");
+          });
       actor.sendMessage("gate");
       gate.awaitEntered();
       for (var message : new String[] {"fails", "handled", "rejected"}) actor.sendMessage(message);
@@ -157,6 +159,7 @@ class MetricsTest {
 
   @Test
   void withoutMicrometerNothingIsMeasured() {
-    bare.withClassLoader(new FilteredClassLoader("io.micrometer")).run(context -> assertNull(context.getStartupFailure()));
+    bare.withClassLoader(new FilteredClassLoader("io.micrometer"))
+        .run(context -> assertNull(context.getStartupFailure()));
   }
 }

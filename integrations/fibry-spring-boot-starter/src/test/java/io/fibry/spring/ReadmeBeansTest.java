@@ -24,14 +24,19 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/** The beans that the README and the Javadoc show, run. {@link ReadmeTest} sees to it that the README shows these. */
+/**
+ * The beans that the README and the Javadoc show, run. {@link ReadmeTest} sees to it that the
+ * README shows these.
+ */
 @Timeout(60)
 class ReadmeBeansTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
   void aHandlerThatIsABeanIsAsked() {
-    runner.withUserConfiguration(Stock.class, Shop.class).run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
+    runner.withUserConfiguration(Stock.class, Shop.class)
+        .run(context -> assertEquals(new Receipt("hat", 1), context.getBean(Shop.class).order(new Order("hat"))));
   }
 
   @Test
@@ -55,7 +60,8 @@ record Receipt(String what, int left) {}
 @Component
 @ActorHandler(capacity = 200)
 class Stock implements Handler.Returning<Order, Receipt> {
-  private final Map<String, Integer> left = new HashMap<>(Map.of("hat", 2)); // only the actor touches it
+  // only the actor touches it
+  private final Map<String, Integer> left = new HashMap<>(Map.of("hat", 2));
 
   @Override
   public Receipt handle(Order order) {
@@ -88,7 +94,8 @@ class Actors {
 
   @Bean
   ScopeCustomizer scope() {
-    return options -> options.withFailurePolicy(FailurePolicy.restartAll()).withDeadLetters(letter -> System.err.println(letter));
+    return options -> options.withFailurePolicy(FailurePolicy.restartAll())
+        .withDeadLetters(letter -> System.err.println(letter));
   }
 }
 

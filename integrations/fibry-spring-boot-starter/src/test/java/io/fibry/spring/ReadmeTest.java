@@ -20,7 +20,10 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The README says what is so: its Java has been run, its properties are all there are, its files are there. */
+/**
+ * The README says what is so: its Java has been run, its properties are all there are, its files
+ * are there.
+ */
 @Timeout(60)
 class ReadmeTest {
   private static final Path README = Path.of("README.md");
@@ -29,7 +32,8 @@ class ReadmeTest {
   private static final Pattern LINK = Pattern.compile("]\\(([^)#:]+)\\)");
 
   private static List<String> blocks(String language) throws Exception {
-    return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(README)).results().map(found -> found.group(1)).toList();
+    return Pattern.compile("(?ms)^```" + language + "\n(.*?)^```$").matcher(Files.readString(README)).results()
+        .map(found -> found.group(1)).toList();
   }
 
   @Test
@@ -49,14 +53,17 @@ class ReadmeTest {
 
   @Test
   void propertiesOfTheReadmeAreUnderstood() throws Exception {
-    var lines = String.join("", blocks("properties")).lines().filter(line -> !line.startsWith("#")).toArray(String[]::new);
+    var lines =
+        String.join("", blocks("properties")).lines().filter(line -> !line.startsWith("#")).toArray(String[]::new);
 
-    new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class)).withPropertyValues(lines).run(context -> assertNull(context.getStartupFailure()));
+    new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class))
+        .withPropertyValues(lines).run(context -> assertNull(context.getStartupFailure()));
   }
 
   @Test
   void everyPropertyHasADescription() throws Exception {
-    metadata().forEach((name, property) -> assertFalse(String.valueOf(property.getOrDefault("description", "")).isBlank(), name));
+    metadata().forEach(
+        (name, property) -> assertFalse(String.valueOf(property.getOrDefault("description", "")).isBlank(), name));
   }
 
   @Test
@@ -78,7 +85,8 @@ class ReadmeTest {
     var ours = new TreeMap<String, Map<String, Object>>();
     for (var property : (List<Map<String, Object>>) all.get("properties")) {
       String name = property.get("name").toString();
-      if (name.startsWith("fibry.")) ours.put(name, property); // the others are what every endpoint has
+      // the others are what every endpoint has
+      if (name.startsWith("fibry.")) ours.put(name, property);
     }
     return ours;
   }

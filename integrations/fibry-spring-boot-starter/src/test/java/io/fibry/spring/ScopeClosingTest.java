@@ -18,7 +18,8 @@ import org.springframework.context.SmartLifecycle;
 @Timeout(60)
 @ExtendWith(OutputCaptureExtension.class)
 class ScopeClosingTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
   private final AtomicReference<ActorScope> scope = new AtomicReference<>();
 
   @Test

@@ -26,7 +26,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 /** The scope of an application, as its properties say. */
 @Timeout(60)
 class ScopeTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
+  private final ApplicationContextRunner runner =
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
   @Test
   void anApplicationHasAScope() {
@@ -35,23 +36,27 @@ class ScopeTest {
 
   @Test
   void itIsCalledLikeTheApplication() {
-    runner.withPropertyValues("spring.application.name=shop").run(context -> assertEquals("shop", context.getBean(ActorScope.class).name()));
+    runner.withPropertyValues("spring.application.name=shop")
+        .run(context -> assertEquals("shop", context.getBean(ActorScope.class).name()));
   }
 
   @Test
   void itIsCalledAsThePropertySays() {
-    runner.withPropertyValues("spring.application.name=shop", "fibry.name=till").run(context -> assertEquals("till", context.getBean(ActorScope.class).name()));
+    runner.withPropertyValues("spring.application.name=shop", "fibry.name=till")
+        .run(context -> assertEquals("till", context.getBean(ActorScope.class).name()));
   }
 
   @Test
   void itCanBeLeftOut() {
-    runner.withPropertyValues("fibry.enabled=false").run(context -> assertTrue(context.getBeansOfType(ActorScope.class).isEmpty()));
+    runner.withPropertyValues("fibry.enabled=false")
+        .run(context -> assertTrue(context.getBeansOfType(ActorScope.class).isEmpty()));
   }
 
   @Test
   void ownScopeTakesItsPlace() {
     try (var own = ActorSystem.openScope("own")) {
-      runner.withBean("own", ActorScope.class, () -> own).run(context -> assertSame(own, context.getBean(ActorScope.class)));
+      runner.withBean("own", ActorScope.class, () -> own)
+          .run(context -> assertSame(own, context.getBean(ActorScope.class)));
     }
   }
 
@@ -62,12 +67,15 @@ class ScopeTest {
 
   @Test
   void strategyIsThatOfTheProperty() {
-    runner.withPropertyValues("fibry.strategy=thread").run(context -> assertFalse(isOnFiber(context.getBean(ActorScope.class))));
-    runner.withPropertyValues("fibry.strategy=resident-fiber").run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
+    runner.withPropertyValues("fibry.strategy=thread")
+        .run(context -> assertFalse(isOnFiber(context.getBean(ActorScope.class))));
+    runner.withPropertyValues("fibry.strategy=resident-fiber")
+        .run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
     runner.withPropertyValues("fibry.strategy=caller").run(context -> {
       var here = Thread.currentThread();
 
-      assertSame(here, context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> Thread.currentThread()).ask("where?"));
+      assertSame(here, context.getBean(ActorScope.class).anonymous()
+          .newActorWithReturn((String message) -> Thread.currentThread()).ask("where?"));
     });
   }
 
@@ -113,8 +121,10 @@ class ScopeTest {
 
   @Test
   void aValueThatIsNoneStopsTheStart() {
-    runner.withPropertyValues("fibry.strategy=fibre").run(context -> assertInstanceOf(BindException.class, rootless(context.getStartupFailure())));
-    runner.withPropertyValues("fibry.ask-limit=0s").run(context -> assertTrue(deepest(context.getStartupFailure()).getMessage().contains("give more than zero")));
+    runner.withPropertyValues("fibry.strategy=fibre")
+        .run(context -> assertInstanceOf(BindException.class, rootless(context.getStartupFailure())));
+    runner.withPropertyValues("fibry.ask-limit=0s")
+        .run(context -> assertTrue(deepest(context.getStartupFailure()).getMessage().contains("give more than zero")));
   }
 
   private static Throwable rootless(Throwable failure) {
@@ -130,23 +140,25 @@ class ScopeTest {
   @Test
   void customizersComeAfterTheProperties() {
     var letters = new CopyOnWriteArrayList<DeadLetter>();
-    runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class, () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
-      var scope = context.getBean(ActorScope.class);
-      scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
-        throw new IllegalStateException("on purpose");
-      }).sendMessage("letter");
-      assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
+    runner.withPropertyValues("fibry.strategy=thread").withBean(ScopeCustomizer.class,
+        () -> options -> options.withStrategy(Strategy.FIBER).withDeadLetters(letters::add)).run(context -> {
+          var scope = context.getBean(ActorScope.class);
+          scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+            throw new IllegalStateException("on purpose");
+          }).sendMessage("letter");
+          assertTrue(scope.awaitQuiet(Duration.ofSeconds(20)));
 
-      assertTrue(isOnFiber(scope));
-      assertEquals(List.of("letter"), letters.stream().map(DeadLetter::message).toList());
-    });
+          assertTrue(isOnFiber(scope));
+          assertEquals(List.of("letter"), letters.stream().map(DeadLetter::message).toList());
+        });
   }
 
   @Test
   void carriersThatAreBeansTravelWithMessages() {
     var user = new ThreadLocal<String>();
     runner.withBean(User.class, () -> new User(user)).run(context -> {
-      var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> user.get() + " " + message);
+      var actor = context.getBean(ActorScope.class).anonymous()
+          .newActorWithReturn((String message) -> user.get() + " " + message);
       user.set("alice");
 
       assertEquals("alice asks", actor.ask("asks"));

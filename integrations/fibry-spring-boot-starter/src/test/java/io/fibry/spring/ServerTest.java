@@ -38,7 +38,10 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** A real Tomcat on a pool of fibers, two at once and two waiting: what clients are told, and when they are told nothing. */
+/**
+ * A real Tomcat on a pool of fibers, two at once and two waiting: what clients are told, and when
+ * they are told nothing.
+ */
 @Timeout(60)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ServerTest {
@@ -96,8 +99,10 @@ class ServerTest {
   void start() {
     var application = new SpringApplication(Beans.class, Desk.class);
     application.addInitializers(made -> made.getBeanFactory().registerSingleton("test", this));
-    context = application.run("--server.port=0", "--spring.main.banner-mode=off", "--spring.threads.virtual.enabled=true", "--fibry.executor.tomcat.enabled=true", "--fibry.executor.tomcat.concurrency=" + AT_ONCE,
-        "--fibry.executor.tomcat.waiting=" + WAITING, "--fibry.executor.tasks.enabled=true");
+    context =
+        application.run("--server.port=0", "--spring.main.banner-mode=off", "--spring.threads.virtual.enabled=true",
+            "--fibry.executor.tomcat.enabled=true", "--fibry.executor.tomcat.concurrency=" + AT_ONCE,
+            "--fibry.executor.tomcat.waiting=" + WAITING, "--fibry.executor.tasks.enabled=true");
   }
 
   @AfterAll
@@ -109,7 +114,8 @@ class ServerTest {
   @AfterEach
   void nobodyIsInside() {
     leave.release(100);
-    assertTrue(pool().awaitQuiet(Duration.ofSeconds(20)) && context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+    assertTrue(pool().awaitQuiet(Duration.ofSeconds(20))
+        && context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
     leave.drainPermits();
     inside.drainPermits();
   }
@@ -120,7 +126,8 @@ class ServerTest {
 
   private CompletableFuture<HttpResponse<String>> get(String path) {
     var uri = URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port") + path);
-    return client.sendAsync(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(), HttpResponse.BodyHandlers.ofString());
+    return client.sendAsync(HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(20)).build(),
+        HttpResponse.BodyHandlers.ofString());
   }
 
   private void awaitInside(int requests) throws InterruptedException {
@@ -151,7 +158,8 @@ class ServerTest {
 
   @Test
   void thePoolForTasksIsAnotherOne() {
-    assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(Pool.class).values().stream().map(pool -> pool.scope().name()).collect(Collectors.toSet()));
+    assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(Pool.class).values().stream()
+        .map(pool -> pool.scope().name()).collect(Collectors.toSet()));
   }
 
   @Test

@@ -33,8 +33,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 @Timeout(60)
 class TasksTest {
   private final ApplicationContextRunner runner =
-      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
-  private final ApplicationContextRunner pooled = runner.withPropertyValues("fibry.executor.tasks.enabled=true", "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.waiting=3");
+      new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class,
+          FibryTasksAutoConfiguration.class, TaskExecutionAutoConfiguration.class));
+  private final ApplicationContextRunner pooled = runner.withPropertyValues("fibry.executor.tasks.enabled=true",
+      "fibry.executor.tasks.concurrency=2", "fibry.executor.tasks.waiting=3");
 
   private static AsyncTaskExecutor executor(ApplicationContext context) {
     return context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class);
@@ -139,26 +141,32 @@ class TasksTest {
 
   @Test
   void anActorThatIsABeanLeavesTheUsualExecutor() {
-    runner.withUserConfiguration(WithActor.class).run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
+    runner.withUserConfiguration(WithActor.class)
+        .run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
   }
 
   @Test
   void asyncMethodsRunInTheUsualExecutorThoughActorsAreBeans() {
-    runner.withUserConfiguration(WithActor.class, WithAsync.class).run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));
+    runner.withUserConfiguration(WithActor.class, WithAsync.class)
+        .run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));
   }
 
   @Test
   void anExecutorOfTheUserStaysTheOnlyOne() {
-    runner.withUserConfiguration(WithActor.class).withBean("mine", Executor.class, () -> Runnable::run).run(context -> assertFalse(context.containsBean("applicationTaskExecutor")));
+    runner.withUserConfiguration(WithActor.class).withBean("mine", Executor.class, () -> Runnable::run)
+        .run(context -> assertFalse(context.containsBean("applicationTaskExecutor")));
   }
 
   @Test
   void withoutActorsNothingChanges() {
-    runner.run(context -> assertFalse(context.containsBean("usualTaskExecutor") || context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
+    runner.run(context -> assertFalse(context.containsBean("usualTaskExecutor") || context.containsBean("taskExecutor")
+        || !context.containsBean("applicationTaskExecutor")));
   }
 
   @Test
   void forcedExecutorIsSpringBootsOwn() {
-    runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force").run(context -> assertFalse(context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
+    runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.task.execution.mode=force")
+        .run(context -> assertFalse(
+            context.containsBean("taskExecutor") || !context.containsBean("applicationTaskExecutor")));
   }
 }

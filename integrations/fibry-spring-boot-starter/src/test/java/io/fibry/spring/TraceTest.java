@@ -17,7 +17,8 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 /** With the observation goes the trace: spans of the handler belong to that of the sender. */
 @Timeout(60)
 class TraceTest {
-  private final ApplicationContextRunner runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
+  private final ApplicationContextRunner runner = new ApplicationContextRunner()
+      .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
   private final SimpleTracer tracer = new SimpleTracer();
   private final ObservationRegistry registry = ObservationRegistry.create();
 
@@ -33,8 +34,10 @@ class TraceTest {
   void spansOfAHandlerBelongToTheTraceOfTheSender() {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
-      var last = scope.anonymous().newActorWithReturn((String message) -> Observation.createNotStarted("last", registry).observe(this::traceAndParent));
-      var first = scope.anonymous().newActorWithReturn((String message) -> Observation.createNotStarted("first", registry).observe(() -> span().orElseThrow() + " " + last.ask(message)));
+      var last = scope.anonymous().newActorWithReturn(
+          (String message) -> Observation.createNotStarted("last", registry).observe(this::traceAndParent));
+      var first = scope.anonymous().newActorWithReturn((String message) -> Observation
+          .createNotStarted("first", registry).observe(() -> span().orElseThrow() + " " + last.ask(message)));
 
       Observation.createNotStarted("request", registry).observe(() -> {
         var trace = tracer.currentSpan().context().traceId();

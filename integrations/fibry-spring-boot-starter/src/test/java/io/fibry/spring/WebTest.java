@@ -18,7 +18,8 @@ import org.springframework.web.servlet.DispatcherServlet;
 /** When web servers and clients are told of actors. What they are told is for the sample's test. */
 @Timeout(60)
 class WebTest {
-  private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class, FibryWebAutoConfiguration.class, FibryTomcatAutoConfiguration.class);
+  private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class,
+      FibryWebAutoConfiguration.class, FibryTomcatAutoConfiguration.class);
   private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(ALL);
 
   @Test
@@ -28,13 +29,16 @@ class WebTest {
 
   @Test
   void clientsAreNotToldWhenToldSo() {
-    runner.withPropertyValues("fibry.web.refusals=false").run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+    runner.withPropertyValues("fibry.web.refusals=false")
+        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
   }
 
   @Test
   void whereThereIsNoWebNobodyIsTold() {
-    new ApplicationContextRunner().withConfiguration(ALL).run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
-    runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class)).run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+    new ApplicationContextRunner().withConfiguration(ALL)
+        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
+    runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+        .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
   }
 
   @Test
@@ -50,21 +54,24 @@ class WebTest {
 
   @Test
   void tomcatHasAPoolWhenToldSo() {
-    runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1", "fibry.executor.tomcat.waiting=1").run(context -> {
-      var gate = new Gate();
-      var sink = context.getBean(Pool.class).sink();
-      sink.execAsync(nothing -> gate.pass());
-      gate.awaitEntered();
+    runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1",
+        "fibry.executor.tomcat.waiting=1").run(context -> {
+          var gate = new Gate();
+          var sink = context.getBean(Pool.class).sink();
+          sink.execAsync(nothing -> gate.pass());
+          gate.awaitEntered();
 
-      assertTrue(context.containsBean("fibryTomcatCustomizer"));
-      assertTrue(sink.execAsync(nothing -> {}));
-      assertThrows(RejectedExecutionException.class, () -> sink.execute(() -> {}));
-      gate.open();
-    });
+          assertTrue(context.containsBean("fibryTomcatCustomizer"));
+          assertTrue(sink.execAsync(nothing -> {}));
+          assertThrows(RejectedExecutionException.class, () -> sink.execute(() -> {}));
+          gate.open();
+        });
   }
 
   @Test
   void withoutTomcatThereIsNoPool() {
-    runner.withPropertyValues("fibry.executor.tomcat.enabled=true").withClassLoader(new FilteredClassLoader(ConfigurableTomcatWebServerFactory.class)).run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
+    runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
+        .withClassLoader(new FilteredClassLoader(ConfigurableTomcatWebServerFactory.class))
+        .run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
   }
 }

@@ -10,7 +10,11 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
-/** The shop. {@code curl -i localhost:8080/orders/hat}, and {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat} for too much of it; then {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}. */
+/**
+ * The shop. {@code curl -i localhost:8080/orders/hat}, and
+ * {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat} for too much of it; then
+ * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}.
+ */
 @SpringBootApplication(proxyBeanMethods = false)
 class ShopApplication {
   static final int AT_ONCE = 4;
@@ -21,10 +25,15 @@ class ShopApplication {
   }
 
   /**
-   * In front of what is scarce: four at once, twenty wait, one more is refused. Threads of their own, as they are few: fibers are served in the order they came, and under load they would stand behind all those that are only there to be refused.
+   * In front of what is scarce: four at once, twenty wait, one more is refused. Threads of their
+   * own, as they are few: fibers are served in the order they came, and under load they would stand
+   * behind all those that are only there to be refused.
    */
   @Bean
   ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {
-    return Pools.fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)), AT_ONCE).newActorWithReturn(warehouse::fetch);
+    return Pools
+        .fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)),
+            AT_ONCE)
+        .newActorWithReturn(warehouse::fetch);
   }
 }

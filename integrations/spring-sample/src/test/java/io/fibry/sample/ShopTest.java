@@ -22,19 +22,24 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/** The whole application, over real HTTP. Each test has one of its own, and tells one story with it: a start takes longer than all the rest. */
+/**
+ * The whole application, over real HTTP. Each test has one of its own, and tells one story with it:
+ * a start takes longer than all the rest.
+ */
 @Timeout(120)
 class ShopTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
 
   private final HeldWarehouse warehouse = new HeldWarehouse();
-  private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
+  private final HttpClient client =
+      HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
   private final ConfigurableApplicationContext shop = start();
 
   private ConfigurableApplicationContext start() {
     var application = new SpringApplication(ShopApplication.class);
-    application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class, () -> warehouse, definition -> definition.setPrimary(true)));
+    application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
+        () -> warehouse, definition -> definition.setPrimary(true)));
     return application.run("--server.port=0", "--fibry.ask-limit=" + LIMIT);
   }
 
@@ -46,7 +51,9 @@ class ShopTest {
   }
 
   private HttpRequest request(String path, String... headers) {
-    var request = HttpRequest.newBuilder(URI.create("http://localhost:" + shop.getEnvironment().getProperty("local.server.port") + path)).timeout(LIMIT.multipliedBy(2));
+    var request = HttpRequest
+        .newBuilder(URI.create("http://localhost:" + shop.getEnvironment().getProperty("local.server.port") + path))
+        .timeout(LIMIT.multipliedBy(2));
     if (headers.length > 0) request.headers(headers);
     return request.build();
   }
@@ -83,11 +90,15 @@ class ShopTest {
     assertTrue(actors.contains("\"scope\":\"shop\"") && actors.contains("\"scope\":\"tomcat\""), actors);
     var dump = get("/actuator/actors", "Accept", "text/plain").body();
     assertTrue(dump.contains("scope 'tomcat'") && dump.contains(" at work") && dump.contains("clerks"), dump);
-    for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled", "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
+    for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
+        "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
       assertEquals(200, get("/actuator/metrics/" + meter).statusCode(), meter);
   }
 
-  /** What is too much is refused while all clerks are held: nobody has to be served before somebody is refused. */
+  /**
+   * What is too much is refused while all clerks are held: nobody has to be served before somebody
+   * is refused.
+   */
   @Test
   void fourTimesTooMuchIsRefusedAtOnceAndTheRestIsServed() throws Exception {
     var answers = orders(ShopApplication.AT_ONCE);
