@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.message.Deadline;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -146,22 +147,22 @@ public interface ActorScope extends AutoCloseable {
 
   /** How a scope treats its actors; starts as a copy of the scope around it. Immutable. */
   final class Options implements Cloneable {
-    static final Options DEFAULT = new Options();
+    public static final Options DEFAULT = new Options();
 
     /** What is watched for. */
-    record Watch(Duration handling, int waiting) {}
+    public record Watch(Duration handling, int waiting) {}
 
     // written by `with..` alone, before anybody else has the copy
-    Strategy strategy = Strategy.FIBER;
-    Mailbox<Object> mailbox = Mailbox.unbounded();
-    FailurePolicy policy = FailurePolicy.stop();
-    Duration askLimit = Duration.ofSeconds(30);
-    Duration drainLimit = Duration.ofSeconds(10);
-    Duration grace = Duration.ofSeconds(1);
-    Consumer<DeadLetter> deadLetters = letter -> {};
-    Scheduler scheduler = Scheduler.system();
-    Watch watch; // null: none
-    Carrier<?>[] carriers; // null: none; never changed
+    public Strategy strategy = Strategy.FIBER;
+    public Mailbox<Object> mailbox = Mailbox.unbounded();
+    public FailurePolicy policy = FailurePolicy.stop();
+    public Duration askLimit = Duration.ofSeconds(30);
+    public Duration drainLimit = Duration.ofSeconds(10);
+    public Duration grace = Duration.ofSeconds(1);
+    public Consumer<DeadLetter> deadLetters = letter -> {};
+    public Scheduler scheduler = Scheduler.system();
+    public Watch watch; // null: none
+    public Carrier<?>[] carriers; // null: none; never changed
 
     private Options() {}
 
@@ -230,7 +231,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withDrainLimit(Duration limit) {
-      Limit.notNegative(limit, "drain limit");
+      Deadline.notNegative(limit, "drain limit");
       return with(copy -> copy.drainLimit = limit);
     }
 
@@ -241,7 +242,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withGrace(Duration grace) {
-      Limit.notNegative(grace, "grace");
+      Deadline.notNegative(grace, "grace");
       return with(copy -> copy.grace = grace);
     }
 

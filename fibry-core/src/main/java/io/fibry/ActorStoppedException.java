@@ -6,7 +6,7 @@ public final class ActorStoppedException extends RequestException {
 
   private final transient ExitReason reason;
 
-  ActorStoppedException(String actor, Object request, ExitReason reason) {
+  public ActorStoppedException(String actor, Object request, ExitReason reason) {
     super(actor, request, "actor '" + actor + "' ended (" + reason + ") and did not answer " + shown(request),
         reason instanceof ExitReason.Failed failed ? failed.cause() : null, false);
     this.reason = reason;

@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.scope.Scope;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.UnaryOperator;

@@ -11,7 +11,7 @@ public final class AskCycleException extends RequestException {
 
   private final transient List<String> ring;
 
-  AskCycleException(String actor, Object request, List<String> ring, String links) {
+  public AskCycleException(String actor, Object request, List<String> ring, String links) {
     super(actor, request, "this wait could never end: " + links + ". Send without waiting, or answer with replyWhen",
         null, true);
     this.ring = List.copyOf(ring);

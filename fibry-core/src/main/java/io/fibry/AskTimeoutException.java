@@ -1,5 +1,8 @@
 package io.fibry;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Diagnosis;
 import java.time.Duration;
 
 /**
@@ -19,17 +22,18 @@ public final class AskTimeoutException extends RequestException {
     this.waited = waited;
   }
 
-  static AskTimeoutException of(ActorCell cell, Object request, Limit limit, boolean begun) {
+  public static AskTimeoutException of(ActorCell cell, Object request, Deadline limit, boolean begun) {
     var why = limit.why;
     if (why == null) why =
-        new Why(begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not", null);
+        new Diagnosis(begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not",
+            null);
     String where = why.here() == null ? "" : ". The handler is" + why.here().top();
     return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' did not answer "
         + shown(request) + " within " + limit + ": " + why.text() + limit.advice() + where, why.here());
   }
 
   /** Of one that was not even sent. */
-  static AskTimeoutException before(ActorCell cell, Object request, Limit limit) {
+  public static AskTimeoutException before(ActorCell cell, Object request, Deadline limit) {
     return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' was not asked "
         + shown(request) + ", since no time was left for it: " + limit + limit.advice(), null);
   }

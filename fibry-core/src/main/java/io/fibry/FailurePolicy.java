@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Function;
@@ -10,7 +11,7 @@ import java.util.function.Function;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
-  enum Kind {
+  public enum Kind {
     GO_ON("goOn()"), RESTART("restart()"), RESTART_ALL("restartAll()"), RESTART_REST("restartRest()"), STOP("stop()"),
     ESCALATE("escalate()"), BY("by(..)");
 
@@ -20,28 +21,28 @@ public final class FailurePolicy {
       this.shown = shown;
     }
 
-    boolean restarts() {
+    public boolean restarts() {
       return this == RESTART || forScopes();
     }
 
-    boolean forScopes() {
+    public boolean forScopes() {
       return this == RESTART_ALL || this == RESTART_REST;
     }
   }
 
   /** How many restarts within which time. */
-  record Budget(int restarts, Duration within) {}
+  public record Budget(int restarts, Duration within) {}
 
   /** How long to wait before a restart. */
-  record BackOff(Duration first, Duration most) {}
+  public record BackOff(Duration first, Duration most) {}
 
   private static final int DEEPEST_CHOICE = 8;
 
-  final Kind kind;
-  final boolean logs;
-  final int retries;
-  final Budget budget; // null: no end of restarts
-  final BackOff backOff; // null: at once
+  public final Kind kind;
+  public final boolean logs;
+  public final int retries;
+  public final Budget budget; // null: no end of restarts
+  public final BackOff backOff; // null: at once
   private final Function<Throwable, FailurePolicy> choice; // BY only
 
   private FailurePolicy(Kind kind, boolean logs, int retries, Budget budget, BackOff backOff,
@@ -190,7 +191,7 @@ public final class FailurePolicy {
    * What it says of this failure: never {@code by}. Stops where the choice itself fails, and says
    * so in the log.
    */
-  FailurePolicy chosen(Throwable failure, String who) {
+  public FailurePolicy chosen(Throwable failure, String who) {
     var policy = this;
     try {
       for (int deep = 0; policy.kind == Kind.BY; deep++) {

@@ -10,14 +10,14 @@ public final class MailboxFullException extends RequestException {
   /** How many messages it can hold. */
   private final int capacity;
 
-  MailboxFullException(String actor, Object request, int capacity) {
+  public MailboxFullException(String actor, Object request, int capacity) {
     super(actor, request, "the mailbox of actor '" + actor + "' is full (" + capacity + " messages): it did not take "
         + shown(request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK", null, false);
     this.capacity = capacity;
   }
 
   /** One that has room, but is too slow. */
-  MailboxFullException(String actor, Object request, int capacity, long foreseen, Duration target) {
+  public MailboxFullException(String actor, Object request, int capacity, long foreseen, Duration target) {
     super(actor, request,
         "the mailbox of actor '" + actor + "' is full: " + shown(request) + " would have waited about "
             + shown(foreseen) + ", longer than " + target

@@ -4,7 +4,7 @@ package io.fibry;
 public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  NoReplyException(String actor, Object request) {
+  public NoReplyException(String actor, Object request) {
     super(actor, request, "actor '" + actor + "' handled " + shown(request)
         + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", null, false);
   }

@@ -5,8 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 
 /** A task of the user's executor for each activation. */
-record OnExecutor(Executor executor) implements Strategy {
-  OnExecutor {
+public record OnExecutor(Executor executor) implements Strategy {
+  public OnExecutor {
     Objects.requireNonNull(executor, "executor");
   }
 
@@ -16,7 +16,7 @@ record OnExecutor(Executor executor) implements Strategy {
   }
 
   /** Whether it will never run anything again. */
-  boolean shutDown() {
+  public boolean shutDown() {
     return executor instanceof ExecutorService service && service.isShutdown();
   }
 

@@ -38,7 +38,7 @@ public abstract sealed class RequestException extends RuntimeException
    * A message as it stands in a text: cut where it is long, and harmless where its own
    * {@code toString} is not.
    */
-  static String shown(Object message) {
+  public static String shown(Object message) {
     try {
       String text = String.valueOf(message);
       return text.length() <= 200 ? text : text.substring(0, 200) + "… (" + text.length() + " characters)";

@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.Threads;
 import java.util.concurrent.Executor;
 
 /**
@@ -19,13 +21,13 @@ import java.util.concurrent.Executor;
 public interface Strategy {
 
   /** A virtual thread, only while there is work: an idle actor has none. */
-  Strategy FIBER = OwnThreads.FIBER;
+  Strategy FIBER = Threads.FIBER;
 
   /**
    * A platform thread of its own, parked when idle: for handlers that compute, or that need one
    * thread.
    */
-  Strategy THREAD = OwnThreads.THREAD;
+  Strategy THREAD = Threads.THREAD;
 
   /**
    * The sender's own thread, for unit tests and deterministic runs: the message is handled at once,
@@ -33,7 +35,7 @@ public interface Strategy {
    * 64 deep; deeper ones run after the outermost, or when somebody on this thread waits for an
    * answer. What a timer of the system's clock sends is handled on a virtual thread.
    */
-  Strategy CALLER = new Caller();
+  Strategy CALLER = new CallerRuns();
 
   /**
    * A virtual thread of its own, parked when idle: for thread-local state.
@@ -41,7 +43,7 @@ public interface Strategy {
    * @return always the same one
    */
   static Strategy residentFiber() {
-    return OwnThreads.RESIDENT_FIBER;
+    return Threads.RESIDENT_FIBER;
   }
 
   /**

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.lang.management.ManagementFactory;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.RestartBudget;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -86,7 +89,7 @@ class BackOffTest {
   void thoseThatFailedTogetherDoNotComeBackTogether() {
     Set<Long> pauses = new HashSet<>();
 
-    for (int i = 0; i < 100; i++) pauses.add(new Restarts().next(BACK_OFF, 0));
+    for (int i = 0; i < 100; i++) pauses.add(new RestartBudget().next(BACK_OFF, 0));
 
     assertTrue(pauses.size() > 90, () -> pauses.size() + " of 100 differ");
     assertTrue(pauses.stream().allMatch(p -> p >= 500_000_000 && p <= 1_000_000_000), pauses::toString);

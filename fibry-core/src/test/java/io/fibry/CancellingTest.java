@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -118,7 +120,7 @@ class CancellingTest {
   void aCancelledRequestKeepsNeitherMessageNorStack() {
     var actor = echo(scope.anonymous());
     Gate.occupy(actor);
-    var request = (Asked<?>) actor.sendMessageReturn("large");
+    var request = (RequestFuture<?>) actor.sendMessageReturn("large");
 
     request.cancel(false);
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
+import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -47,8 +48,8 @@ class CarrierFaultTest {
     }
   }
 
-  private final Baggage first = new Baggage("first");
-  private final Baggage last = new Baggage("last");
+  private final CountingCarrier first = new CountingCarrier("first");
+  private final CountingCarrier last = new CountingCarrier("last");
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

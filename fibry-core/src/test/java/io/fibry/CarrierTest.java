@@ -5,6 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.time.ManualClock;
@@ -29,7 +32,7 @@ class CarrierTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Baggage user = new Baggage("user");
+  private final CountingCarrier user = new CountingCarrier("user");
   private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
@@ -210,7 +213,7 @@ class CarrierTest {
   @Test
   void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
     var steps = user.steps;
-    var tenant = new Baggage("tenant");
+    var tenant = new CountingCarrier("tenant");
     scope.configure(o -> o.withCarrier(new Joined(tenant, steps)));
     var actor = scope.anonymous().around((message, next) -> {
       steps.add("around");
@@ -224,7 +227,7 @@ class CarrierTest {
   }
 
   /** Notes its steps in the list of another. */
-  private record Joined(Baggage baggage, List<String> steps) implements ActorScope.Carrier<String> {
+  private record Joined(CountingCarrier baggage, List<String> steps) implements ActorScope.Carrier<String> {
     @Override
     public String capture() {
       return baggage.capture();
@@ -275,7 +278,7 @@ class CarrierTest {
   }
 
   /** A message whose text is what the thread that asks for it has. */
-  private record Shown(Baggage user) {
+  private record Shown(CountingCarrier user) {
     @Override
     public String toString() {
       return "shown to " + user.get();
@@ -304,7 +307,7 @@ class CarrierTest {
 
     asked.join().cancel(true);
 
-    assertNull(((Asked<?>) asked.join()).along);
+    assertNull(((RequestFuture<?>) asked.join()).along);
   }
 
   @Test
@@ -324,7 +327,7 @@ class CarrierTest {
 
   @Test
   void aMessageWithoutCarriersTakesNothingAlong() {
-    assertNull(Along.of((ActorCell) noting(Variants.scope(letters).anonymous())));
+    assertNull(io.fibry.engine.message.Baggage.of((ActorCell) noting(Variants.scope(letters).anonymous())));
   }
 
   @Test

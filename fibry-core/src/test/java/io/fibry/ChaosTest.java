@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.scope.Scope;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,9 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.ScopeClosing;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -17,12 +20,12 @@ class ClosingFaultTest {
     var scope = (Scope) around.openScope("brief");
     var actor = scope.anonymous().newActor((Object m) -> {});
     scope.shutDoors();
-    var closing = new Closing(scope);
+    var closing = new ScopeClosing(scope);
     assertSame(closing, scope.claim(closing));
     actor.askExit();
     Patience.eventually(() -> !around.members().contains(scope));
 
-    closing.run(Limit.NO_WAIT);
+    closing.run(Deadline.NO_WAIT);
 
     for (int i = 0; i < 10; i++) actor.sendMessage(i);
     assertEquals(List.of(), scope.accounts().leftovers());

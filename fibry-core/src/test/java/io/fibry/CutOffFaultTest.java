@@ -7,6 +7,8 @@ import static io.fibry.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -6,6 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.message.Events;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -176,17 +179,17 @@ class EventsTest {
   void messagesAreStampedOnlyWhileTheyAreRecorded() {
     var cell = (ActorCell) scope.anonymous().newActor((Object message) -> {});
 
-    assertNull(Along.of(cell));
+    assertNull(io.fibry.engine.message.Baggage.of(cell));
     try (var recorder = Recorder.of("fibry.Message")) {
-      assertNotNull(Along.of(cell));
+      assertNotNull(io.fibry.engine.message.Baggage.of(cell));
       recorder.events();
     }
-    assertNull(Along.of(cell));
+    assertNull(io.fibry.engine.message.Baggage.of(cell));
   }
 
   @Test
   void whatCarriersBringIsNotDisturbed() {
-    var user = new Baggage("user");
+    var user = new CountingCarrier("user");
     var actor =
         Variants.scope(o -> o.withCarrier(user)).named("carrying").newActorWithReturn((String message) -> user.get());
     try (var recorder = Recorder.of("fibry.Message")) {

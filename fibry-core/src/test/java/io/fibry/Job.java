@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.message.Wait;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;

@@ -3,6 +3,11 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.RequestFuture;
 import io.fibry.stereotype.Stereotypes;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
@@ -42,7 +47,7 @@ class LayoutTest {
 
   @Test
   void requestIsOneObjectOf48Bytes() {
-    assertEquals(48, size(Asked.class));
+    assertEquals(48, size(RequestFuture.class));
   }
 
   @Test
@@ -166,7 +171,7 @@ class LayoutTest {
    * that right, and gives it back.
    */
   private static void awaitIdle(ActorCell cell) {
-    var turn = new Asked<Object>(cell, "turn");
+    var turn = new RequestFuture<Object>(cell, "turn");
     while (!cell.acquire(turn)) Thread.yield();
     cell.next(new Activation(cell, null, Activation.Kind.BURIAL), turn);
   }

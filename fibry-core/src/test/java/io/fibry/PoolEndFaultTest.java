@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.pool.Pools;
 import java.lang.ref.WeakReference;
 import java.time.Duration;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.message.RequestFuture;
 import io.fibry.pool.Pools;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -173,7 +175,7 @@ class PoolStackEdgeFaultTest {
           n++)
         assertTrue(Episode.settled(episode.futures.get(n)),
             "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun "
-                + ((Asked<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
+                + ((RequestFuture<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
       assertEquals(1, episode.cell().crew().size());
     }
   }

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.scope.Scope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

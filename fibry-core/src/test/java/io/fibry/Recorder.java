@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.message.Events;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;

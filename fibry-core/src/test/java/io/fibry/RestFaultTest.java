@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.io.IOException;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
+import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;

@@ -8,6 +8,7 @@ import static io.fibry.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -9,6 +9,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Snapshot;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -202,7 +207,7 @@ class WhyTest {
 
     assertSays(late(ask(actor, "Get")),
         "the actor has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])",
-        ". The handler is\n\tat io.fibry.ActorCell.ask(");
+        ". The handler is\n\tat io.fibry.engine.actor.ActorCell.ask(");
   }
 
   @Test
@@ -280,13 +285,13 @@ class WhyTest {
   void aHundredThousandMayTimeOutTogether() {
     var actor = (ActorCell) Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(actor, "Slow[1]");
-    var all = new ArrayList<Asked<Object>>();
-    var limits = new ArrayList<Limit>();
+    var all = new ArrayList<RequestFuture<Object>>();
+    var limits = new ArrayList<Deadline>();
     for (int i = 0; i < 100_000; i++) {
-      var asked = new Asked<Object>(actor, i);
-      asked.limit = Limit.of(actor.scope().options().scheduler, LIMIT);
+      var asked = new RequestFuture<Object>(actor, i);
+      asked.limit = Deadline.of(actor.scope().options().scheduler, LIMIT);
       limits.add(asked.limit);
-      actor.offer(asked, i, Limit.NONE);
+      actor.offer(asked, i, Deadline.NONE);
       all.add(asked);
     }
     var threads = ManagementFactory.getThreadMXBean();
@@ -363,6 +368,6 @@ class WhyTest {
     actor.ask("next");
 
     assertTrue(LeakProbe.collected(probe));
-    assertInstanceOf(Look.Here.class, late.getCause());
+    assertInstanceOf(Snapshot.Here.class, late.getCause());
   }
 }

@@ -3,6 +3,8 @@ package io.fibry;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.message.RequestFuture;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -26,11 +28,11 @@ public class BeginAgainstCancel {
   private boolean cancelled;
   private final ActorCell cell = new ActorCell(Stage.actor(Runnable::run, message -> {}).behaviour) {
     @Override
-    void withdrawn(Asked<?> asked, DeadLetter.Reason reason) {
+    void withdrawn(RequestFuture<?> asked, DeadLetter.Reason reason) {
       withdrawn++;
     }
   };
-  private final Asked<Integer> asked = new Asked<>(cell, "message");
+  private final RequestFuture<Integer> asked = new RequestFuture<>(cell, "message");
 
   @Actor
   public void drain() {

@@ -3,6 +3,11 @@ package io.fibry;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -21,8 +26,8 @@ public class RingClosedByTwo {
   private static final Behaviour BEHAVIOUR = Stage.actor(Runnable::run, message -> {}).behaviour;
   private final ActorCell a = new ActorCell(BEHAVIOUR);
   private final ActorCell b = new ActorCell(BEHAVIOUR);
-  private final Asked<Object> ofA = new Asked<>(a, "request");
-  private final Asked<Object> ofB = new Asked<>(b, "request");
+  private final RequestFuture<Object> ofA = new RequestFuture<>(a, "request");
+  private final RequestFuture<Object> ofB = new RequestFuture<>(b, "request");
 
   @Actor
   public void first(II_Result result) {
@@ -35,7 +40,7 @@ public class RingClosedByTwo {
   }
 
   /** As a handler of one on this thread, for the answer of the other; 1 if told. */
-  private static int waits(ActorCell by, ActorCell on, Asked<Object> asked) {
+  private static int waits(ActorCell by, ActorCell on, RequestFuture<Object> asked) {
     var handler = new Activation(by, null, Activation.Kind.NORMAL);
     handler.thread = Thread.currentThread();
     by.announce(handler);

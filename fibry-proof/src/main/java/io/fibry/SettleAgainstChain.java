@@ -3,6 +3,7 @@ package io.fibry;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
+import io.fibry.engine.message.RequestFuture;
 import java.util.concurrent.CompletableFuture;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -23,7 +24,8 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @Outcome(expect = FORBIDDEN, desc = "in the actor's turn")
 @State
 public class SettleAgainstChain {
-  private final Asked<Integer> asked = new Asked<>(Stage.actor(Runnable::run, message -> {}), "message");
+  private final RequestFuture<Integer> asked =
+      new RequestFuture<>(Stage.actor(Runnable::run, message -> {}), "message");
   private Thread drain;
   private Thread asker;
   private CompletableFuture<Thread> callback;

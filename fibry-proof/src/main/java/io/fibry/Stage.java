@@ -1,5 +1,7 @@
 package io.fibry;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Sharing;
 
 /**

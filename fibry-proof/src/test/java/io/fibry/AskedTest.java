@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -28,7 +29,7 @@ class AskedTest {
   /** A request, and what each side was told. */
   private static final class Race {
     final Witness witness = new Witness(Runnable::run, Mailbox.unbounded());
-    final Asked<Integer> asked = new Asked<>(witness.cell, "message");
+    final RequestFuture<Integer> asked = new RequestFuture<>(witness.cell, "message");
     boolean begun;
     boolean answered; // from outside
     boolean cancelled;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Sharing;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;

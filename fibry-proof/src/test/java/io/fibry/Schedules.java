@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.engine.scope.Scope;
 import org.jetbrains.lincheck.Lincheck;
 import org.jetbrains.lincheck.LincheckSettings;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;

@@ -3,6 +3,11 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait;
 import java.util.ArrayList;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -30,7 +35,7 @@ class WaitTest {
 
     final ActorCell cell = new ActorCell(BEHAVIOUR);
     final Activation handler = new Activation(cell, null, Activation.Kind.NORMAL);
-    final Asked<Object> asked = new Asked<>(cell, "request"); // that somebody waits for
+    final RequestFuture<Object> asked = new RequestFuture<>(cell, "request"); // that somebody waits for
     private Activation innermost = handler;
     boolean told;
 

@@ -1,6 +1,8 @@
 package io.fibry;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;

@@ -14,7 +14,6 @@ import io.fibry.LeakProbe;
 import io.fibry.Patience;
 import io.fibry.Strategy;
 import java.lang.ref.WeakReference;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

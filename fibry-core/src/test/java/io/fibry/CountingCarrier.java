@@ -1,0 +1,59 @@
+package io.fibry;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.helpers.BasicMDCAdapter;
+import org.slf4j.spi.MDCAdapter;
+
+/**
+ * A carrier that counts and notes what it does, of one entry of an MDC of its own: the one that the
+ * tests log with has none.
+ */
+final class CountingCarrier implements ActorScope.Carrier<String> {
+  final AtomicInteger captures = new AtomicInteger();
+  final List<String> steps = Collections.synchronizedList(new ArrayList<>());
+  private final MDCAdapter mdc = new BasicMDCAdapter();
+  private final String key;
+
+  CountingCarrier(String key) {
+    this.key = key;
+  }
+
+  /** What this thread has; null: nothing. */
+  String get() {
+    return mdc.get(key);
+  }
+
+  /** Runs it on this thread with something to take along. */
+  void with(String value, Handler.Task code) {
+    mdc.setContextMap(Map.of(key, value));
+    try {
+      code.run();
+    } catch (Exception failure) {
+      throw new AssertionError(failure);
+    } finally {
+      mdc.clear();
+    }
+  }
+
+  @Override
+  public String capture() {
+    captures.incrementAndGet();
+    return get();
+  }
+
+  @Override
+  public AutoCloseable set(String captured) {
+    var before = mdc.getCopyOfContextMap();
+    steps.add("set " + key);
+    mdc.put(key, captured);
+    return () -> {
+      steps.add("closed " + key);
+      if (before == null) mdc.clear();
+      else mdc.setContextMap(before);
+    };
+  }
+}
