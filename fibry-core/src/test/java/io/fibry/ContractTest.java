@@ -46,9 +46,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void handlesInTheOrderSent(Variant variant) {
     var seen = new ArrayList<Object>();
-    var actor = variant.builder(scope).newActor((Object m) -> {
-      seen.add(m);
-    });
+    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
 
     for (int i = 0; i < 50; i++) actor.sendMessage(i);
     actor.close();
@@ -81,9 +79,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void keepsTheOrderOfEachSender(Variant variant) {
     var seen = Collections.synchronizedList(new ArrayList<int[]>());
-    var actor = variant.builder(scope).newActor((Object m) -> {
-      seen.add((int[]) m);
-    });
+    var actor = variant.builder(scope).newActor((Object m) -> seen.add((int[]) m));
 
     var senders = IntStream.range(0, 3)
         .mapToObj(
@@ -201,9 +197,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void blocksAreHandledWithNothingBetween(Variant variant) {
     var seen = Collections.synchronizedList(new ArrayList<>());
-    var actor = variant.builder(scope).newActor((Object m) -> {
-      seen.add(m);
-    });
+    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
     if (variant.priority()) {
       var refusal = assertThrows(UnsupportedOperationException.class, () -> actor.sendMessages(List.of("a", "b")));
       assertTrue(refusal.getMessage().contains("priority"), refusal.getMessage());
@@ -224,9 +218,7 @@ class ContractTest {
   @MethodSource("io.fibry.Variants#all")
   void timersSendLaterAndAgain(Variant variant) {
     var seen = new CopyOnWriteArrayList<Object>();
-    var actor = variant.builder(scope).newActor((Object m) -> {
-      seen.add(m);
-    });
+    var actor = variant.builder(scope).newActor((Object m) -> seen.add(m));
 
     actor.sendMessageLater("later", Duration.ofMinutes(3));
     var ticks = actor.sendMessageEvery("tick", Duration.ofMinutes(2));
@@ -247,9 +239,7 @@ class ContractTest {
     var actor = variant.builder(scope).initialState(() -> {
       log.add("made");
       return new StringBuilder();
-    }).onStop(s -> log.add("left with " + s)).newActor((StringBuilder s, Object m) -> {
-      s.append(m);
-    });
+    }).onStop(s -> log.add("left with " + s)).newActor((StringBuilder s, Object m) -> s.append(m));
     boolean idleHadNone = log.isEmpty();
 
     actor.sendMessage("a");

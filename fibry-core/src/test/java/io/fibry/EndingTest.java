@@ -2,7 +2,6 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -12,7 +11,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +18,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -288,98 +285,5 @@ class EndingTest {
     var refusal = assertThrows(IllegalArgumentException.class, () -> actor.waitForExit(Duration.ofSeconds(-1)));
 
     assertTrue(refusal.getMessage().contains("PT-1S"), refusal.getMessage());
-  }
-
-  // ---- failures
-
-  @Test
-  void aFailureIsLoggedWithActorAndMessageUnlessThePolicySaysNot() {
-    try (var logged = new Logged()) {
-      var loud = scope.named("loud").newActor((Object m) -> {
-        throw new IllegalStateException("loud failure");
-      });
-      var quiet = scope.named("quiet").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
-        throw new IllegalStateException("quiet failure");
-      });
-
-      loud.sendMessage("message 17");
-      quiet.sendMessage("message 18");
-      loud.close();
-      quiet.close();
-
-      for (String word : new String[] {"'loud'", "message 17", "loud failure"})
-        assertTrue(logged.text().contains(word), logged.text());
-      assertFalse(logged.text().contains("quiet"), logged.text());
-    }
-  }
-
-  @Test
-  void aStackOverflowIsAFailureLikeOthers() {
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
-        .newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
-
-    assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
-
-    assertEquals("fine", actor.ask("fine"));
-  }
-
-  private static Object deeper(long n) {
-    return n < 0 ? n : (Object) ((Long) deeper(n + 1) + 1);
-  }
-
-  @Test
-  void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
-    try (var logged = new Logged()) {
-      var error = new OutOfMemoryError("made up");
-      var actor = scope.named("greedy").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
-        throw error;
-      });
-
-      assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
-      Patience.ended(actor);
-
-      assertEquals(new ExitReason.Failed(error), actor.onExit().resultNow());
-      assertTrue(logged.text().contains("greedy") && logged.text().contains("made up"), logged.text());
-    }
-  }
-
-  @Test
-  void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
-    var tries = new AtomicInteger();
-    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> {
-      if (tries.incrementAndGet() < 3) throw new IOException("not yet");
-      return "made";
-    }).newActorWithReturn((String s, Object m) -> s);
-
-    assertThrows(IOException.class, () -> actor.ask(1));
-    actor.sendMessage(2);
-
-    assertEquals("made", actor.ask(3));
-    assertEquals(List.of(2), letters.messages(Reason.FAILED));
-    assertEquals("made", actor.ask(4));
-    assertEquals(3, tries.get());
-  }
-
-  @Test
-  void aStateOfNullSaysSo() {
-    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null)
-        .newActorWithReturn((String s, Object m) -> m);
-
-    var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
-
-    for (String word : new String[] {"hollow", "initial state", "null"})
-      assertTrue(failure.getMessage().contains(word), failure.getMessage());
-  }
-
-  @Test
-  void aCopyThatCannotBeMadeFailsTheMessage() {
-    var actor =
-        scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
-          throw new IllegalStateException("no copy");
-        }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
-
-    assertThrows(IllegalStateException.class, () -> actor.ask("anything"));
-
-    assertEquals(List.of(), log);
   }
 }

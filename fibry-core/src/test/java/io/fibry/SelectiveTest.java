@@ -11,7 +11,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Handlers that choose from their mailbox. */
+/** Handlers that receive a later message first. */
 @Timeout(60)
 class SelectiveTest {
   record Get(String what) implements Request<Get, String> {}
@@ -259,136 +258,6 @@ class SelectiveTest {
     actor.close();
 
     assertEquals(List.of(Optional.of("message"), "task"), seen);
-  }
-
-  // ---- stash
-
-  @Test
-  void whatWasPutAsideComesBackFirstAndInItsOrder() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Gate gate) gate.pass();
-      else if (m instanceof Integer && !seen.contains("open")) context.stash();
-      else {
-        seen.add(m);
-        if (m.equals("open")) context.unstash();
-      }
-    });
-    var gate = Gate.occupy(actor);
-    for (Object m : new Object[] {1, 2, "open", "after"}) actor.sendMessage(m);
-
-    gate.open();
-    actor.close();
-
-    assertEquals(List.of("open", 1, 2, "after"), seen);
-    assertEquals(5, scope.handled());
-  }
-
-  @Test
-  void aRequestPutAsideIsAnsweredLater() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      if (m.equals("open")) {
-        seen.add("open");
-        context.unstash();
-      } else if (seen.isEmpty()) context.stash();
-      else if (m instanceof Get get) context.reply(get, "late");
-    });
-    var answer = actor.sendMessageReturn(new Get("tea"));
-
-    actor.sendMessage("open");
-
-    assertEquals("late", Patience.value(answer));
-    actor.close();
-    assertEquals(2, scope.handled());
-  }
-
-  @Test
-  void aRequestCancelledWhileAsideIsNeverHandled() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      if (m.equals("open")) context.unstash();
-      else if (seen.isEmpty()) {
-        seen.add("aside");
-        context.stash();
-      } else seen.add("handled");
-    });
-    var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.eventually(() -> ((ActorCell) actor).rich().aside.size() == 1);
-
-    request.cancel(false);
-    actor.sendMessage("open");
-    actor.close();
-
-    assertEquals(List.of("aside"), seen);
-    assertEquals(1, scope.unhandled(Reason.CANCELLED));
-  }
-
-  @Test
-  void aRequestCancelledBeforeItIsPutAsideIsNoFailure() {
-    var gate = new Gate();
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      gate.pass();
-      context.stash();
-    });
-    var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.await(gate.entered);
-
-    request.cancel(false);
-    gate.open();
-    actor.close();
-
-    assertEquals(0, scope.unhandled(Reason.FAILED));
-    assertEquals(1, scope.unhandled(Reason.CANCELLED));
-  }
-
-  @Test
-  void aFailureAfterPuttingAsideGivesTheMessageOneOutcome() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      if (m.equals("open")) context.unstash();
-      else if (seen.isEmpty()) {
-        seen.add("aside");
-        context.stash();
-        throw new IllegalStateException("bad");
-      } else context.reply((Get) m, "fine");
-    });
-    var answer = actor.sendMessageReturn(new Get("tea"));
-
-    actor.sendMessage("open");
-
-    assertEquals("fine", Patience.value(answer));
-    actor.close();
-    assertEquals(2, scope.handled());
-    assertEquals(0, scope.unhandled(Reason.FAILED));
-  }
-
-  @Test
-  void whatIsAsideDoesNotCountAgainstTheCapacity() {
-    var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective())
-        .newActor((Object m, ActorContext<Object> context) -> {
-          context.stash();
-          seen.add(m);
-        });
-
-    for (int i = 1; i <= 3; i++) {
-      int sent = i;
-      assertTrue(actor.sendMessage(sent));
-      Patience.eventually(() -> seen.size() == sent);
-    }
-
-    assertEquals(3, ((ActorCell) actor).rich().aside.size());
-  }
-
-  @Test
-  void puttingAsideTwiceOrAfterTheAnswerIsRefused() {
-    var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
-      if (m instanceof Get get) context.reply(get, "answered");
-      else context.stash();
-      seen.add(assertThrows(IllegalStateException.class, context::stash).getMessage().contains("chooser"));
-    });
-
-    actor.ask(new Get("tea"));
-    actor.sendMessage("aside");
-    actor.close();
-
-    assertEquals(List.of(true, true), seen);
   }
 
   @Test

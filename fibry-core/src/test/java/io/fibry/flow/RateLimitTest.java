@@ -1,7 +1,6 @@
 package io.fibry.flow;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,8 +9,6 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
-import io.fibry.DeadLetter.Reason;
-import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
@@ -27,10 +24,8 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +42,7 @@ class RateLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   /** Knows what is due when. */
-  private static final class Waits extends Clock {
+  static final class Waits extends Clock {
     final Set<Long> due = new ConcurrentSkipListSet<>();
 
     @Override
@@ -96,10 +91,6 @@ class RateLimitTest {
   private long next() {
     long now = clock.nanoTime();
     return clock.due.stream().mapToLong(at -> at - now).filter(left -> left > 0).findFirst().orElse(0);
-  }
-
-  private void waiting(int many) {
-    Patience.eventually(() -> clock.due.size() == many);
   }
 
   // ---- how many, and when
@@ -254,75 +245,6 @@ class RateLimitTest {
     pass(4);
 
     assertEquals(List.of(0L, 1_000L, 2_000L, 3_000L), times);
-  }
-
-  // ---- a wait that ends before
-
-  @Test
-  void aKillEndsTheWait() {
-    var actor = waiting(Strategy.FIBER);
-
-    actor.kill();
-    Patience.ended(actor);
-
-    assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
-    Patience.eventually(() -> letters.all.size() == 2);
-    assertEquals(List.of("2nd"), letters.messages(Reason.FAILED));
-    assertInstanceOf(InterruptedException.class, letters.all.getFirst().cause().orElseThrow());
-    assertEquals(List.of("3rd"), letters.messages(Reason.UNDELIVERED));
-    waiting(0);
-  }
-
-  /** One that has let a message pass, and waits with the second. */
-  private Actor<String> waiting(Strategy strategy) {
-    var actor = RateLimit.of(scope.anonymous().strategy(strategy), 1, Duration.ofDays(1))
-        .newActor((String message) -> passed(message));
-    for (var message : List.of("1st", "2nd", "3rd")) actor.sendMessage(message);
-    waiting(1);
-    return actor;
-  }
-
-  @Test
-  void aScopeThatClosesDoesNotWaitForTokens() {
-    var actor = waiting(Strategy.THREAD);
-
-    var report = scope.closeWithin(Duration.ZERO);
-
-    assertTrue(actor.onExit().isDone());
-    assertEquals(2, report.leftovers().size());
-  }
-
-  @Test
-  void aRequestWhoseAskerGaveUpBeforeItsTurnTakesNoToken() {
-    var gate = new CountDownLatch(1);
-    var actor = RateLimit.of(scope.anonymous(), 2, Duration.ofDays(1)).newActorWithReturn((String message) -> {
-      gate.await();
-      return message;
-    });
-    var first = actor.sendMessageReturn("first");
-    var second = actor.sendMessageReturn("second");
-    var third = actor.sendMessageReturn("third");
-
-    second.cancel(false);
-    gate.countDown();
-
-    assertEquals("first", Patience.value(first));
-    assertEquals("third", Patience.value(third));
-  }
-
-  @Test
-  void anInterruptedAskIsACancellation() {
-    var actor = RateLimit.of(scope.anonymous(), 1, Duration.ofDays(1)).newActorWithReturn((String message) -> message);
-    Patience.value(actor.sendMessageReturn("first"));
-    var ended = new AtomicReference<Throwable>();
-
-    var asker =
-        Patience.elsewhere(() -> ended.set(assertThrows(CancellationException.class, () -> actor.ask("second"))));
-    Patience.parked(asker);
-    asker.interrupt();
-    Patience.joined(asker);
-
-    assertInstanceOf(CancellationException.class, ended.get());
   }
 
   // ---- at the edges

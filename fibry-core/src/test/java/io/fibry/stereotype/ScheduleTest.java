@@ -31,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -380,19 +381,15 @@ class ScheduleTest {
   void nullIsRefusedByItsName() {
     Handler.Task task = this::runs;
 
-    assertEquals("task",
-        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null))
-            .getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class,
-        () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler<Exitable>) null)).getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class,
-        () -> recipes.scheduleWithFixedDelay(SECOND, SECOND, (Handler.Task) null)).getMessage());
-    assertEquals("initial",
-        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(null, SECOND, task)).getMessage());
-    assertEquals("period",
-        assertThrows(NullPointerException.class, () -> recipes.scheduleAtFixedRate(SECOND, null, task)).getMessage());
-    assertEquals("delay",
-        assertThrows(NullPointerException.class, () -> recipes.scheduleWithFixedDelay(SECOND, null, task))
-            .getMessage());
+    refusesNull("task", () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler.Task) null));
+    refusesNull("task", () -> recipes.scheduleAtFixedRate(SECOND, SECOND, (Handler<Exitable>) null));
+    refusesNull("task", () -> recipes.scheduleWithFixedDelay(SECOND, SECOND, (Handler.Task) null));
+    refusesNull("initial", () -> recipes.scheduleAtFixedRate(null, SECOND, task));
+    refusesNull("period", () -> recipes.scheduleAtFixedRate(SECOND, null, task));
+    refusesNull("delay", () -> recipes.scheduleWithFixedDelay(SECOND, null, task));
+  }
+
+  private static void refusesNull(String name, Executable call) {
+    assertEquals(name, assertThrows(NullPointerException.class, call).getMessage());
   }
 }

@@ -1,0 +1,115 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a handler throws, a state or a copy that cannot be made, and errors of the JVM. */
+@Timeout(60)
+class FailureTest {
+  private final Letters letters = new Letters();
+  private final Scope scope = Variants.scope(letters);
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+
+  @Test
+  void aFailureIsLoggedWithActorAndMessageUnlessThePolicySaysNot() {
+    try (var logged = new Logged()) {
+      var loud = scope.named("loud").newActor((Object m) -> {
+        throw new IllegalStateException("loud failure");
+      });
+      var quiet = scope.named("quiet").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+        throw new IllegalStateException("quiet failure");
+      });
+
+      loud.sendMessage("message 17");
+      quiet.sendMessage("message 18");
+      loud.close();
+      quiet.close();
+
+      for (String word : new String[] {"'loud'", "message 17", "loud failure"})
+        assertTrue(logged.text().contains(word), logged.text());
+      assertFalse(logged.text().contains("quiet"), logged.text());
+    }
+  }
+
+  @Test
+  void aStackOverflowIsAFailureLikeOthers() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Object m) -> m.equals("deep") ? deeper(0) : m);
+
+    assertThrows(StackOverflowError.class, () -> actor.ask("deep"));
+
+    assertEquals("fine", actor.ask("fine"));
+  }
+
+  private static Object deeper(long n) {
+    return n < 0 ? n : (Object) ((Long) deeper(n + 1) + 1);
+  }
+
+  @Test
+  void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
+    try (var logged = new Logged()) {
+      var error = new OutOfMemoryError("made up");
+      var actor = scope.named("greedy").onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((Object m) -> {
+        throw error;
+      });
+
+      assertSame(error, assertThrows(OutOfMemoryError.class, () -> actor.ask("more")));
+      Patience.ended(actor);
+
+      assertEquals(new ExitReason.Failed(error), actor.onExit().resultNow());
+      assertTrue(logged.text().contains("greedy") && logged.text().contains("made up"), logged.text());
+    }
+  }
+
+  @Test
+  void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
+    var tries = new AtomicInteger();
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> {
+      if (tries.incrementAndGet() < 3) throw new IOException("not yet");
+      return "made";
+    }).newActorWithReturn((String s, Object m) -> s);
+
+    assertThrows(IOException.class, () -> actor.ask(1));
+    actor.sendMessage(2);
+
+    assertEquals("made", actor.ask(3));
+    assertEquals(List.of(2), letters.messages(Reason.FAILED));
+    assertEquals("made", actor.ask(4));
+    assertEquals(3, tries.get());
+  }
+
+  @Test
+  void aStateOfNullSaysSo() {
+    var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null)
+        .newActorWithReturn((String s, Object m) -> m);
+
+    var failure = assertThrows(NullPointerException.class, () -> actor.ask("anything"));
+
+    for (String word : new String[] {"hollow", "initial state", "null"})
+      assertTrue(failure.getMessage().contains(word), failure.getMessage());
+  }
+
+  @Test
+  void aCopyThatCannotBeMadeFailsTheMessage() {
+    var actor =
+        scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> "state").rollback(s -> {
+          throw new IllegalStateException("no copy");
+        }).newActorWithReturn((String s, Object m) -> assertInstanceOf(String.class, log.add(m) ? s : s));
+
+    assertThrows(IllegalStateException.class, () -> actor.ask("anything"));
+
+    assertEquals(List.of(), log);
+  }
+}
