@@ -68,6 +68,7 @@ class AccountsTest {
         List.of(report.handled(), report.unhandled().get(reason), report.waiting()));
   }
 
+  @Promise("19.1")
   @Test
   void aScopeCountsItselfAndThoseBelow() {
     var inner = scope.openScope("inner");
@@ -79,6 +80,7 @@ class AccountsTest {
     is(scope.report(), 8, Reason.FAILED, 3, 0);
   }
 
+  @Promise("19.1")
   @Test
   void whatAClosedScopeBelowCountedStays() {
     try (var inner = scope.openScope("inner")) {
@@ -94,6 +96,7 @@ class AccountsTest {
     balanced(scope.report());
   }
 
+  @Promise("19.1")
   @Test
   void theRootCountsItsAnonymousActors() {
     var root = Variants.scope(o -> o);
@@ -104,6 +107,7 @@ class AccountsTest {
     is(root.report(), 7, Reason.FAILED, 3, 0);
   }
 
+  @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatWaitsIsCounted(Variants.Variant variant) {
@@ -121,6 +125,7 @@ class AccountsTest {
     is(scope.report(), 7, Reason.CANCELLED, 1, 0);
   }
 
+  @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatIsAsideWaits(Variants.Variant variant) {
@@ -142,6 +147,7 @@ class AccountsTest {
     assertTrue(request.isDone());
   }
 
+  @Promise("19.3")
   @Test
   void whatComesBackFromAsideIsCountedOnce() {
     var open = new AtomicInteger();
@@ -159,6 +165,7 @@ class AccountsTest {
     is(scope.report(), 6, Reason.FAILED, 0, 0);
   }
 
+  @Promise("19.2")
   @Test
   void whatWaitsForARestartIsCounted() {
     var actor = scope.anonymous()
@@ -175,6 +182,7 @@ class AccountsTest {
     is(scope.report(), 4, Reason.FAILED, 1, 0);
   }
 
+  @Promise("19.2")
   @Test
   void whatWaitsForAThreadThatNeverComesIsCounted() {
     var actor = scope.named("starved").strategy(Strategy.on(task -> {})).newActor(AccountsTest::handle);
@@ -188,6 +196,7 @@ class AccountsTest {
     is(scope.report(), 0, Reason.FAILED, 0, 4);
   }
 
+  @Promise("19.2")
   @Test
   void whatWaitsBehindOneThatWasCutOffWaitsUntilItReturns() {
     var actor = actor(scope);
@@ -208,6 +217,7 @@ class AccountsTest {
     is(scope.report(), 1, Reason.UNDELIVERED, 3, 0);
   }
 
+  @Promise("19.3")
   @Test
   void retriesAreCountedOnce() {
     var left = new AtomicInteger(2);
@@ -225,6 +235,7 @@ class AccountsTest {
 
   record Get(String what) implements Request<Get, String> {}
 
+  @Promise("19.3")
   @Test
   void aPromisedAnswerIsCountedOnceWhateverBecomesOfIt() {
     var stages = new ArrayList<CompletableFuture<String>>();
@@ -245,6 +256,7 @@ class AccountsTest {
     assertEquals(0, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
+  @Promise("19.3")
   @Test
   void aRequestWhoseTimeIsOverWhileItIsHandledIsHandled() {
     var gate = new Gate();
@@ -271,6 +283,7 @@ class AccountsTest {
     is(scope.report(), 1, Reason.EXPIRED, 0, 0);
   }
 
+  @Promise("19.3")
   @Test
   void aRestartCountsNothing() {
     var actor = scope.anonymous().onFailure(FailurePolicy.restart().withoutLog()).newActor(AccountsTest::handle);
@@ -280,6 +293,7 @@ class AccountsTest {
     is(scope.report(), 10, Reason.FAILED, 10, 0);
   }
 
+  @Promise("19.3")
   @Test
   void refusedMessagesAreCountedAsSent() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor(AccountsTest::handle);
@@ -297,6 +311,7 @@ class AccountsTest {
 
   // ---- dead letters
 
+  @Promise("19.4")
   @Test
   void theLastHundredAreKeptOldestFirst() {
     send(actor(scope), 0, 0);
@@ -309,6 +324,7 @@ class AccountsTest {
         scope.deadLetters().stream().map(DeadLetter::message).toList());
   }
 
+  @Promise("19.4")
   @Test
   void aScopeKeepsThoseBelowItToo() {
     var inner = scope.openScope("inner");
@@ -319,6 +335,7 @@ class AccountsTest {
     assertEquals(inner.deadLetters(), scope.deadLetters());
   }
 
+  @Promise("19.4")
   @Test
   void eachScopeHasItsOwnListener() {
     var own = new Letters();
@@ -329,6 +346,7 @@ class AccountsTest {
     assertEquals(List.of(1, 2), List.of(own.all.size(), letters.all.size()));
   }
 
+  @Promise("19.4")
   @Test
   void aDeadLetterCanBeSentAgain() {
     var fails = new AtomicInteger(1);

@@ -69,6 +69,7 @@ class ActorLeakTest {
     }
   }
 
+  @Promise("11.2")
   @Test
   void aMillionIdleActorsThatNobodyKnowsAreGarbage() {
     var probes = new ArrayList<WeakReference<?>>();

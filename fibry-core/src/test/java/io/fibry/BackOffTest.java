@@ -75,6 +75,7 @@ class BackOffTest {
     assertFalse(Patience.rests(actor), "more than " + most);
   }
 
+  @Promise("17.2")
   @Test
   void theRestDoublesUpToTheMostByTheHalfLessAtRandom() {
     var actor = actor();
@@ -85,6 +86,7 @@ class BackOffTest {
     }
   }
 
+  @Promise("17.2")
   @Test
   void thoseThatFailedTogetherDoNotComeBackTogether() {
     Set<Long> pauses = new HashSet<>();
@@ -95,6 +97,7 @@ class BackOffTest {
     assertTrue(pauses.stream().allMatch(p -> p >= 500_000_000 && p <= 1_000_000_000), pauses::toString);
   }
 
+  @Promise("17.2")
   @Test
   void afterACalmItBeginsAgain() {
     var actor = actor();
@@ -125,6 +128,7 @@ class BackOffTest {
     assertFalse(handled);
   }
 
+  @Promise("17.3")
   @Test
   void aSecondFailureLosesNothing() {
     var actor = actor();
@@ -152,6 +156,7 @@ class BackOffTest {
     assertEquals(List.of("left"), log);
   }
 
+  @Promise("17.4")
   @Test
   void aRestingFiberHoldsNoThread() {
     var thread = new CompletableFuture<Thread>();
@@ -166,6 +171,7 @@ class BackOffTest {
     assertEquals(null, cell(actor).run());
   }
 
+  @Promise("17.4")
   @Test
   void aRestHoldsNoThreadOfAPool() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
@@ -197,6 +203,7 @@ class BackOffTest {
     return List.of(Actor::askExit, Actor::kill);
   }
 
+  @Promise("17.3")
   @Test
   void aPillWaitsItsTurn() {
     var actor = actor();
@@ -210,6 +217,7 @@ class BackOffTest {
     assertEquals(List.of("2 a"), log);
   }
 
+  @Promise("17.2")
   @Test
   void theLogSaysHowLong() {
     try (var logged = new Logged()) {
@@ -226,6 +234,7 @@ class BackOffTest {
     }
   }
 
+  @Promise("17.6")
   @Test
   void budgetsAreCountedByTheClockOfTheScope() {
     var policy = FailurePolicy.restart().withBudget(2, Duration.ofMinutes(1)).withoutLog();
@@ -246,6 +255,7 @@ class BackOffTest {
     assertFalse(ended);
   }
 
+  @Promise("17.3")
   @Test
   void whatWasPutAsideIsBackAfterTheRest() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
@@ -265,6 +275,7 @@ class BackOffTest {
     assertEquals(List.of("a", "b", "c"), log);
   }
 
+  @Promise("17.3")
   @Test
   void aMessageThatFailedAfterItWasPutAsideComesBackOnce() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
@@ -286,6 +297,7 @@ class BackOffTest {
     assertEquals(0, scope.unhandled(Reason.FAILED));
   }
 
+  @Promise("17.4")
   @Test
   void anInlineRequestThatFailsLeavesTheRestToAnother() {
     var actor = scope.anonymous().inlineRequests().onFailure(BACK_OFF).newActorWithReturn((Object m) -> {

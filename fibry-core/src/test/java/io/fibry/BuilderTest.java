@@ -119,6 +119,7 @@ class BuilderTest {
     log.add(who + " after");
   }
 
+  @Promise("4.8")
   @Test
   void anAroundThatDoesNotGoOnLeavesTheRequestUnanswered() {
     var actor = scope.anonymous().around((Object m, Handler.Task next) -> {}).newActorWithReturn((Object m) -> m);

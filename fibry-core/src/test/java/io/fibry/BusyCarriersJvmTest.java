@@ -52,6 +52,7 @@ class BusyCarriersJvmTest {
     }
   }
 
+  @Promise("6.10")
   @Test
   void actorsOfOtherThreadsAndTimersAreServed() throws Exception {
     try (var child = JvmChild.start(List.of("-XX:ActiveProcessorCount=1"), Busy.class)) {

@@ -52,6 +52,7 @@ class CancellingTest {
 
   // ---- from outside
 
+  @Promise("4.9")
   @ParameterizedTest
   @ValueSource(
       strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
@@ -94,6 +95,7 @@ class CancellingTest {
     assertEquals("answer", answered.resultNow());
   }
 
+  @Promise("4.10")
   @Test
   void aRequestCancelledWhileItIsHandledGoesOnAndCanSeeIt() {
     var gate = new Gate();
@@ -116,6 +118,7 @@ class CancellingTest {
     assertEquals(0, scope.unhandled(Reason.CANCELLED));
   }
 
+  @Promise("4.11")
   @Test
   void aCancelledRequestKeepsNeitherMessageNorStack() {
     var actor = echo(scope.anonymous());
@@ -130,6 +133,7 @@ class CancellingTest {
 
   // ---- chained code
 
+  @Promise("4.12")
   @ParameterizedTest
   @ValueSource(
       strings = {"thenApply", "copy", "minimalCompletionStage", "toCompletableFuture", "thenCombine", "thenCompose"})
@@ -160,6 +164,7 @@ class CancellingTest {
     };
   }
 
+  @Promise({"4.12", "6.2"})
   @Test
   void aBlockingCallbackDoesNotHoldTheActor() {
     var actor = echo(scope.anonymous());
@@ -176,6 +181,7 @@ class CancellingTest {
 
   // ---- interrupts
 
+  @Promise("4.13")
   @Test
   void anInterruptedWaitIsACancellationAndTheFlagIsKept() {
     var actor = echo(scope.anonymous());
@@ -190,6 +196,7 @@ class CancellingTest {
     assertEquals(2, scope.unhandled(Reason.CANCELLED));
   }
 
+  @Promise("4.13")
   @Test
   void anInterruptedExecAndWaitIsACancellation() {
     var sink = scope.anonymous().newSink();
@@ -198,6 +205,7 @@ class CancellingTest {
     assertInstanceOf(CancellationException.class, interrupted(() -> sink.execAndWait(nothing -> {})));
   }
 
+  @Promise("4.13")
   @Test
   void anInterruptedAskForRoomIsACancellation() {
     var actor = echo(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));

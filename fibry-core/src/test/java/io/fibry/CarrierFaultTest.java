@@ -71,6 +71,7 @@ class CarrierFaultTest {
     });
   }
 
+  @Promise("14.6")
   @ParameterizedTest
   @EnumSource
   void aMessageIsHandledAndTheOtherCarriersDoTheirPart(Where where) {
@@ -91,6 +92,7 @@ class CarrierFaultTest {
     return text.split(part, -1).length - 1;
   }
 
+  @Promise("14.6")
   @ParameterizedTest
   @EnumSource
   void anErrorOrACheckedExceptionIsNoWorse(Where where) {
@@ -154,6 +156,7 @@ class CarrierFaultTest {
     }
   }
 
+  @Promise("14.6")
   @Test
   void aRequestIsToldWhenItsActorIsCutOffWhileACarrierBlocks() {
     var gate = new Gate();
@@ -168,6 +171,7 @@ class CarrierFaultTest {
   }
 
   /** Every send recurses until the stack is full; the carrier works at every depth. */
+  @Promise("14.6")
   @Test
   void anOverflowInsideACaptureHarmsNoReceiver() {
     var handled = new AtomicInteger();

@@ -49,6 +49,7 @@ class CarrierTest {
     });
   }
 
+  @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatTheSenderHadReachesTheHandlerAndIsGoneAfterwards(Variant variant) {
@@ -64,6 +65,7 @@ class CarrierTest {
     assertEquals(List.of("1: alice", "2: null", "3: bob"), seen);
   }
 
+  @Promise("14.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void theSenderKeepsWhatItHad(Variant variant) {
@@ -78,6 +80,7 @@ class CarrierTest {
     assertEquals(List.of("sent by alice", "alice"), seen);
   }
 
+  @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void requestsTakeItAlong(Variant variant) {
@@ -92,6 +95,7 @@ class CarrierTest {
     assertEquals(List.of("1: alice", "2: alice", "3: alice"), seen);
   }
 
+  @Promise("14.2")
   @Test
   void requestsOfAProtocolTakeItAlong() {
     var actor = scope.anonymous().newActor((Who who, ActorContext<Who> context) -> context.reply(who, user.get()));
@@ -101,6 +105,7 @@ class CarrierTest {
     assertEquals(List.of("alice", "alice"), seen);
   }
 
+  @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void tasksTakeItAlong(Variant variant) {
@@ -112,6 +117,7 @@ class CarrierTest {
     assertEquals(List.of("alice"), seen);
   }
 
+  @Promise("14.2")
   @Test
   void allVerbsOfASinkTakeItAlong() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
@@ -126,6 +132,7 @@ class CarrierTest {
     assertEquals(List.of("1 alice", "2 alice", "3 alice", "4 alice"), seen);
   }
 
+  @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aBlockIsCapturedOnce(Variant variant) {
@@ -139,6 +146,7 @@ class CarrierTest {
     assertEquals(1, user.captures.get());
   }
 
+  @Promise("14.3")
   @Test
   void aTimerTakesAlongWhatWasThereWhenItWasStarted() {
     var actor = noting(scope.anonymous().strategy(Strategy.CALLER));
@@ -151,6 +159,7 @@ class CarrierTest {
     assertEquals(2, user.captures.get());
   }
 
+  @Promise("14.1")
   @Test
   void whatAHandlerSendsTakesAlongWhatItWasGiven() {
     var last = noting(scope.anonymous());
@@ -165,6 +174,7 @@ class CarrierTest {
     assertEquals(List.of("handed on by alice"), seen);
   }
 
+  @Promise("14.3")
   @Test
   void aRequestHandledOnItsAskersThreadNeedsNone() {
     var actor = scope.anonymous().inlineRequests().newActorWithReturn((String message) -> user.get());
@@ -176,6 +186,7 @@ class CarrierTest {
     assertEquals(0, user.captures.get());
   }
 
+  @Promise("14.2")
   @Test
   void aLetterSentAgainTakesAlongWhatItsSenderHas() {
     var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
@@ -191,6 +202,7 @@ class CarrierTest {
     assertEquals(List.of("alice", "bob"), seen);
   }
 
+  @Promise("14.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatWasPutAsideKeepsIt(Variant variant) {
@@ -210,6 +222,7 @@ class CarrierTest {
     assertEquals(List.of("message alice", "request bob"), seen);
   }
 
+  @Promise("14.5")
   @Test
   void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
     var steps = user.steps;
@@ -244,6 +257,7 @@ class CarrierTest {
     }
   }
 
+  @Promise("14.5")
   @Test
   void theMakingOfTheStateItsCopyAndTheCodeAroundSeeIt() {
     var actor = scope.anonymous().around((message, next) -> {
@@ -261,6 +275,7 @@ class CarrierTest {
     assertTrue(seen.stream().allMatch(line -> line.toString().endsWith(" alice")), seen::toString);
   }
 
+  @Promise("14.5")
   @Test
   void theLogLineAndTheDeadLetterOfAFailureSeeIt() {
     scope.configure(o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
@@ -285,6 +300,7 @@ class CarrierTest {
     }
   }
 
+  @Promise("14.3")
   @Test
   void neitherThePillNorTheHooksTakeAnythingAlong() {
     var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get()))
@@ -298,6 +314,7 @@ class CarrierTest {
     assertEquals(1, user.captures.get());
   }
 
+  @Promise("14.7")
   @Test
   void aCancelledRequestKeepsNothingOfIt() {
     var actor = noting(scope.anonymous());
@@ -310,6 +327,7 @@ class CarrierTest {
     assertNull(((RequestFuture<?>) asked.join()).along);
   }
 
+  @Promise("14.7")
   @Test
   void nothingIsCapturedForActorsOfAScopeWithoutCarriers() {
     var actor = noting(Variants.scope(letters).anonymous());
@@ -325,11 +343,13 @@ class CarrierTest {
     assertEquals(List.of(), user.steps);
   }
 
+  @Promise("14.7")
   @Test
   void aMessageWithoutCarriersTakesNothingAlong() {
     assertNull(io.fibry.engine.message.Baggage.of((ActorCell) noting(Variants.scope(letters).anonymous())));
   }
 
+  @Promise("14.7")
   @Test
   void aBuilderGivesTheCarriersThatItsScopeHasWhenAnActorIsMade() {
     var bare = Variants.scope(letters);

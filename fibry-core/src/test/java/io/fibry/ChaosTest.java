@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChaosTest {
 
+  @Promise("19.1")
   @Test
   void whateverHappensTheAccountsAddUpAndNothingIsLeftBehind() throws InterruptedException {
     long seed = StressHarness.seed();

@@ -51,6 +51,7 @@ class ContractEndingTest {
     Gate.openAll();
   }
 
+  @Promise("7.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aPillHandlesWhatWaitedWhenItWasSent(Variant variant) {
@@ -70,6 +71,7 @@ class ContractEndingTest {
     assertEquals(new ExitReason.Finished(), Patience.value(actor.onExit()));
   }
 
+  @Promise({"4.4", "7.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askExitEndsAfterTheMessageAtHand(Variant variant) {
@@ -92,6 +94,7 @@ class ContractEndingTest {
     assertEquals(1, scope.handled());
   }
 
+  @Promise({"7.3", "13.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void closeHandlesWhatWaitsAndWaits(Variant variant) {
@@ -104,6 +107,7 @@ class ContractEndingTest {
     assertTrue(actor.onExit().isDone());
   }
 
+  @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void anActorEndedBeforeItEverWorkedEndsAllTheSame(Variant variant) {
@@ -121,6 +125,7 @@ class ContractEndingTest {
     assertEquals(new ExitReason.Killed(), Patience.value(killed.onExit()));
   }
 
+  @Promise("7.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void closeFromTheOwnHandlerDoesNotWait(Variant variant) {
@@ -136,6 +141,7 @@ class ContractEndingTest {
     Patience.ended(actor);
   }
 
+  @Promise("7.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void killInterruptsWhatObeysOnOwnThreads(Variant variant) {
@@ -153,6 +159,7 @@ class ContractEndingTest {
     assertEquals(List.of(), seen);
   }
 
+  @Promise({"4.4", "7.5"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatIgnoresTheKillIsCutOffAfterTheGraceAndWhoWaitsIsTold(Variant variant) {
@@ -172,6 +179,7 @@ class ContractEndingTest {
     gate.open();
   }
 
+  @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void theRequestBeingHandledIsToldWhenItsHandlerIsCutOff(Variant variant) {
@@ -192,6 +200,7 @@ class ContractEndingTest {
     gate.open();
   }
 
+  @Promise("7.7")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatItClosesIsClosedLastOneFirstBeforeItsEndIsAnnounced(Variant variant) {
@@ -207,6 +216,7 @@ class ContractEndingTest {
     assertEquals(List.of("onStop", "3, ended: false", "2", "1"), log);
   }
 
+  @Promise("7.6")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void waitForExitTellsWhetherItEnded(Variant variant) {
@@ -220,6 +230,7 @@ class ContractEndingTest {
     actor.waitForExit();
   }
 
+  @Promise({"5.1", "5.3"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void anEndedActorTakesNothingAndNeverThrowsOnSend(Variant variant) {
@@ -236,6 +247,7 @@ class ContractEndingTest {
     assertTrue(refused.getMessage().contains("ended"), refused.getMessage());
   }
 
+  @Promise({"4.4", "5.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void anEndedActorFailsRequestsAtOnce(Variant variant) {
@@ -249,6 +261,7 @@ class ContractEndingTest {
     assertTrue(actor.sendMessageReturn("anyone?").isCompletedExceptionally());
   }
 
+  @Promise("8.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void thePolicyStopEndsItWithWhatWasThrown(Variant variant) {
@@ -264,6 +277,7 @@ class ContractEndingTest {
     assertEquals(bad, assertThrows(ActorStoppedException.class, () -> actor.ask(new ContractTest.Get("x"))).getCause());
   }
 
+  @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aPromisedAnswerFailsWhenTheActorEndsFirst(Variant variant) {
@@ -278,6 +292,7 @@ class ContractEndingTest {
     assertEquals(request, assertInstanceOf(ActorStoppedException.class, Patience.failure(promised)).request());
   }
 
+  @Promise("7.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void timersEndWithTheirActor(Variant variant) {
@@ -293,6 +308,7 @@ class ContractEndingTest {
     assertEquals(List.of(), letters.all);
   }
 
+  @Promise("7.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatWasPutAsideIsUndeliveredAtTheEnd(Variant variant) {
@@ -306,6 +322,7 @@ class ContractEndingTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(asked));
   }
 
+  @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatWasPutAsideIsToldWhenTheHandlerIsCutOff(Variant variant) {
@@ -325,6 +342,7 @@ class ContractEndingTest {
     gate.open();
   }
 
+  @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatTheHandlerReceivedIsToldWhenItIsCutOff(Variant variant) {

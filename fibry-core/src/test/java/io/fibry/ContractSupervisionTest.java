@@ -56,6 +56,7 @@ class ContractSupervisionTest {
     return actor;
   }
 
+  @Promise("17.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aRestartGivesAFreshStateAndTheSameMailbox(Variant variant) {
@@ -71,6 +72,7 @@ class ContractSupervisionTest {
     assertEquals(List.of("1 a", "stop 1", "2 b", "stop 2", "3 c"), log);
   }
 
+  @Promise("17.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void duringTheBackOffMessagesWaitAndThenAreHandledInTheirOrder(Variant variant) {
@@ -85,6 +87,7 @@ class ContractSupervisionTest {
     assertEquals(List.of("stop 1", "2 0", "2 1", "2 2", "2 3", "2 4"), log);
   }
 
+  @Promise("17.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aKillDuringTheBackOffEndsItAtOnce(Variant variant) {
@@ -97,6 +100,7 @@ class ContractSupervisionTest {
     assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("17.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askExitDuringTheBackOffEndsItAtOnce(Variant variant) {
@@ -109,6 +113,7 @@ class ContractSupervisionTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
+  @Promise("16.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void itsScopeClosesWithWhatWaits(Variant variant) {
@@ -125,6 +130,7 @@ class ContractSupervisionTest {
     assertEquals(List.of(), Patience.value(report).leftovers());
   }
 
+  @Promise("16.5")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aCloseWithoutPatienceEndsItDuringTheBackOff(Variant variant) {

@@ -42,6 +42,7 @@ class ContractTest {
     Gate.openAll();
   }
 
+  @Promise("2.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void handlesInTheOrderSent(Variant variant) {
@@ -54,6 +55,7 @@ class ContractTest {
     assertEquals(IntStream.range(0, 50).boxed().toList(), seen);
   }
 
+  @Promise({"1.1", "1.2"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void handlesOneAtATimeAndEachSeesWhatTheOneBeforeWrote(Variant variant) {
@@ -75,6 +77,7 @@ class ContractTest {
     assertEquals(60, count[0]);
   }
 
+  @Promise("2.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void keepsTheOrderOfEachSender(Variant variant) {
@@ -95,6 +98,7 @@ class ContractTest {
     }
   }
 
+  @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askAnswers(Variant variant) {
@@ -104,6 +108,7 @@ class ContractTest {
     assertEquals(64, square.ask(8, Patience.LONG));
   }
 
+  @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void theFutureHasTheAnswer(Variant variant) {
@@ -114,6 +119,7 @@ class ContractTest {
     for (int i = 0; i < 20; i++) assertEquals(i * i, Patience.value(answers.get(i)));
   }
 
+  @Promise("4.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askThrowsTheHandlersOwnExceptionEvenChecked(Variant variant) {
@@ -129,6 +135,7 @@ class ContractTest {
     throw failure;
   }
 
+  @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void protocolRequestsAreAnsweredByReply(Variant variant) {
@@ -140,6 +147,7 @@ class ContractTest {
     assertEquals("tea!", Patience.value(actor.sendMessageReturn(new Get("tea"))));
   }
 
+  @Promise("4.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void promisedAnswersComeWithTheStage(Variant variant) {
@@ -172,6 +180,7 @@ class ContractTest {
     assertEquals(IntStream.rangeClosed(0, 30).boxed().toList(), seen);
   }
 
+  @Promise("1.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void tasksRunInTurnWithMessages(Variant variant) {
@@ -193,6 +202,7 @@ class ContractTest {
     assertEquals(1, most.get());
   }
 
+  @Promise("2.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void blocksAreHandledWithNothingBetween(Variant variant) {
@@ -232,6 +242,7 @@ class ContractTest {
     assertTrue(ticks.cancel());
   }
 
+  @Promise("1.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void theStateIsMadeOnceAtTheFirstMessageAndLeftAtTheEnd(Variant variant) {
@@ -250,6 +261,7 @@ class ContractTest {
     assertEquals(List.of("made", "left with ab"), log);
   }
 
+  @Promise("8.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void rollbackPutsTheCopyInPlaceOfTheState(Variant variant) {
@@ -267,6 +279,7 @@ class ContractTest {
     assertEquals(List.of("a", "b"), actor.ask("b"));
   }
 
+  @Promise("10.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void ownThreadsBearTheNameAndOthersKeepTheirs(Variant variant) {
@@ -279,6 +292,7 @@ class ContractTest {
     else assertNotEquals("bearer", name);
   }
 
+  @Promise("9.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aStrayInterruptLeaksIntoTheNextMessageOnlyOnForeignThreads(Variant variant) {
@@ -299,6 +313,7 @@ class ContractTest {
     assertEquals(!variant.own(), Patience.value(leaked));
   }
 
+  @Promise({"3.3", "8.1"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aFailureIsADeadLetterAndTheNextMessageIsHandled(Variant variant) {
@@ -317,6 +332,7 @@ class ContractTest {
     assertSame(bad, letters.all.getFirst().cause().orElseThrow());
   }
 
+  @Promise("4.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aCancelledRequestThatWaitsIsNeverHandled(Variant variant) {
@@ -347,6 +363,7 @@ class ContractTest {
     assertTrue(refusal.getMessage().contains("until the handler returns"), refusal.getMessage());
   }
 
+  @Promise("3.1")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void everyMessageHasOneOutcomeAndTheAccountsAddUp(Variant variant) {

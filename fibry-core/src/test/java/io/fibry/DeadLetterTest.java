@@ -32,6 +32,7 @@ class DeadLetterTest {
     Gate.openAll();
   }
 
+  @Promise("3.3")
   @Test
   void aFailureTellsActorMessageAndCause() {
     var failure = new IllegalStateException("bad");
@@ -58,6 +59,7 @@ class DeadLetterTest {
     assertEquals(List.of("late"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("3.3")
   @Test
   void aTaskIsItsOwnMessage() {
     Runnable task = () -> {
@@ -70,6 +72,7 @@ class DeadLetterTest {
     assertSame(task, letters.all.getFirst().message());
   }
 
+  @Promise("3.3")
   @Test
   void aRequestIsCountedAndNoDeadLetter() {
     var actor = how.newActorWithReturn((Object m) -> {
@@ -137,6 +140,7 @@ class DeadLetterTest {
     assertEquals(2, letters.all.size());
   }
 
+  @Promise("3.4")
   @Test
   void aListenerThatThrowsIsLoggedAndHarmsNobody() {
     var bad = Variants.scope(o -> o.withDeadLetters(letter -> {
@@ -151,6 +155,7 @@ class DeadLetterTest {
     }
   }
 
+  @Promise("3.4")
   @Test
   void aDeadLetterMadeInsideTheListenerIsCountedOnly() {
     var target = new AtomicReference<Actor<Object>>();

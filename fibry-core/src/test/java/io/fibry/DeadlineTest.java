@@ -71,6 +71,7 @@ class DeadlineTest {
     return late.join();
   }
 
+  @Promise("4.16")
   @Test
   void whoAsksWhileHandlingHasWhatIsLeft() {
     askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
@@ -87,6 +88,7 @@ class DeadlineTest {
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
   }
 
+  @Promise("4.16")
   @Test
   void ofTwoLimitsTheShorterOneWins() {
     askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent), Duration.ofMillis(200))));
@@ -99,6 +101,7 @@ class DeadlineTest {
     assertFalse(failure.getMessage().contains("the request being handled"), failure.getMessage());
   }
 
+  @Promise("4.16")
   @Test
   void theLimitShrinksAlongTheWholeChain() {
     var c = Job.worker(scope.named("c"));
@@ -109,6 +112,7 @@ class DeadlineTest {
     assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
   }
 
+  @Promise("4.16")
   @Test
   void whereNothingIsLeftNothingIsSent() {
     var asked = new AtomicBoolean();
@@ -126,6 +130,7 @@ class DeadlineTest {
         failure.getMessage());
   }
 
+  @Promise("4.16")
   @Test
   void aFutureStartsWithoutALimit() {
     Job.start(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
@@ -147,6 +152,7 @@ class DeadlineTest {
     assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
   }
 
+  @Promise("4.16")
   @Test
   void execAndWaitPassesNoLimitOn() {
     Sink<StringBuilder> sink = scope.anonymous().initialState(StringBuilder::new).newSink();
@@ -158,6 +164,7 @@ class DeadlineTest {
     assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
   }
 
+  @Promise("4.16")
   @Test
   void aMessageThatNobodyAskedSetsNoLimit() {
     askWithinASecond(a, Job.act("first", () -> {
@@ -169,6 +176,7 @@ class DeadlineTest {
     assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
   }
 
+  @Promise("4.16")
   @Test
   void betweenTwoClocksWhatIsLeftCounts() {
     var other = new ManualClock();
@@ -184,6 +192,7 @@ class DeadlineTest {
     assertEquals(Duration.ofMillis(700), Patience.value(late).waited());
   }
 
+  @Promise("4.16")
   @Test
   void anInlineHandlerPassesOnTheLimitItRunsIn() {
     var inline = Job.worker(scope.named("inline").inlineRequests());
@@ -194,6 +203,7 @@ class DeadlineTest {
     assertEquals(Duration.ofMillis(700), lateBy(clock, Duration.ofMillis(100)).waited());
   }
 
+  @Promise("4.16")
   @Test
   void anInlineHandlerSeesTheLimitItRunsIn() {
     var seen = new CompletableFuture<String>();
@@ -235,6 +245,7 @@ class DeadlineTest {
 
   record Take(String what) implements Request<Take, String> {}
 
+  @Promise("4.16")
   @Test
   void whoHasAnsweredAsksOnWithoutTheLimitOfTheRequest() {
     var gate = new Gate();

@@ -43,6 +43,7 @@ class DumpTest {
     assertTrue(lines().stream().anyMatch(line -> line.matches(pattern)), scope::dump);
   }
 
+  @Promise("19.7")
   @Test
   void theTreeIsIndentedAndInTheOrderItWasMade() {
     actor(scope.named("a"));
@@ -55,6 +56,7 @@ class DumpTest {
     assertEquals(List.of("scope 'shop':", "  a (FIBER)", "  scope 'inner':", "    b (FIBER)", "  c (THREAD)"), shape);
   }
 
+  @Promise("19.7")
   @Test
   void countsAreThoseOfScopeAndActor() {
     var actor = actor(scope.named("clerk"));
@@ -66,6 +68,7 @@ class DumpTest {
     says("  clerk \\(FIBER\\): idle; 5 handled, 1 failed");
   }
 
+  @Promise("19.7")
   @Test
   void whoIsAtWorkShowsItsMessageAndWhatWaits() {
     var actor = actor(scope.named("clerk"));
@@ -75,6 +78,7 @@ class DumpTest {
     says("  clerk \\(FIBER\\): is handling .*Gate.*; 3 waiting; 0 handled");
   }
 
+  @Promise("19.7")
   @Test
   void whoRestsBeforeItsRestartSaysSo() {
     var actor = scope.named("tired")
@@ -89,6 +93,7 @@ class DumpTest {
     says("  tired .*: rests before its restart; 1 waiting; 0 handled, 1 failed");
   }
 
+  @Promise("19.7")
   @Test
   void whoWaitsForAThreadSaysSo() {
     var actor = actor(scope.named("starved").strategy(Strategy.on(task -> {})));
@@ -97,6 +102,7 @@ class DumpTest {
     says("  starved .*: has been given no thread yet by on\\(.*; 1 waiting; 0 handled");
   }
 
+  @Promise("19.7")
   @Test
   void whoWasCutOffAndRunsOnSaysSo() {
     var actor = actor(scope.named("zombie"));
@@ -108,6 +114,7 @@ class DumpTest {
     says("  zombie .*: cut off, its handler still runs; 0 handled");
   }
 
+  @Promise("19.7")
   @Test
   void aScopeThatIsBeingClosedSaysSo() {
     var inner = scope.openScope("inner");

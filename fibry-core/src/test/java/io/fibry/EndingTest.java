@@ -57,6 +57,7 @@ class EndingTest {
     assertTrue(actor.onExit().isDone() && square.onExit().isDone());
   }
 
+  @Promise("7.7")
   @Test
   void closeOnExitOfAnEndedActorClosesAtOnceLastOneFirst() {
     var actor = scope.anonymous().newActor((Object m) -> {});
@@ -67,6 +68,7 @@ class EndingTest {
     assertEquals(List.of(2, 1), log);
   }
 
+  @Promise("8.7")
   @Test
   void hooksThatThrowAreLoggedAndEndNothingElse() {
     try (var logged = new Logged()) {
@@ -85,6 +87,7 @@ class EndingTest {
     }
   }
 
+  @Promise("7.7")
   @Test
   void theStopHookRunsOnTheActorsThreadAndOnlyWhereAStateWasMade() {
     var how = scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
@@ -99,6 +102,7 @@ class EndingTest {
     assertEquals(List.of("hooked"), log);
   }
 
+  @Promise("4.7")
   @Test
   void aHookThatWaitsForItsOwnActorIsARing() {
     var actor = scope.anonymous().newActor((Object m) -> {});
@@ -110,6 +114,7 @@ class EndingTest {
     assertEquals(1, log.size());
   }
 
+  @Promise("5.2")
   @Test
   void aRequestToAnActorInItsHooksFailsAtOnce() {
     var gate = new Gate();
@@ -124,6 +129,7 @@ class EndingTest {
 
   // ---- onExit
 
+  @Promise("7.8")
   @Test
   void onExitIsAlwaysTheSame() {
     var actor = scope.anonymous().newActor((Object m) -> {});
@@ -146,6 +152,7 @@ class EndingTest {
         f -> f.completeOnTimeout(reason, 1, TimeUnit.DAYS));
   }
 
+  @Promise("7.8")
   @ParameterizedTest
   @MethodSource("changes")
   void onExitIsReadOnly(Consumer<CompletableFuture<ExitReason>> change) {
@@ -160,6 +167,7 @@ class EndingTest {
 
   // ---- kill
 
+  @Promise({"1.3", "7.5"})
   @Test
   void aZombiesContextIsRefusedAndItsNameIsFree() {
     var gate = new Gate();
@@ -182,6 +190,7 @@ class EndingTest {
       assertTrue(Patience.value(refusal).getMessage().contains(word));
   }
 
+  @Promise("7.5")
   @Test
   void aZombiesMessagesAreUndeliveredOnceItObeys() {
     var gate = new Gate();
@@ -198,6 +207,7 @@ class EndingTest {
     Patience.eventually(() -> letters.messages(Reason.UNDELIVERED).equals(List.of("behind")));
   }
 
+  @Promise("7.5")
   @Test
   void aGraceOfZeroCutsOffAtOnce() {
     var actor = Variants.scope(o -> o.withGrace(Duration.ZERO)).anonymous().newActor((Object m) -> {
@@ -210,6 +220,7 @@ class EndingTest {
     Patience.ended(actor);
   }
 
+  @Promise("7.4")
   @Test
   void killOverrulesTheReasonGivenBefore() {
     var actor = scope.anonymous().newActor((Object m) -> ((Gate) m).pass());
@@ -223,6 +234,7 @@ class EndingTest {
     assertEquals(new ExitReason.Killed(), actor.onExit().resultNow());
   }
 
+  @Promise("7.4")
   @Test
   void killInterruptsAHookToo() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
@@ -247,6 +259,7 @@ class EndingTest {
     assertEquals(new ExitReason.Finished(), actor.onExit().resultNow());
   }
 
+  @Promise("7.2")
   @Test
   void askExitOvertakesThePill() {
     var actor = scope.anonymous().newActor((Object m) -> {
@@ -265,6 +278,7 @@ class EndingTest {
     assertEquals(new ExitReason.Stopped(), actor.onExit().resultNow());
   }
 
+  @Promise("8.8")
   @Test
   void anInterruptedExceptionOfAnEndingActorIsNotLogged() {
     try (var logged = new Logged()) {

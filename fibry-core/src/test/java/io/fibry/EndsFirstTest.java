@@ -14,6 +14,7 @@ class EndsFirstTest {
   private final ActorScope scope = ActorSystem.openScope("house");
   private final List<String> ended = new CopyOnWriteArrayList<>();
 
+  @Promise("16.16")
   @Test
   void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
     var doorIsShut = new CountDownLatch(1);

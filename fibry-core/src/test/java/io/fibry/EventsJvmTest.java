@@ -38,6 +38,7 @@ class EventsJvmTest {
     }
   }
 
+  @Promise("15.8")
   @Test
   void withoutARecorderAllIsAsEver() throws Exception {
     try (var child = JvmChild.start(List.of("--limit-modules", "java.base"), Program.class)) {
@@ -45,6 +46,7 @@ class EventsJvmTest {
     }
   }
 
+  @Promise("15.8")
   @Test
   void aRecordingStartedWithTheProgramHasThem(@TempDir Path directory) throws Exception {
     Recorder.assumePresent();

@@ -77,6 +77,7 @@ class EventsTest {
 
   // ---- messages
 
+  @Promise("15.1")
   @Test
   void aMessageHasActorTypeWaitAndHandling() throws Exception {
     var actor = slow(scope.named("slow"));
@@ -93,6 +94,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.1")
   @Test
   void aMessageBelowTheThresholdIsNotRecorded() {
     var actor = slow(scope.named("quick"));
@@ -104,6 +106,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.1")
   @Test
   void theThresholdsOfMessagesAndAsksAre20Milliseconds() {
     Events.messages(); // known to the recorder once they are used
@@ -120,6 +123,7 @@ class EventsTest {
     public void run() {}
   }
 
+  @Promise("15.1")
   @Test
   void requestsTasksAndBlocksAreMessages() {
     var actor = scope.named("several").newActorWithReturn((Object message) -> message);
@@ -134,6 +138,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.1")
   @Test
   void aRequestHandledOnItsAskersThreadDidNotWait() {
     var actor = scope.named("inline").inlineRequests().newActorWithReturn((String message) -> message);
@@ -144,6 +149,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.1")
   @Test
   void theWaitOfATimersMessageBeginsWhenItIsDue() throws Exception {
     var clock = new ManualClock();
@@ -162,6 +168,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.1")
   @Test
   void aMessageSentBeforeTheRecordingHasAnUnknownWait() {
     var actor = slow(scope.named("early"));
@@ -175,6 +182,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.7")
   @Test
   void messagesAreStampedOnlyWhileTheyAreRecorded() {
     var cell = (ActorCell) scope.anonymous().newActor((Object message) -> {});
@@ -187,6 +195,7 @@ class EventsTest {
     assertNull(io.fibry.engine.message.Baggage.of(cell));
   }
 
+  @Promise("15.7")
   @Test
   void whatCarriersBringIsNotDisturbed() {
     var user = new CountingCarrier("user");
@@ -200,6 +209,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.7")
   @Test
   void recordingsThatComeAndGoHarmNoMessage() {
     int rounds = 4;
@@ -234,6 +244,7 @@ class EventsTest {
 
   // ---- waits
 
+  @Promise("15.2")
   @Test
   void anAskHasActorTypeAndEndOnTheAskersThread() {
     var actor = scope.named("asked").newActorWithReturn((Object message) -> {
@@ -250,6 +261,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.2")
   @Test
   void anAskThatFailedSaysWhatWasThrown() {
     var actor =
@@ -266,6 +278,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.2")
   @Test
   void anAskBelowTheThresholdIsNotRecorded() {
     var actor = scope.named("prompt").newActorWithReturn((Object message) -> message);
@@ -276,6 +289,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.3")
   @ParameterizedTest
   @EnumSource(names = {"REJECT", "DROP_NEWEST", "DROP_OLDEST"})
   void aFullMailboxSaysWhatItDid(Overflow overflow) {
@@ -307,6 +321,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.3")
   @Test
   void aSenderThatWaitedForRoomSaysHowLong() throws Exception {
     var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -325,6 +340,7 @@ class EventsTest {
     }
   }
 
+  @Promise("15.3")
   @Test
   void aSenderThatWaitedInVainSaysSo() {
     var actor = slow(scope.named("crowded").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));

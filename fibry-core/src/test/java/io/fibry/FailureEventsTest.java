@@ -52,6 +52,7 @@ class FailureEventsTest {
     return events.getFirst();
   }
 
+  @Promise("15.4")
   @Test
   void aFailureHasActorTypeExceptionAndText() {
     var actor = failing("failing", new IllegalStateException("on purpose"));
@@ -64,6 +65,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.4")
   @Test
   void aFailureOfARequestIsOneToo() {
     var actor = scope.named("asked").onFailure(FailurePolicy.goOn().withoutLog())
@@ -76,6 +78,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.4")
   @Test
   void anExceptionThatCannotSayWhatItIsHarmsNobody() {
     var actor = failing("unprintable", new Unprintable());
@@ -98,6 +101,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.4")
   @Test
   void anInterruptedExceptionOfAnEndingActorIsNoFailure() {
     var actor = scope.named("killed").newActor((Object message) -> ((Gate) message).pass());
@@ -110,6 +114,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.5")
   @Test
   void aDeadLetterHasActorTypeAndReason() {
     var actor = failing("dead", new IllegalStateException());
@@ -123,6 +128,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.5")
   @Test
   void aRequestIsNoDeadLetter() {
     var actor = failing("asked", new IllegalStateException());
@@ -139,6 +145,7 @@ class FailureEventsTest {
     public void run() {}
   }
 
+  @Promise("15.5")
   @Test
   void aTaskThatIsRefusedIsADeadLetterOfItsOwnType() {
     var actor = scope.named("full").mailbox(Mailbox.bounded(1, Overflow.DROP_NEWEST))
@@ -153,6 +160,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.6")
   @Test
   void aRestartHasActorCauseAndBackOff() {
     var backOff = Duration.ofMillis(1);
@@ -171,6 +179,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.6")
   @Test
   void aRestartForAnothersFailureHasNoCause() {
     scope.configure(o -> o.withFailurePolicy(FailurePolicy.restartAll()));
@@ -187,6 +196,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.6")
   @Test
   void aStuckActorHasItsMessageAndForHowLong() {
     var clock = new ManualClock();
@@ -204,6 +214,7 @@ class FailureEventsTest {
     }
   }
 
+  @Promise("15.7")
   @Test
   void whatIsTurnedOffIsNotRecorded() {
     var actor = failing("quiet", new IllegalStateException());

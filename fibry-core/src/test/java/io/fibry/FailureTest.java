@@ -22,6 +22,7 @@ class FailureTest {
   private final Scope scope = Variants.scope(letters);
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
+  @Promise("8.1")
   @Test
   void aFailureIsLoggedWithActorAndMessageUnlessThePolicySaysNot() {
     try (var logged = new Logged()) {
@@ -43,6 +44,7 @@ class FailureTest {
     }
   }
 
+  @Promise("8.4")
   @Test
   void aStackOverflowIsAFailureLikeOthers() {
     var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
@@ -57,6 +59,7 @@ class FailureTest {
     return n < 0 ? n : (Object) ((Long) deeper(n + 1) + 1);
   }
 
+  @Promise("8.4")
   @Test
   void anOutOfMemoryErrorEndsTheActorAndIsLogged() {
     try (var logged = new Logged()) {
@@ -73,6 +76,7 @@ class FailureTest {
     }
   }
 
+  @Promise("8.6")
   @Test
   void aStateThatCannotBeMadeFailsTheMessageAndTheNextTriesAgain() {
     var tries = new AtomicInteger();
@@ -90,6 +94,7 @@ class FailureTest {
     assertEquals(3, tries.get());
   }
 
+  @Promise("8.6")
   @Test
   void aStateOfNullSaysSo() {
     var actor = scope.named("hollow").onFailure(FailurePolicy.goOn().withoutLog()).initialState(() -> (String) null)
@@ -101,6 +106,7 @@ class FailureTest {
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
+  @Promise("8.3")
   @Test
   void aCopyThatCannotBeMadeFailsTheMessage() {
     var actor =

@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class FairnessTest {
 
+  @Promise({"6.2", "6.3"})
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
   void actorsThatNeverRestStarveNobody(int eachCarrier) {
@@ -31,6 +32,7 @@ class FairnessTest {
     assertEquals(List.of(4, 9), answers);
   }
 
+  @Promise("6.3")
   @Test
   void residentFibersThatNeverRestStarveNobody() {
     var busy = new ArrayList<Actor<String>>();

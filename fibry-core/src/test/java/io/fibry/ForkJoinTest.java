@@ -50,6 +50,7 @@ class ForkJoinTest {
     return how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> handled.add(message));
   }
 
+  @Promise("6.11")
   @Test
   void whoWaitsForRoomLetsAnotherThreadMakeIt() {
     var handled = new CopyOnWriteArrayList<Object>();
@@ -63,6 +64,7 @@ class ForkJoinTest {
     assertEquals(IntStream.range(0, 100).boxed().toList(), handled);
   }
 
+  @Promise("6.11")
   @Test
   void whoWaitsForAMessageLetsAnotherThreadSendIt() {
     var chooser = on(pool).mailbox(Mailbox.unbounded().selective())
@@ -76,6 +78,7 @@ class ForkJoinTest {
     assertEquals("come", chooser.ask("begin", Patience.LONG));
   }
 
+  @Promise("6.11")
   @Test
   void whoAsksLetsAnotherThreadAnswer() {
     var answers = on(pool).newActorWithReturn((Object message) -> "answer");
@@ -119,6 +122,7 @@ class ForkJoinTest {
     assertEquals(List.of("first", "second", "third"), handled);
   }
 
+  @Promise("6.11")
   @Test
   void aPoolThatMayMakeNoMoreThreadsKeepsTheOneThatWaits() {
     var handled = new CopyOnWriteArrayList<Object>();
@@ -176,6 +180,7 @@ class ForkJoinTest {
    * Rows of actors on one small pool, each waiting for room in the next: far more of them wait than
    * the pool has threads.
    */
+  @Promise("6.11")
   @Test
   void rowsOfActorsThatWaitForOneAnotherComeToAnEnd() {
     System.out.println("ForkJoinTest: -Dfibry.seed=" + SEED);

@@ -56,6 +56,7 @@ class InlineTest {
     return Patience.value(result);
   }
 
+  @Promise("6.9")
   @Test
   void anIdleActorRunsOnTheAskersVirtualThread() {
     var actor = whoRuns(inline);
@@ -64,6 +65,7 @@ class InlineTest {
     assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
   }
 
+  @Promise("6.9")
   @Test
   void aPlatformThreadNeverRunsIt() {
     var actor = whoRuns(inline);
@@ -71,6 +73,7 @@ class InlineTest {
     assertNotEquals(Thread.currentThread(), actor.ask("who"));
   }
 
+  @Promise("6.9")
   @Test
   void aRequestWithALimitOfItsOwnIsNeverInline() {
     var actor = whoRuns(inline);
@@ -85,6 +88,7 @@ class InlineTest {
     assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
   }
 
+  @Promise("6.9")
   @Test
   void aBusyActorAnswersOnAThreadOfItsOwn() {
     var actor = whoRuns(inline);
@@ -97,6 +101,7 @@ class InlineTest {
     assertFalse(Patience.value(result));
   }
 
+  @Promise("6.9")
   @Test
   void theHandlersExceptionArrivesAsItself() {
     var failure = new IOException("gone");
@@ -143,6 +148,7 @@ class InlineTest {
     assertInstanceOf(AskTimeoutException.class, failure.join());
   }
 
+  @Promise("6.9")
   @Test
   void whatComesMeanwhileIsHandledOnAThreadOfTheActorsOwn() {
     var others = new CopyOnWriteArrayList<Thread>();
@@ -179,6 +185,7 @@ class InlineTest {
     Patience.await(hook.entered);
   }
 
+  @Promise("6.9")
   @Test
   void atMost32RunOneInsideTheOther() {
     var threads = new ArrayList<Thread>();
@@ -198,6 +205,7 @@ class InlineTest {
     assertTrue(threads.stream().distinct().count() <= 4, () -> threads.stream().distinct().count() + " threads");
   }
 
+  @Promise("4.7")
   @Test
   void aRingThroughInlineRequestsIsFound() {
     var both = new ArrayList<ActorWithReturn<Object, Object>>();
@@ -210,6 +218,7 @@ class InlineTest {
     onVirtualThread(() -> assertThrows(AskCycleException.class, () -> both.getFirst().ask("round")));
   }
 
+  @Promise("9.1")
   @Test
   void theInterruptOfTheAskerIsSeenAndLeft() {
     var actor = inline.newActorWithReturn((Object m) -> Thread.currentThread().isInterrupted());

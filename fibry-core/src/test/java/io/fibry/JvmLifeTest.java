@@ -64,6 +64,7 @@ class JvmLifeTest {
     }
   }
 
+  @Promise("13.3")
   @Test
   void noActorKeepsTheJvmAlive() throws Exception {
     try (var child = JvmChild.start(List.of(), Returns.class)) {
@@ -82,6 +83,7 @@ class JvmLifeTest {
     }
   }
 
+  @Promise("13.3")
   @Test
   void aSignalEndsAMainThatWaitsAndAShutdownHookCanClose() throws Exception {
     try (var child = JvmChild.start(List.of(), Waits.class)) {

@@ -33,6 +33,7 @@ import org.openjdk.jol.info.GraphLayout;
 class LayoutTest {
   private static final int MANY = 10_000;
 
+  @Promise("11.1")
   @Test
   void actorIsOneObjectOf40Bytes() {
     assertEquals(40, size(ActorCell.class));
@@ -55,6 +56,7 @@ class LayoutTest {
     assertEquals(24, size(Envelope.class));
   }
 
+  @Promise("11.1")
   @Test
   void idleSinkRetainsAtMost64Bytes() {
     double each = retained(sink -> {});
@@ -62,6 +64,7 @@ class LayoutTest {
     assertTrue(each <= 64, each + " bytes");
   }
 
+  @Promise("11.1")
   @Test
   void sinkThatWorkedRetainsNoMoreThanAnIdleOne() {
     double each = retained(LayoutTest::work);

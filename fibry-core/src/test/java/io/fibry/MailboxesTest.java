@@ -57,6 +57,7 @@ class MailboxesTest {
     actor.close();
   }
 
+  @Promise("3.2")
   @Test
   void rejectRefusesOneTooMany() {
     var actor = full(Overflow.REJECT);
@@ -69,6 +70,7 @@ class MailboxesTest {
     assertEquals(List.of(3), letters.messages(Reason.REJECTED));
   }
 
+  @Promise("3.2")
   @Test
   void dropNewestDropsOneTooMany() {
     var actor = full(Overflow.DROP_NEWEST);
@@ -81,6 +83,7 @@ class MailboxesTest {
     assertEquals(List.of(3), letters.messages(Reason.DROPPED));
   }
 
+  @Promise("3.2")
   @Test
   void dropOldestMakesRoom() {
     var actor = full(Overflow.DROP_OLDEST);
@@ -93,6 +96,7 @@ class MailboxesTest {
     assertEquals(List.of(1), letters.messages(Reason.DROPPED));
   }
 
+  @Promise("4.5")
   @Test
   void dropOldestTellsTheAskerOfTheDroppedRequest() {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
@@ -106,6 +110,7 @@ class MailboxesTest {
     assertTrue(letters.all.isEmpty());
   }
 
+  @Promise("3.5")
   @Test
   void dropOldestDropsNoTasks() {
     var actor = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST));
@@ -122,6 +127,7 @@ class MailboxesTest {
     assertTrue(refusal.getMessage().contains("full"), refusal::getMessage);
   }
 
+  @Promise("3.2")
   @Test
   void blockMakesTheSenderWaitForRoom() {
     var actor = full(Overflow.BLOCK);
@@ -136,6 +142,7 @@ class MailboxesTest {
     assertEquals(List.of(1, 2, 3), seen);
   }
 
+  @Promise("3.2")
   @Test
   void blockedSendersAreServedInTheirOrder() {
     var actor = full(Overflow.BLOCK);
@@ -150,6 +157,7 @@ class MailboxesTest {
     assertEquals(List.of(1, 2, 3, 4, 5, 6, 7), seen);
   }
 
+  @Promise("4.13")
   @Test
   void anInterruptedSenderTakesItsMessageBackAndKeepsTheFlag() {
     var actor = full(Overflow.BLOCK);
@@ -166,6 +174,7 @@ class MailboxesTest {
     assertEquals(List.of(1, 2), seen);
   }
 
+  @Promise("5.1")
   @Test
   void theEndSendsBlockedSendersAway() {
     var actor = full(Overflow.BLOCK);
@@ -181,6 +190,7 @@ class MailboxesTest {
     assertEquals(List.of(3), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("4.6")
   @Test
   void anAskThatWaitsForRoomEndsByItsLimit() {
     var actor = full(Overflow.BLOCK);
@@ -199,6 +209,7 @@ class MailboxesTest {
     assertEquals(List.of(1, 2), seen);
   }
 
+  @Promise("4.9")
   @Test
   void aCancelledRequestFreesItsPlaceAtOnce() {
     var actor = actor(Mailbox.bounded(1, Overflow.REJECT));
@@ -211,6 +222,7 @@ class MailboxesTest {
     assertTrue(actor.sendMessage("room"));
   }
 
+  @Promise("4.9")
   @Test
   void aCancelledRequestLetsABlockedSenderIn() {
     var actor = actor(Mailbox.bounded(1, Overflow.BLOCK));
@@ -224,6 +236,7 @@ class MailboxesTest {
     assertTrue(Patience.value(taken));
   }
 
+  @Promise("3.5")
   @ParameterizedTest
   @EnumSource(Overflow.class)
   void aFullMailboxStopsNeitherTimersNorTheEnd(Overflow overflow) {
@@ -239,6 +252,7 @@ class MailboxesTest {
     else assertEquals(List.of(2, "late"), seen);
   }
 
+  @Promise("5.3")
   @Test
   void aTaskThatIsRefusedIsHeardOf() {
     var actor = full(Overflow.REJECT);
@@ -251,6 +265,7 @@ class MailboxesTest {
 
   // ---- blocks
 
+  @Promise("2.2")
   @ParameterizedTest
   @EnumSource(value = Overflow.class, names = {"REJECT", "DROP_NEWEST"})
   void aBlockIsRefusedWhole(Overflow overflow) {
@@ -280,6 +295,7 @@ class MailboxesTest {
     assertEquals(List.of(1, 2), letters.messages(Reason.DROPPED));
   }
 
+  @Promise("2.2")
   @Test
   void aBlockWaitsForRoomForAllOfIt() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
@@ -317,6 +333,7 @@ class MailboxesTest {
 
   // ---- priority
 
+  @Promise("2.3")
   @Test
   void prioritySortsAndKeepsTheOrderOfEqualOnes() {
     var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
@@ -328,6 +345,7 @@ class MailboxesTest {
     assertEquals(List.of("a", "e", "bb", "dd", "ccc"), seen);
   }
 
+  @Promise("2.3")
   @Test
   void aPillComesAfterAllThatWaitedAndBeforeWhatComesLater() {
     var actor = actor(Mailbox.priority(Comparator.comparing(m -> m instanceof String s ? s.length() : 0)));
@@ -342,6 +360,7 @@ class MailboxesTest {
     assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("2.3")
   @Test
   void tasksComeBeforeTheMessagesOfAPriorityMailbox() {
     var actor = actor(Mailbox.priority(Comparator.comparing(Object::toString)));

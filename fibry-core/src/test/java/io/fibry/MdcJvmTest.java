@@ -97,6 +97,7 @@ class MdcJvmTest {
     }
   }
 
+  @Promise("14.8")
   @Test
   void theMdcReachesTheHandlerOnEveryStrategyAndIsGoneAfterwards() throws Exception {
     try (var child = JvmChild.start(List.of("-Dslf4j.provider=" + WithMdc.class.getName()), Program.class)) {
@@ -108,6 +109,7 @@ class MdcJvmTest {
     }
   }
 
+  @Promise("14.8")
   @Test
   void whereThereIsNoMdcNothingHappens() {
     assertNull(MDC.getCopyOfContextMap());

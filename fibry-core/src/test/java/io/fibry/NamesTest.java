@@ -28,6 +28,7 @@ class NamesTest {
     Gate.openAll();
   }
 
+  @Promise("10.1")
   @Test
   void aNameIsUniqueAmongTheLiving() {
     var first = scope.named("one").newActor((Object m) -> {});
@@ -39,6 +40,7 @@ class NamesTest {
     assertTrue(first.sendMessage("still there"));
   }
 
+  @Promise("10.1")
   @Test
   void aNameIsFreeOnceItsActorEnded() {
     scope.named("phoenix").newActor((Object m) -> {}).close();
@@ -46,6 +48,7 @@ class NamesTest {
     assertEquals("phoenix", scope.named("phoenix").newActor((Object m) -> {}).name());
   }
 
+  @Promise("10.1")
   @Test
   void aNameIsTakenUntilTheHooksAreDone() {
     var seen = new CopyOnWriteArrayList<Object>();
@@ -66,6 +69,7 @@ class NamesTest {
     assertEquals(here.name(), there.name());
   }
 
+  @Promise("10.3")
   @Test
   void findFindsByNameAndProtocol() {
     var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
@@ -75,6 +79,7 @@ class NamesTest {
     assertEquals(Optional.empty(), scope.find("other", Shop.class));
   }
 
+  @Promise("10.3")
   @Test
   void anActorWithoutAProtocolIsNotFound() {
     scope.named("loose").newActor((Object m) -> {});

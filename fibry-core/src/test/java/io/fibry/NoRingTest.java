@@ -38,6 +38,7 @@ class NoRingTest {
     Gate.openAll();
   }
 
+  @Promise("4.18")
   @Test
   void manyMayWaitForOne() {
     var gate = new Gate();
@@ -67,6 +68,7 @@ class NoRingTest {
 
   record Call(Job then) implements Request<Call, String> {}
 
+  @Promise("4.18")
   @Test
   void whoHasPromisedMayWaitForItsAsker() {
     var stage = new CompletableFuture<String>();
@@ -94,6 +96,7 @@ class NoRingTest {
     assertEquals("back", Patience.value(back));
   }
 
+  @Promise("4.18")
   @Test
   void aRingThatSomebodyHasCancelledIsNone() {
     var gate = new Gate();
@@ -117,6 +120,7 @@ class NoRingTest {
     assertEquals("back", Patience.value(back));
   }
 
+  @Promise("4.18")
   @Test
   void whoIsBeingKilledClosesNoRing() {
     var mortal = Job.worker(scope.named("mortal").strategy(Strategy.on(ForkJoinPool.commonPool())));

@@ -90,6 +90,7 @@ class PoolRingTest {
     return STRATEGIES.keySet().stream().sorted();
   }
 
+  @Promise("4.18")
   @ParameterizedTest
   @MethodSource("strategies")
   void whereAllWorkersSendIntoTheirOwnFullMailboxOneIsTold(String strategy) {
@@ -135,6 +136,7 @@ class PoolRingTest {
     });
   }
 
+  @Promise("4.18")
   @Test
   void whoFindsOutLaterThatNobodyMakesRoomIsToldThen() {
     var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2,
@@ -157,6 +159,7 @@ class PoolRingTest {
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
   }
 
+  @Promise("4.18")
   @Test
   void whereOneWorkerIsFreeThereIsNoRing() {
     var pool = Job.worker(Pools.fixed(small("p"), 2));
@@ -240,6 +243,7 @@ class PoolRingTest {
     assertEquals("b2", Patience.value(Job.start(pool, new Job("a", () -> pool.ask("b2")))));
   }
 
+  @Promise("4.18")
   @Test
   void whoNeedsThePermitsThatItHoldsIsTold() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));

@@ -51,6 +51,7 @@ class QuietTest {
     assertTrue(scope.awaitQuiet(Duration.ZERO));
   }
 
+  @Promise("19.5")
   @Test
   void whileAHandlerRunsItIsNot() {
     var gate = Gate.occupy(actor());
@@ -61,6 +62,7 @@ class QuietTest {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
 
+  @Promise("19.5")
   @Test
   void whileAHandlerRunsBelowItIsNot() {
     var inner = scope.openScope("inner").openScope("innermost");
@@ -72,6 +74,7 @@ class QuietTest {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
 
+  @Promise("19.5")
   @Test
   void whileAHookRunsItIsNot() {
     var gate = new Gate();
@@ -84,6 +87,7 @@ class QuietTest {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
 
+  @Promise("19.5")
   @Test
   void whatAHookSendsIsHandledBefore() {
     for (int i = 0; i < 200; i++) {
@@ -97,6 +101,7 @@ class QuietTest {
     }
   }
 
+  @Promise("19.5")
   @Test
   void whileAnActorRestsBeforeItsRestartItIsNot() {
     var actor = scope.anonymous()
@@ -112,6 +117,7 @@ class QuietTest {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
 
+  @Promise("19.6")
   @Test
   void aTimerThatIsNotDueDoesNotCount() {
     actor().sendMessageLater("later", Duration.ofSeconds(1));
@@ -122,6 +128,7 @@ class QuietTest {
     assertEquals(List.of("later"), log);
   }
 
+  @Promise("19.5")
   @Test
   void whatATimerOfTheSystemsClockSendsIsWaitedForOnceItIsDue() {
     var real = ActorSystem.openScope("real");
@@ -143,6 +150,7 @@ class QuietTest {
 
   record Get(String what) implements Request<Get, String> {}
 
+  @Promise("19.6")
   @Test
   void aPromiseDoesNotCount() {
     var promised = new CompletableFuture<String>();
@@ -157,6 +165,7 @@ class QuietTest {
     assertEquals("kept", Patience.value(answer));
   }
 
+  @Promise("19.6")
   @Test
   void whatIsAsideDoesNotCount() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
@@ -167,6 +176,7 @@ class QuietTest {
     assertEquals(1, scope.report().waiting());
   }
 
+  @Promise("19.5")
   @Test
   void aMessageThatGoesRoundIsWaitedFor() {
     var random = new SplittableRandom(StressHarness.seed());
@@ -211,6 +221,7 @@ class QuietTest {
     assertEquals(0, scope.report().handled());
   }
 
+  @Promise("19.5")
   @Test
   void anInterruptEndsTheWait() {
     Gate.occupy(actor());

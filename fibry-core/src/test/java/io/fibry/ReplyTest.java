@@ -71,6 +71,7 @@ class ReplyTest {
     assertEquals(1, balance);
   }
 
+  @Promise("4.14")
   @Test
   void equalRequestsAreToldApartByIdentity() {
     var kept = new ArrayList<Balance>();
@@ -85,6 +86,7 @@ class ReplyTest {
     assertEquals(2, actor.ask(new Balance()));
   }
 
+  @Promise("4.14")
   @Test
   void answeringTwiceIsRefused() {
     var second = new CompletableFuture<Throwable>();
@@ -100,6 +102,7 @@ class ReplyTest {
     for (String word : new String[] {"account", "Balance", "has answered it"}) assertTrue(text.contains(word), text);
   }
 
+  @Promise("4.14")
   @Test
   void answeringAMessageThatNobodyAskedIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -112,6 +115,7 @@ class ReplyTest {
     assertInstanceOf(IllegalArgumentException.class, letters.all.getFirst().cause().orElseThrow());
   }
 
+  @Promise("4.14")
   @Test
   void answeringTooLateIsRefusedAndTheAskerWasTold() {
     var kept = new CopyOnWriteArrayList<ActorContext<Account>>();
@@ -127,6 +131,7 @@ class ReplyTest {
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
+  @Promise("4.14")
   @Test
   void answeringFromAnotherThreadIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -151,6 +156,7 @@ class ReplyTest {
     assertEquals(0, scope.unhandled(DeadLetter.Reason.FAILED));
   }
 
+  @Promise("8.9")
   @Test
   void anAnswerBeforeAFailureCounts() {
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -164,6 +170,7 @@ class ReplyTest {
     assertEquals(1, scope.unhandled(DeadLetter.Reason.FAILED));
   }
 
+  @Promise("4.15")
   @Test
   void aNullAnswerIsRefusedOnTheSpot() {
     Actor<Account> account = builder.newActor((message, context) -> {
@@ -224,6 +231,7 @@ class ReplyTest {
     assertSame(failure, Patience.failure(promised));
   }
 
+  @Promise("4.15")
   @Test
   void aStageThatGivesNullFailsTheRequest() {
     Actor<Account> account = builder

@@ -44,6 +44,7 @@ class RequestsTest {
 
   // ---- with the handler's own exception
 
+  @Promise("4.3")
   @Test
   void askAddsTheAskersStackToWhatTheHandlerThrew() {
     var echo = CancellingTest.echo(quiet);
@@ -57,6 +58,7 @@ class RequestsTest {
         .anyMatch(f -> f.getClassName().equals(RequestsTest.class.getName())));
   }
 
+  @Promise("4.3")
   @Test
   void oneExceptionThrownForEverKeepsFourOfItsAskers() {
     var echo = CancellingTest.echo(quiet);
@@ -67,6 +69,7 @@ class RequestsTest {
     assertEquals(4, failure.getSuppressed().length);
   }
 
+  @Promise("4.2")
   @Test
   void anErrorOfTheHandlerArrivesAsItself() {
     var echo = CancellingTest.echo(quiet);
@@ -76,6 +79,7 @@ class RequestsTest {
     assertEquals("still there", echo.ask("still there"));
   }
 
+  @Promise("4.2")
   @Test
   void theJdksOwnExceptionsArriveAsTheHandlerThrewThem() {
     var echo = CancellingTest.echo(quiet);
@@ -98,6 +102,7 @@ class RequestsTest {
     assertSame(failure, Patience.value(seen));
   }
 
+  @Promise("4.15")
   @Test
   void answeringNullFailsWithATextThatSaysOptional() {
     var actor = quiet.newActorWithReturn((Object m) -> (Object) null);
@@ -111,6 +116,7 @@ class RequestsTest {
 
   // ---- because the library says so
 
+  @Promise("4.5")
   @Test
   void aFullMailboxSaysSo() {
     var actor = CancellingTest.echo(scope.named("small").mailbox(Mailbox.bounded(2, Overflow.REJECT)));
@@ -129,6 +135,7 @@ class RequestsTest {
     assertTrue(letters.all.isEmpty());
   }
 
+  @Promise("4.6")
   @Test
   void aRequestWhoseTurnNeverCameTimesOutAndIsNeverHandled() {
     var actor = CancellingTest.echo(scope.named("slow"));
@@ -152,6 +159,7 @@ class RequestsTest {
     assertEquals(1, scope.handled());
   }
 
+  @Promise("4.6")
   @Test
   void aRequestThatWasBegunTimesOutAndSaysSo() {
     var actor = CancellingTest.echo(scope.anonymous());
@@ -170,6 +178,7 @@ class RequestsTest {
     assertTrue(text.contains("it had begun with it"), text);
   }
 
+  @Promise("4.6")
   @Test
   void askWithoutALimitHasThatOfItsScope() {
     var actor = CancellingTest
@@ -196,6 +205,7 @@ class RequestsTest {
     assertThrows(AskTimeoutException.class, () -> actor.ask("longer", Duration.ofMillis(300)));
   }
 
+  @Promise("4.8")
   @Test
   void aHandlerThatNeitherAnswersNorPromisesSaysSo() {
     var actor = scope.named("mute").newActor((Object m) -> {});
@@ -220,6 +230,7 @@ class RequestsTest {
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
   }
 
+  @Promise("4.7")
   @ParameterizedTest
   @ValueSource(strings = {"ask", "get", "join", "timed get", "waitForExit", "waitForExit(Duration)"})
   void waitingForItselfIsARing(String how) {
@@ -247,6 +258,7 @@ class RequestsTest {
     }
   }
 
+  @Promise("4.7")
   @Test
   void sendingToItsOwnFullMailboxIsARing() {
     var failure = new CompletableFuture<AskCycleException>();

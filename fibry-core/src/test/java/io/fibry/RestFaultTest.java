@@ -25,6 +25,7 @@ class RestFaultTest {
     });
   }
 
+  @Promise("12.5")
   @Test
   void aTimerThatCannotBeCancelledLosesNoMessage() {
     var clock = new Clock() {
@@ -46,6 +47,7 @@ class RestFaultTest {
     assertEquals("next", Patience.value(handled));
   }
 
+  @Promise("12.5")
   @Test
   void aTimerThatCannotBeCancelledStopsNoEnd() {
     var clock = new Clock() {

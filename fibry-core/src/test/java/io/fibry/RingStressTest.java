@@ -176,6 +176,7 @@ class RingStressTest {
   }
 
   /** At the same moment, as far as that can be had. */
+  @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
   void ofThoseWhoCloseARingTogetherAtLeastOneIsTold(int size) {
@@ -204,6 +205,7 @@ class RingStressTest {
     for (var member : members) member.kill();
   }
 
+  @Promise("4.18")
   @Test
   void noRingIsMissedAndNoAlarmIsFalse() {
     System.out.println("rings: -Dfibry.seed=" + SEED);

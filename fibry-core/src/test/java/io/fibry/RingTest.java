@@ -91,6 +91,7 @@ class RingTest {
         .flatMap(strategy -> Stream.of(2, 3, 50).map(size -> Arguments.of(size, strategy)));
   }
 
+  @Promise("4.18")
   @ParameterizedTest
   @MethodSource("sizesAndStrategies")
   void whoClosesARingIsTold(int size, String strategy) {
@@ -119,6 +120,7 @@ class RingTest {
     return KINDS.keySet().stream().sorted();
   }
 
+  @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
   void anyWaitClosesARing(String kind) {
@@ -137,6 +139,7 @@ class RingTest {
     assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
   }
 
+  @Promise("4.18")
   @ParameterizedTest
   @MethodSource("kinds")
   void anyWaitIsPartOfARing(String kind) {
@@ -158,6 +161,7 @@ class RingTest {
     assertEquals("done", Patience.value(first));
   }
 
+  @Promise("4.18")
   @Test
   void theTextNamesEveryActorAndEveryMessage() {
     var a = small("a");
@@ -179,6 +183,7 @@ class RingTest {
     c.sendPoisonPill();
   }
 
+  @Promise("4.18")
   @Test
   void aRequestThatWouldCloseARingIsTakenBack() {
     var a = worker("a");
@@ -194,6 +199,7 @@ class RingTest {
     assertEquals(1, scope.unhandled(DeadLetter.Reason.CANCELLED));
   }
 
+  @Promise("4.18")
   @Test
   void aFutureThatWouldCloseARingIsLeftAsItIs() {
     var a = worker("a");
@@ -209,6 +215,7 @@ class RingTest {
     assertEquals("later", Patience.value(Patience.value(future)));
   }
 
+  @Promise("4.18")
   @Test
   void handlersNestedOnOneThreadAreNamedToo() {
     var a = worker("a");
@@ -235,6 +242,7 @@ class RingTest {
     assertEquals(List.of("c", "b", "c"), assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
   }
 
+  @Promise("4.18")
   @Test
   void aRingThroughInlineRequestsAndOtherThreadsIsFound() {
     var a = worker("a");
@@ -259,6 +267,7 @@ class RingTest {
         assertInstanceOf(AskCycleException.class, Patience.value(outcome)).ring());
   }
 
+  @Promise("4.18")
   @Test
   void aRingThroughAHookIsFound() {
     var a = worker("a");

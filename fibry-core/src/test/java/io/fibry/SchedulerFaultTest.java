@@ -39,6 +39,7 @@ class SchedulerFaultTest {
   }
 
   /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */
+  @Promise("12.5")
   @ParameterizedTest(name = "{0}")
   @MethodSource("steps")
   void noMonitorIsHeldWhileItIsCalled(String name, Step step) {

@@ -57,6 +57,7 @@ class ScopeCloseCornerTest {
     return List.of(Duration.ZERO, Duration.ofDays(1));
   }
 
+  @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
   void anActorMayCloseAtItsEndAScopeMadeAfterIt(Duration limit) {
@@ -70,6 +71,7 @@ class ScopeCloseCornerTest {
     assertTrue(child.onExit().isDone());
   }
 
+  @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
   void anActorMayCloseAtItsEndAScopeMadeBeforeIt(Duration limit) {
@@ -82,6 +84,7 @@ class ScopeCloseCornerTest {
     assertTrue(child.onExit().isDone());
   }
 
+  @Promise("16.11")
   @ParameterizedTest
   @MethodSource("limits")
   void onTheCallersThreadTooAnActorMayCloseAtItsEndAScopeMadeBeforeIt(Duration limit) {
@@ -95,6 +98,7 @@ class ScopeCloseCornerTest {
     assertTrue(child.onExit().isDone());
   }
 
+  @Promise("16.11")
   @Test
   void aMemberMayCloseAScopeBelowThatIsBeingClosed() {
     var gate = new Gate();
@@ -116,6 +120,7 @@ class ScopeCloseCornerTest {
     assertEquals(List.of("closed"), log);
   }
 
+  @Promise("16.11")
   @Test
   void aMemberThatClosedItsOwnScopeIsNotInterruptedBeforeTheLimitOfTheScopeAround() {
     var inner = scope.openScope("inner");
@@ -137,6 +142,7 @@ class ScopeCloseCornerTest {
     Patience.value(report);
   }
 
+  @Promise("16.11")
   @Test
   void membersThatCloseTheirScopeAllAtOnceDoNotWaitForOneAnother() {
     var inner = scope.openScope("inner");
@@ -149,6 +155,7 @@ class ScopeCloseCornerTest {
     actors.forEach(Patience::ended);
   }
 
+  @Promise("16.3")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void whereTheLimitIsZeroTheDoorsBelowAreShutToo(boolean deep) {
@@ -161,6 +168,7 @@ class ScopeCloseCornerTest {
     assertThrows(IllegalStateException.class, () -> actor(deep ? innermost : inner));
   }
 
+  @Promise("16.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anActorMadeWhileItsScopeClosesIsRefusedAndHoldsNobodyUp(Variants.Variant variant) {
@@ -199,6 +207,7 @@ class ScopeCloseCornerTest {
     }
   }
 
+  @Promise("16.9")
   @Test
   void onTheCallersThreadActorsTooDeepToNestAreEndedAllTheSame() {
     var caller = ActorSystem.openScope("caller", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock));
@@ -217,6 +226,7 @@ class ScopeCloseCornerTest {
     assertTrue(last.onExit().isDone());
   }
 
+  @Promise("16.9")
   @Test
   void aHandlerThatAnswersInlineMayCloseTheScopeOfItsAsker() {
     var other = actor(scope);
@@ -231,6 +241,7 @@ class ScopeCloseCornerTest {
     Patience.ended(closer);
   }
 
+  @Promise("16.8")
   @ParameterizedTest
   @MethodSource("limits")
   void noMessageIsBegunAfterCloseReturned(Duration limit) {
@@ -257,6 +268,7 @@ class ScopeCloseCornerTest {
     }
   }
 
+  @Promise("16.15")
   @Test
   void aScopeThatIsGoneIsForgottenByTheOneAround() {
     var inner = scope.openScope("inner");
@@ -267,6 +279,7 @@ class ScopeCloseCornerTest {
     Patience.eventually(() -> ((Scope) scope).members().isEmpty());
   }
 
+  @Promise("16.14")
   @Test
   void theRootEndsWhatItTracksAndStaysOpen() {
     var root = Variants.scope(o -> o.withScheduler(clock));

@@ -55,6 +55,7 @@ class ScopeCloseTest {
     return report;
   }
 
+  @Promise("16.4")
   @Test
   void whatWaitsIsHandledFirst() {
     var actor = actor(scope, "clerk");
@@ -65,6 +66,7 @@ class ScopeCloseTest {
     assertEquals(IntStream.range(0, 100).boxed().toList(), log);
   }
 
+  @Promise("16.4")
   @Test
   void theLastMadeEndsFirst() {
     actor(scope, "a").closeOnExit(() -> log.add("a"));
@@ -78,6 +80,7 @@ class ScopeCloseTest {
     assertEquals(List.of("c", "d", "b", "a"), log);
   }
 
+  @Promise("16.4")
   @Test
   void whoWasMadeBeforeAnswersUntilTheOthersHaveEnded() {
     var book = scope.anonymous().newActorWithReturn((String m) -> "book of " + m);
@@ -96,6 +99,7 @@ class ScopeCloseTest {
     assertEquals(List.of("book of orders"), log);
   }
 
+  @Promise("16.4")
   @Test
   void membersEndBecauseTheyWereStopped() {
     var actor = actor(scope, "clerk");
@@ -105,6 +109,7 @@ class ScopeCloseTest {
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
   }
 
+  @Promise("16.5")
   @Test
   void oneLimitHoldsForTheWholeTree() {
     var inner = scope.openScope("inner");
@@ -121,6 +126,7 @@ class ScopeCloseTest {
     assertEquals(3, gates.size());
   }
 
+  @Promise("16.6")
   @Test
   void theReportSaysWhatWasHandledAndWhatFailed() {
     var actor = actor(scope, "clerk");
@@ -135,6 +141,7 @@ class ScopeCloseTest {
     assertEquals("shop", report.scope());
   }
 
+  @Promise("16.6")
   @Test
   void theReportNamesEachLeftoverWithActorAndReason() {
     var clerk = actor(scope, "clerk");
@@ -153,6 +160,7 @@ class ScopeCloseTest {
     assertEquals(3, report.unhandled().get(Reason.UNDELIVERED));
   }
 
+  @Promise("16.7")
   @Test
   void aHandlerThatIgnoresItsEndIsReportedAsRunning() {
     var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
@@ -169,6 +177,7 @@ class ScopeCloseTest {
     assertEquals(1, report.waiting());
   }
 
+  @Promise("16.7")
   @Test
   void whatRunsOnIsForgottenWhenItReturns() {
     var deaf = scope.named("deaf").newActor((Gate gate) -> gate.passDeaf());
@@ -187,6 +196,7 @@ class ScopeCloseTest {
     assertEquals(List.of(), scope.report().running());
   }
 
+  @Promise("16.3")
   @Test
   void nothingNewCanBeMadeFromTheMomentItCloses() {
     var inner = scope.openScope("inner");
@@ -203,6 +213,7 @@ class ScopeCloseTest {
     assertThrows(IllegalStateException.class, () -> inner.anonymous().newSink());
   }
 
+  @Promise("16.9")
   @Test
   void fromAMembersOwnHandlerItEndsAllOthersAndReturns() {
     var other = actor(scope, "other");
@@ -220,6 +231,7 @@ class ScopeCloseTest {
     assertEquals(new ExitReason.Stopped(), closer.onExit().join());
   }
 
+  @Promise("16.9")
   @Test
   void fromAChildItEndsAllOthersAndReturns() {
     var inner = scope.openScope("inner");
@@ -235,6 +247,7 @@ class ScopeCloseTest {
     assertEquals(List.of(true, true, true), log);
   }
 
+  @Promise("16.9")
   @Test
   void fromAMembersHookItEndsAllOthersAndReturns() {
     var other = actor(scope, "other");
@@ -249,6 +262,7 @@ class ScopeCloseTest {
     assertEquals(List.of(true), log);
   }
 
+  @Promise("16.10")
   @Test
   void aMemberThatWaitsForTheClosingOneIsTold() {
     var gate = new Gate();
@@ -273,6 +287,7 @@ class ScopeCloseTest {
     assertEquals("shop", Patience.value(closed).scope());
   }
 
+  @Promise("16.11")
   @Test
   void theSecondWaitsForTheReportOfTheFirst() {
     var gate = Gate.occupy(actor(scope, "clerk"));
@@ -287,6 +302,7 @@ class ScopeCloseTest {
     assertSame(Patience.value(first), scope.closeWithin(Duration.ZERO));
   }
 
+  @Promise("16.12")
   @Test
   void anInterruptedCloserWaitsNoLongerAndTheScopeIsClosedAllTheSame() {
     var clerk = actor(scope, "clerk");
@@ -304,6 +320,7 @@ class ScopeCloseTest {
     assertTrue(clerk.onExit().isDone());
   }
 
+  @Promise("16.12")
   @Test
   void anInterruptedSecondCloserWaitsNoLonger() {
     var gate = Gate.occupy(actor(scope, "clerk"));
@@ -323,6 +340,7 @@ class ScopeCloseTest {
     Patience.value(first);
   }
 
+  @Promise("16.6")
   @Test
   void closeLogsWhatWasLeftAndCloseWithinDoesNot() {
     var texts = new ArrayList<String>();
@@ -356,6 +374,7 @@ class ScopeCloseTest {
     }
   }
 
+  @Promise("16.13")
   @Test
   void aShutdownHookCanCloseIt() throws Exception {
     try (var child = JvmChild.start(List.of(), Shop.class)) {

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 class ScopeEscalationTest extends Escalating {
+  @Promise("17.12")
   @Test
   void stopClosesTheScope() {
     var scope = scope(FailurePolicy.stop());
@@ -27,6 +28,7 @@ class ScopeEscalationTest extends Escalating {
     scope.close();
   }
 
+  @Promise("17.12")
   @Test
   void whoMadeTheScopeCloseHasFailedAndWasNotStopped() {
     for (int round = 0; round < 500; round++) {
@@ -39,6 +41,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.12")
   @Test
   void aScopeWithoutAPolicyCloses() {
     var scope = ActorSystem.openScope("plain");
@@ -62,6 +65,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.13")
   @Test
   void escalateAsksTheScopeAround() {
     try (var scope = scope(FailurePolicy.restartAll())) {
@@ -75,6 +79,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.13")
   @Test
   void overItsBudgetAScopeAsksTheOneAround() {
     try (var scope = scope(FailurePolicy.restartAll())) {
@@ -111,6 +116,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.13")
   @Test
   void theRootStopsTheActorAndLogs() {
     try (var logged = new Logged()) {
@@ -126,6 +132,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.13")
   @Test
   void theRootClosesAScopeThatEscalates() {
     var scope = scope(FailurePolicy.escalate());
@@ -149,6 +156,7 @@ class ScopeEscalationTest extends Escalating {
     }
   }
 
+  @Promise("17.14")
   @Test
   void aFailureWhileTheScopeClosesHoldsNobodyUp() {
     for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(),

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(60)
 class ScopePolicyTest extends Escalating {
+  @Promise("17.10")
   @Test
   void restartRestartsTheOneThatFailed() {
     try (var scope = scope(FailurePolicy.restart())) {
@@ -37,6 +38,7 @@ class ScopePolicyTest extends Escalating {
     }
   }
 
+  @Promise("17.10")
   @Test
   void restartAllRestartsAllAlsoTheIdleOnes() {
     try (var scope = scope(FailurePolicy.restartAll())) {
@@ -53,6 +55,7 @@ class ScopePolicyTest extends Escalating {
     }
   }
 
+  @Promise("17.10")
   @Test
   void allAreToldInTheOrderTheyWereMade() {
     // told is restarted
@@ -70,6 +73,7 @@ class ScopePolicyTest extends Escalating {
     }
   }
 
+  @Promise("17.10")
   @Test
   void restartRestRestartsTheFailedOneAndThoseMadeAfterIt() {
     try (var scope = scope(FailurePolicy.restartRest())) {
@@ -83,6 +87,7 @@ class ScopePolicyTest extends Escalating {
     }
   }
 
+  @Promise("17.10")
   @Test
   void aScopeBelowIsOneMember() {
     for (var policy : List.of(FailurePolicy.restart(), FailurePolicy.restartRest())) {
@@ -117,6 +122,7 @@ class ScopePolicyTest extends Escalating {
     assertEquals(List.of("stop anonymous"), log);
   }
 
+  @Promise("17.11")
   @Test
   void aSiblingRestartsAfterItsMessageAndIsNotInterrupted() {
     try (var scope = scope(FailurePolicy.restartAll())) {
@@ -142,6 +148,7 @@ class ScopePolicyTest extends Escalating {
     }
   }
 
+  @Promise("17.11")
   @Test
   void whatASiblingPutAsideComesBackBeforeWhatWaits() {
     try (var scope = scope(FailurePolicy.restartAll())) {
@@ -172,6 +179,7 @@ class ScopePolicyTest extends Escalating {
     Patience.eventually(() -> log.contains("stop b"));
   }
 
+  @Promise("17.10")
   @Test
   void aBackOffOfTheScopeHoldsForAllWhomItRestarts() {
     var scope = ActorSystem.openScope("supervised", o -> o.withScheduler(clock)
@@ -191,6 +199,7 @@ class ScopePolicyTest extends Escalating {
     scope.close();
   }
 
+  @Promise("17.10")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void restartAllReachesAnyActor(Variants.Variant variant) {

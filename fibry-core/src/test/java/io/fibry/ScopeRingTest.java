@@ -62,6 +62,7 @@ class ScopeRingTest {
     asker.join().sendMessage("close");
   }
 
+  @Promise("16.10")
   @Test
   void aMemberWhoseRequestTheClosingMemberIsAtIsToldThatItStopped() {
     asker(closer(scope));
@@ -70,6 +71,7 @@ class ScopeRingTest {
     assertEquals(List.of(), Patience.value(report).running());
   }
 
+  @Promise("16.10")
   @Test
   void aMemberThatWaitsForAnOutsiderWhoClosesIsInterruptedAtOnce() {
     try (var outside = ActorSystem.openScope("outside")) {
@@ -105,6 +107,7 @@ class ScopeRingTest {
    * The member waits for one who waits for the closer's report, and the closer waits for the
    * member.
    */
+  @Promise("16.10")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aMemberThatWaitsForTheSecondCloserIsFreed(boolean below) {
@@ -136,6 +139,7 @@ class ScopeRingTest {
     }
   }
 
+  @Promise("16.12")
   @Test
   void whoIsInterruptedTwiceWhileClosingCutsOffAtOnce() {
     var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());

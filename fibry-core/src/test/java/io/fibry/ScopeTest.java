@@ -31,6 +31,7 @@ class ScopeTest {
     Gate.openAll();
   }
 
+  @Promise("16.1")
   @Test
   void aBlockEndsWhatItOwns() {
     Actor<String> actor;
@@ -49,6 +50,7 @@ class ScopeTest {
     assertEquals("root", ActorSystem.root().name());
   }
 
+  @Promise("16.2")
   @Test
   void aNameIsUniqueInItsScopeAlone() {
     try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
@@ -59,6 +61,7 @@ class ScopeTest {
     }
   }
 
+  @Promise("16.2")
   @Test
   void scopesMayShareAName() {
     try (var scope = ActorSystem.openScope("outer")) {
@@ -71,6 +74,7 @@ class ScopeTest {
     }
   }
 
+  @Promise("16.2")
   @Test
   void findLooksInItsOwnScopeAlone() {
     try (var scope = ActorSystem.openScope("outer"); var inner = scope.openScope("inner")) {
@@ -82,6 +86,7 @@ class ScopeTest {
     }
   }
 
+  @Promise("16.3")
   @Test
   void aNameThatItsClosedScopeRefusedIsFreeAgain() {
     var scope = ActorSystem.openScope("closed");
@@ -92,6 +97,7 @@ class ScopeTest {
     assertEquals(Optional.empty(), scope.find("late", String.class));
   }
 
+  @Promise("16.1")
   @Test
   void whatAScopeBelowIsNotToldItHasFromTheOneAround() {
     var clock = new ManualClock();
@@ -106,6 +112,7 @@ class ScopeTest {
     }
   }
 
+  @Promise("16.1")
   @Test
   void theOptionsOfTheOneAroundStayAsTheyAre() {
     try (var outer = ActorSystem.openScope("outer")) {
@@ -131,6 +138,7 @@ class ScopeTest {
     assertThrows(IllegalArgumentException.class, () -> ActorSystem.root().awaitQuiet(Duration.ofSeconds(-1)));
   }
 
+  @Promise("16.1")
   @Test
   void anActorMayOwnAScope() {
     try (var scope = ActorSystem.openScope("outer")) {
@@ -151,6 +159,7 @@ class ScopeTest {
 
   // ---- memory
 
+  @Promise("16.15")
   @Test
   void aMillionShortScopesLeaveNothing() {
     openAndClose(20_000);
@@ -170,6 +179,7 @@ class ScopeTest {
     }
   }
 
+  @Promise("16.15")
   @Test
   void actorsThatEndedAreForgottenByTheirScope() {
     try (var scope = ActorSystem.openScope("long")) {

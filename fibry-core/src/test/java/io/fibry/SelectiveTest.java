@@ -52,6 +52,7 @@ class SelectiveTest {
     });
   }
 
+  @Promise("2.4")
   @Test
   void receiveTakesTheNextOfItsTypeAndLeavesTheOthersInOrder() {
     var actor = actor(context -> seen.add(context.receive(Integer.class, FOREVER)));
@@ -64,6 +65,7 @@ class SelectiveTest {
     assertEquals(List.of(Optional.of(1), "a", "b", 2), seen);
   }
 
+  @Promise("2.4")
   @Test
   void receiveTakesTheNextThatFits() {
     var actor = actor(context -> seen.add(context.receive(Integer.class, n -> n > 1, FOREVER)));
@@ -214,6 +216,7 @@ class SelectiveTest {
     assertEquals("tea!", actor.ask(new Get("tea")));
   }
 
+  @Promise("4.8")
   @Test
   void aReceivedRequestThatIsNotAnsweredSaysSo() {
     var actor = actor(context -> context.receive(Get.class, FOREVER));
@@ -222,6 +225,7 @@ class SelectiveTest {
     assertThrows(NoReplyException.class, () -> actor.ask(new Get("tea")));
   }
 
+  @Promise("8.9")
   @Test
   void aReceivedRequestGetsWhatTheHandlerThrew() {
     var failure = new IllegalStateException("bad");

@@ -1,59 +1,69 @@
 package io.fibry;
 
+import static org.junit.jupiter.api.Assertions.assertAll;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.io.IOException;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.platform.commons.annotation.Testable;
 
-/** Every line of docs/semantics.md names tests, and they exist. */
+/** Every promise of docs/semantics.md has a test, and every {@link Promise} of a test is there. */
 class SemanticsDocTest {
-  private static final Pattern TEST = Pattern.compile("`(\\w+Test)\\.(\\w+)`");
-  private static final Pattern LINE = Pattern.compile("(?m)^\\d+\\. (?:[^\\n]++|\\n(?!\\d+\\. |#|\\n))*+");
+  private static final Path DOCUMENT = Path.of("../docs/semantics.md");
+  private static final Pattern SECTION_OR_PROMISE = Pattern.compile("(## )?(\\d+)\\. .*");
 
-  private final Path root = Path.of(System.getProperty("basedir", "")).toAbsolutePath();
+  @Test
+  void everyPromiseHasATestAndEveryTestItsPromise() throws Exception {
+    var promised = promised();
+    var shown = annotated().flatMap(test -> Stream.of(test.getAnnotationOfType(Promise.class).value())).toList();
 
-  private String text() throws IOException {
-    return Files.readString(root.resolveSibling("docs").resolve("semantics.md"));
+    assertTrue(promised.size() > 200, () -> "only " + promised.size() + " promises");
+    assertAll(
+        () -> assertEquals(List.of(), without(promised, shown), "promises of docs/semantics.md without a test"),
+        () -> assertEquals(List.of(), without(shown, promised), "numbers at tests, without a promise in the document"));
   }
 
   @Test
-  void everyLineNamesATest() throws IOException {
-    var lines = LINE.matcher(text()).results().map(m -> m.group()).toList();
-
-    assertTrue(lines.size() > 50, () -> "only " + lines.size() + " lines");
-    assertEquals(List.of(), lines.stream().filter(line -> !TEST.matcher(line).find()).toList());
+  void onlyTestsShowPromises() {
+    assertEquals(List.of(), annotated().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 
-  @Test
-  void theTestsThatItNamesExist() throws IOException {
-    var missing = new TreeSet<String>();
-    for (var named : TEST.matcher(text()).results().toList())
-      if (!isTest(named.group(1), named.group(2))) missing.add(named.group(1) + "." + named.group(2));
-
-    assertEquals(new TreeSet<>(), missing);
-  }
-
-  private boolean isTest(String type, String method) throws IOException {
-    var declared =
-        Pattern.compile("@(Test|ParameterizedTest|TestFactory|RepeatedTest)\\b[^;{}]*?(?:\\{[^{}]*\\}[^;{}]*?)*\\bvoid "
-            + method + "\\(");
-    for (var source : sources(type)) if (declared.matcher(Files.readString(source)).find()) return true;
-    return false;
-  }
-
-  private List<Path> sources(String type) throws IOException {
-    var found = new ArrayList<Path>();
-    try (Stream<Path> all = Files.walk(root.resolve("src/test/java"))) {
-      all.filter(path -> path.endsWith(type + ".java")).forEach(found::add);
+  /** The promises, as "section.line"; lines are numbered from 1 on, without a gap. */
+  private static List<String> promised() throws Exception {
+    var promised = new ArrayList<String>();
+    String section = "";
+    int line = 0;
+    for (var text : Files.readAllLines(DOCUMENT)) {
+      var found = SECTION_OR_PROMISE.matcher(text);
+      if (!found.matches()) continue;
+      if (found.group(1) != null) {
+        section = found.group(2);
+        line = 0;
+      } else {
+        assertEquals(++line, Integer.parseInt(found.group(2)), "number in section " + section + " of: " + text);
+        promised.add(section + "." + line);
+      }
     }
-    return found;
+    return promised;
+  }
+
+  private static Stream<JavaMethod> annotated() {
+    return new ClassFileImporter().importPath(Path.of("target/test-classes")).stream()
+        .flatMap(type -> type.getMethods().stream()).filter(method -> method.isAnnotatedWith(Promise.class));
+  }
+
+  private static List<String> without(Collection<String> all, Collection<String> others) {
+    var known = new HashSet<>(others);
+    return all.stream().filter(number -> !known.contains(number)).distinct().toList();
   }
 }

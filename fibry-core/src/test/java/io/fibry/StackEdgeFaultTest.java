@@ -141,6 +141,7 @@ class StackEdgeFaultTest {
         .flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
   }
 
+  @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
   void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)

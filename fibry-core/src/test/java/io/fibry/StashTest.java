@@ -28,6 +28,7 @@ class StashTest {
     Gate.openAll();
   }
 
+  @Promise("2.4")
   @Test
   void whatWasPutAsideComesBackFirstAndInItsOrder() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
@@ -104,6 +105,7 @@ class StashTest {
     assertEquals(1, scope.unhandled(Reason.CANCELLED));
   }
 
+  @Promise("3.1")
   @Test
   void aFailureAfterPuttingAsideGivesTheMessageOneOutcome() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {

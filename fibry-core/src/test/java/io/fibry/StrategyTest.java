@@ -44,6 +44,7 @@ class StrategyTest {
 
   // ---- the library's own
 
+  @Promise({"6.1", "12.4"})
   @Test
   void fibersHaveAThreadOnlyWhileTheyWork() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> Thread.currentThread());
@@ -54,6 +55,7 @@ class StrategyTest {
     Patience.eventually(() -> ((ActorCell) (Object) actor).run() == null && !thread.isAlive());
   }
 
+  @Promise({"6.1", "12.4"})
   @Test
   void residentsKeepTheirThreadAndParkItWhileIdle() {
     for (var strategy : List.of(Strategy.THREAD, Strategy.residentFiber())) {
@@ -69,6 +71,7 @@ class StrategyTest {
     }
   }
 
+  @Promise({"6.4", "13.1"})
   @ParameterizedTest
   @MethodSource("own")
   void handlersInheritNothingOfTheSender(Strategy strategy) {
@@ -104,6 +107,7 @@ class StrategyTest {
 
   // ---- the user's own
 
+  @Promise("6.5")
   @Test
   void aStrategyThatThrowsIsCalledAgain() {
     var calls = new AtomicInteger();
@@ -121,6 +125,7 @@ class StrategyTest {
     }
   }
 
+  @Promise("6.5")
   @Test
   void aStrategyThatTakesTheTaskAndThrowsRunsItOnce() {
     var seen = new CopyOnWriteArrayList<Object>();
@@ -138,6 +143,7 @@ class StrategyTest {
     assertEquals(20, seen.size());
   }
 
+  @Promise("6.5")
   @Test
   void aStrategyThatRunsTheTaskTwiceHandlesOnce() {
     var seen = new CopyOnWriteArrayList<Object>();
@@ -157,6 +163,7 @@ class StrategyTest {
     assertEquals(20, seen.size());
   }
 
+  @Promise("6.6")
   @Test
   void anExecutorThatIsShutDownEndsItsActors() {
     var executor = Executors.newSingleThreadExecutor();
@@ -173,6 +180,7 @@ class StrategyTest {
     assertEquals(List.of("too late"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("6.6")
   @Test
   void aRequestToAnActorWhoseExecutorIsShutDownFails() {
     var executor = Executors.newSingleThreadExecutor();
@@ -206,6 +214,7 @@ class StrategyTest {
     actor.close();
   }
 
+  @Promise("6.7")
   @Test
   void aResidentThatCannotBeMadeIsThrownByNewActorAndItsNameIsFree() {
     var failure = new IllegalStateException("no thread left");
@@ -216,6 +225,7 @@ class StrategyTest {
     assertEquals("here", how.strategy(Strategy.FIBER).newActorWithReturn((Object m) -> m).ask("here"));
   }
 
+  @Promise("6.3")
   @Test
   void busyActorsShareOnePoolThread() {
     var executor = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
@@ -240,6 +250,7 @@ class StrategyTest {
     return scope.anonymous().strategy(Strategy.CALLER);
   }
 
+  @Promise("6.8")
   @Test
   void callerHandlesBeforeSendMessageReturns() {
     var seen = new ArrayList<Object>();
@@ -252,6 +263,7 @@ class StrategyTest {
     assertEquals(List.of(Thread.currentThread()), seen);
   }
 
+  @Promise("6.8")
   @Test
   void callerNestsAtMost64DeepAndRunsTheRestLater() {
     var handled = new boolean[200];
@@ -273,6 +285,7 @@ class StrategyTest {
     assertEquals(63, late.getFirst()); // the 64th: it is the first whose sending returned
   }
 
+  @Promise("6.8")
   @Test
   void callerRunsWhatItWaitsForFirst() {
     var chain = new ArrayList<ActorWithReturn<Object, Integer>>();
@@ -284,6 +297,7 @@ class StrategyTest {
     assertEquals(150, chain.getFirst().ask("how many"));
   }
 
+  @Promise("6.8")
   @Test
   void callerDoesNotNestDeeperBelowAWait() {
     int length = 20_000;
@@ -308,6 +322,7 @@ class StrategyTest {
     assertEquals(length, count.get());
   }
 
+  @Promise({"6.8", "12.1"})
   @Test
   void callerIsGivenAVirtualThreadByTheSystemsClock() {
     var ran = new CompletableFuture<Thread>();

@@ -61,6 +61,7 @@ class SupervisionTest {
     assertEquals(List.of("1 a", "1 b"), log);
   }
 
+  @Promise("17.1")
   @Test
   void restartLeavesTheOldStateAndMakesANewOneBeforeTheNextMessage() {
     var actor = actor(FailurePolicy.restart());
@@ -70,6 +71,7 @@ class SupervisionTest {
     assertEquals(List.of("1 a", "stop 1", "2 b"), log);
   }
 
+  @Promise("17.1")
   @Test
   void theNewStateIsMadeNoSoonerThanItIsNeeded() {
     var actor = actor(FailurePolicy.restart());
@@ -81,6 +83,7 @@ class SupervisionTest {
     assertEquals(List.of("1 a", "stop 1"), log);
   }
 
+  @Promise("17.1")
   @Test
   void theMailboxSurvivesARestart() {
     var actor = actor(FailurePolicy.restart());
@@ -94,6 +97,7 @@ class SupervisionTest {
     assertEquals(List.of("stop 1", "2 a", "stop 2", "3 b"), log);
   }
 
+  @Promise("17.1")
   @Test
   void whatWasPutAsideComesBackFirstAtARestart() {
     var actor =
@@ -111,6 +115,7 @@ class SupervisionTest {
     assertEquals(List.of("2 a", "2 b", "2 3"), log);
   }
 
+  @Promise("17.1")
   @Test
   void aStopHookThatThrowsAtARestartIsLoggedAndTheActorRestarts() {
     try (var logged = new Logged()) {
@@ -148,6 +153,7 @@ class SupervisionTest {
     assertSame(planned, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
   }
 
+  @Promise("17.9")
   @Test
   void theFailingMessageIsOneDeadLetter() {
     var actor = actor(FailurePolicy.restart().withRetries(3));
@@ -159,6 +165,7 @@ class SupervisionTest {
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
+  @Promise("17.9")
   @Test
   void aFailingRequestIsCountedAndNoDeadLetter() {
     var planned = new IOException("planned");
@@ -181,6 +188,7 @@ class SupervisionTest {
         : failure instanceof IllegalStateException ? FailurePolicy.stop() : FailurePolicy.goOn());
   }
 
+  @Promise("17.7")
   @Test
   void byChoosesByWhatWasThrown() {
     var actor = actor(chosen());
@@ -192,6 +200,7 @@ class SupervisionTest {
     assertEquals(List.of("1 a", "1 b", "stop 1", "2 c", "stop 2"), log);
   }
 
+  @Promise("17.7")
   @Test
   void aChoiceThatFailsStopsTheActorAndIsLogged() {
     FailurePolicy[] broken = {FailurePolicy.by(failure -> null), FailurePolicy.by(failure -> {
@@ -213,6 +222,7 @@ class SupervisionTest {
     return FailurePolicy.by(failure -> endless());
   }
 
+  @Promise("17.7")
   @Test
   void whatAChoiceSaysItselfGoesBeforeWhatByItSays() {
     var within = FailurePolicy.by(failure -> failure instanceof IOException
@@ -225,6 +235,7 @@ class SupervisionTest {
         within.chosen(new Error(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
   }
 
+  @Promise("17.7")
   @Test
   void aChoiceThatIsForScopesIsLeftToTheScope() {
     var supervised = scope.openScope("supervised", o -> o.withFailurePolicy(FailurePolicy.restart()));
@@ -248,6 +259,7 @@ class SupervisionTest {
 
   // ---- budget
 
+  @Promise("17.6")
   @Test
   void overItsBudgetItEscalates() {
     var supervised = scope.openScope("supervised");
@@ -276,6 +288,7 @@ class SupervisionTest {
     });
   }
 
+  @Promise("17.8")
   @Test
   void aRetryThatSucceedsIsOneHandledMessage() {
     var actor = failing(2, FailurePolicy.stop().withRetries(2));
@@ -287,6 +300,7 @@ class SupervisionTest {
     assertEquals(List.of(), letters.all);
   }
 
+  @Promise("17.8")
   @Test
   void theAnswerIsThatOfTheRetry() {
     var actor = failing(2, FailurePolicy.goOn().withRetries(2));
@@ -294,6 +308,7 @@ class SupervisionTest {
     assertEquals("answer to a", Patience.value(actor.sendMessageReturn("a")));
   }
 
+  @Promise("17.8")
   @Test
   void afterItsRetriesTheMessageFailsOnce() {
     var actor = failing(3, FailurePolicy.goOn().withRetries(2));
@@ -307,6 +322,7 @@ class SupervisionTest {
 
   record Get(String what) implements Request<Get, String> {}
 
+  @Promise("17.8")
   @Test
   void aRequestThatWasAnsweredIsNotTriedAgain() {
     var actor = scope.anonymous().protocol(Get.class).onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
@@ -323,6 +339,7 @@ class SupervisionTest {
     assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
   }
 
+  @Promise("17.8")
   @Test
   void aRequestThatWasCancelledMeanwhileIsNotTriedAgain() {
     var gate = new Gate();
@@ -342,6 +359,7 @@ class SupervisionTest {
     assertEquals(List.of("a"), log);
   }
 
+  @Promise("17.8")
   @Test
   void whatWasPutAsideOrIsATaskIsNotTriedAgain() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())

@@ -41,6 +41,7 @@ class TimersTest {
     clock.advance(Duration.ofMinutes(minutes));
   }
 
+  @Promise("12.1")
   @Test
   void laterComesOnceWhenItIsDue() {
     actor.sendMessageLater("later", Duration.ofMinutes(2));
@@ -53,6 +54,7 @@ class TimersTest {
     assertEquals(List.of("later"), seen);
   }
 
+  @Promise("12.2")
   @Test
   void everyComesAtTheEndOfEachPeriod() {
     actor.sendMessageEvery("tick", Duration.ofMinutes(2));
@@ -87,6 +89,7 @@ class TimersTest {
     assertFalse(later.cancel());
   }
 
+  @Promise("12.3")
   @Test
   void aKeyReplacesTheTimerThatHasIt() {
     var first = actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
@@ -111,6 +114,7 @@ class TimersTest {
     assertEquals(List.of("third"), seen);
   }
 
+  @Promise("12.3")
   @Test
   void aReplacementThatCannotStartLeavesTheTimer() {
     actor.sendMessageLater("key", "first", Duration.ofMinutes(1));
@@ -121,6 +125,7 @@ class TimersTest {
     assertEquals(List.of("first"), seen);
   }
 
+  @Promise("12.2")
   @Test
   void everySkipsWhileTheOneBeforeWaits() {
     var busy = scope.anonymous().newActor((Object m) -> {
@@ -138,6 +143,7 @@ class TimersTest {
     assertEquals(List.of("tick"), seen);
   }
 
+  @Promise("3.5")
   @Test
   void aFullBlockingMailboxDropsTheTimersMessageAndTheTimerGoesOn() {
     var ticks = new CopyOnWriteArrayList<>();

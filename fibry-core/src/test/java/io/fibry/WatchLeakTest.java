@@ -17,6 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class WatchLeakTest {
   private final List<Object> log = new ArrayList<>();
 
+  @Promise("18.6")
   @Test
   void aWatchKeepsNeitherTheWatchedNorTheWatcherAlive() {
     var probes = new ArrayList<WeakReference<?>>();
@@ -34,6 +35,7 @@ class WatchLeakTest {
     return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
   }
 
+  @Promise("18.6")
   @Test
   void aLivingWatcherKeepsNobodyAlive() {
     var watcher = WatchTest.watcher(ActorSystem.anonymous(), log);
@@ -51,6 +53,7 @@ class WatchLeakTest {
     return new WeakReference<>(other);
   }
 
+  @Promise("18.6")
   @Test
   void aWatcherThatNobodyElseKnowsIsKeptByTheLivingWatched() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
@@ -74,6 +77,7 @@ class WatchLeakTest {
     return watcher;
   }
 
+  @Promise("18.6")
   @Test
   void aMillionWatchesTakenBackLeaveNothing() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
@@ -99,6 +103,7 @@ class WatchLeakTest {
     Patience.value(done);
   }
 
+  @Promise("18.6")
   @Test
   void watchersThatEndedLeaveNothing() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});

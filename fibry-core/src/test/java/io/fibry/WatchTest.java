@@ -104,6 +104,7 @@ class WatchTest {
         new End(named("failure", actor -> actor.sendMessage(PLANNED)), new ExitReason.Failed(PLANNED)));
   }
 
+  @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
   void theWatcherIsToldTheReason(End end) {
@@ -117,6 +118,7 @@ class WatchTest {
     assertEquals(List.of(end.reason()), log);
   }
 
+  @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
   void whoHasEndedIsToldOfAtOnce(End end) {
@@ -130,6 +132,7 @@ class WatchTest {
     assertEquals(List.of(end.reason()), log);
   }
 
+  @Promise("18.1")
   @Test
   void whoIsCutOffIsToldOfAsKilled() {
     var other = plain();
@@ -142,6 +145,7 @@ class WatchTest {
     assertEquals(List.of(new ExitReason.Killed()), log);
   }
 
+  @Promise("18.1")
   @Test
   void theEndOfAScopeIsToldAsStopped() {
     var below = ActorSystem.openScope("below");
@@ -153,6 +157,7 @@ class WatchTest {
     assertEquals(List.of(new ExitReason.Stopped()), log);
   }
 
+  @Promise("18.1")
   @Test
   void eachEndIsToldOnce() {
     var watcher = watcher();
@@ -170,6 +175,7 @@ class WatchTest {
     assertEquals(100, log.size());
   }
 
+  @Promise("18.2")
   @Test
   void watchedAgainTheNewMessageTakesThePlaceOfTheOld() {
     var other = plain();
@@ -183,6 +189,7 @@ class WatchTest {
     assertEquals(List.of("new"), log);
   }
 
+  @Promise("18.2")
   @Test
   void aWatchThatWasTakenBackTellsNothing() {
     var other = plain();
@@ -196,6 +203,7 @@ class WatchTest {
     assertEquals(List.of(), log);
   }
 
+  @Promise("18.3")
   @ParameterizedTest
   @MethodSource("fullMailboxes")
   void theNewsIsNeverRefusedByAFullMailbox(Mailbox<Object> mailbox) {
@@ -240,6 +248,7 @@ class WatchTest {
     assertEquals(List.of("a ended"), log);
   }
 
+  @Promise("18.5")
   @Test
   void watchingOneselfIsRefused() {
     var thrown = new CompletableFuture<Throwable>();
@@ -251,6 +260,7 @@ class WatchTest {
     assertTrue(Patience.value(thrown).getMessage().contains("its own end"));
   }
 
+  @Promise("18.4")
   @Test
   void aMessageThatCannotBeMadeIsLoggedAndHarmsNobody() {
     try (var logged = new Logged()) {
@@ -270,6 +280,7 @@ class WatchTest {
     }
   }
 
+  @Promise("18.2")
   @Test
   void aWatchEndsWithItsActor() {
     var letters = new Letters();
@@ -286,6 +297,7 @@ class WatchTest {
 
   // ---- those that are no actors
 
+  @Promise("18.5")
   @Test
   void anythingThatEndsMayBeWatched() {
     var server = new Server();

@@ -66,6 +66,7 @@ class WatchdogTest {
     return text.split(what, -1).length - 1;
   }
 
+  @Promise("19.8")
   @Test
   void whoIsAtOneMessageForTooLongIsLoggedWithItsStack() {
     Gate.occupy(actor(scope, "slow"));
@@ -76,6 +77,7 @@ class WatchdogTest {
     assertTrue(text.contains("Gate.pass"), text);
   }
 
+  @Promise("19.8")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anyActorIsSeen(Variants.Variant variant) {
@@ -87,6 +89,7 @@ class WatchdogTest {
     gate.open();
   }
 
+  @Promise("19.8")
   @Test
   void onceForEachMessage() {
     var actor = actor(scope, "slow");
@@ -103,6 +106,7 @@ class WatchdogTest {
     assertEquals(1, count(next, "has been handling"), next);
   }
 
+  @Promise("19.8")
   @Test
   void whoIsQuickEnoughIsNotLogged() {
     var actor = actor(scope, "quick");
@@ -118,6 +122,7 @@ class WatchdogTest {
     assertEquals("", text.toString());
   }
 
+  @Promise("19.8")
   @Test
   void aLongMailboxIsLoggedOnceUntilItWasHalfEmpty() {
     var actor = actor(scope, "full");
@@ -147,6 +152,7 @@ class WatchdogTest {
     return count(logged(by), "more than 10 messages wait for actor 'full'");
   }
 
+  @Promise("19.9")
   @Test
   void aScopeBelowIsWatchedByItsOwnOptions() {
     var strict = scope.openScope("strict", o -> o.withWatchdog(Duration.ofSeconds(1), 10));
@@ -158,6 +164,7 @@ class WatchdogTest {
     assertTrue(text.contains("'below'") && !text.contains("'above'"), text);
   }
 
+  @Promise("19.9")
   @Test
   void itEndsWithItsScopeAndWithTheScopeAround() {
     scope.openScope("a").openScope("b");
@@ -170,6 +177,7 @@ class WatchdogTest {
     assertEquals(Set.of(), time.periodic);
   }
 
+  @Promise("19.9")
   @Test
   void aScopeOpenedWhileTheOneAroundClosesIsNotWatchedForEver() {
     for (int round = 0; round < 100; round++) {
@@ -195,6 +203,7 @@ class WatchdogTest {
     assertEquals(Set.of(), time.periodic);
   }
 
+  @Promise("19.9")
   @Test
   void itIsTurnedOnAndOffWhileTheScopeLives() {
     var root = Variants.scope(o -> o.withScheduler(time));
@@ -212,6 +221,7 @@ class WatchdogTest {
     assertEquals(List.of(2, 2, 2), List.of(timers, changed, time.periodic.size()));
   }
 
+  @Promise("19.9")
   @Test
   void theRootIsWatchedAgainAfterItsClose() {
     var root = Variants.scope(o -> o.withScheduler(time));

@@ -84,6 +84,7 @@ class WhyTest {
       assertTrue(late.getMessage().contains(word), () -> "'" + word + "' is not in: " + late.getMessage());
   }
 
+  @Promise("4.17")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void itSaysWhatTheActorIsDoingSinceWhenAndWhere(Variants.Variant variant) {
@@ -101,6 +102,7 @@ class WhyTest {
     assertTrue(late.getMessage().lines().count() <= 9, late.getMessage());
   }
 
+  @Promise("4.17")
   @Test
   void theCauseIsWhereTheHandlerWas() {
     var actor = Job.worker(how);
@@ -114,6 +116,7 @@ class WhyTest {
     assertFalse(methods.contains("attempt") || methods.contains("drain"), methods::toString);
   }
 
+  @Promise("4.17")
   @Test
   void itCountsThoseBefore() {
     var actor = Job.worker(how);
@@ -124,6 +127,7 @@ class WhyTest {
     assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
   }
 
+  @Promise("4.17")
   @Test
   void itCountsThoseBeforeInAGuardedMailboxToo() {
     var actor = Job.worker(how.mailbox(Mailbox.bounded(100, Overflow.BLOCK)));
@@ -133,6 +137,7 @@ class WhyTest {
     assertSays(late(ask(actor, "Get")), "it was number 6 in the queue");
   }
 
+  @Promise("4.17")
   @Test
   void itCountsToAThousand() {
     var actor = Job.worker(how);
@@ -156,6 +161,7 @@ class WhyTest {
     assertNotNull(Patience.value(second));
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatItHadBegun() {
     var actor = Job.worker(how);
@@ -168,6 +174,7 @@ class WhyTest {
         "WhyTest.stuckHere(");
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatTheAnswerWasPromised() {
     var promised = new CountDownLatch(1);
@@ -197,6 +204,7 @@ class WhyTest {
 
   record Call() implements Request<Call, String> {}
 
+  @Promise("4.17")
   @Test
   void itSaysWhomTheActorWaitsForItself() {
     var actor = Job.worker(how);
@@ -210,6 +218,7 @@ class WhyTest {
         ". The handler is\n\tat io.fibry.engine.actor.ActorCell.ask(");
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatTheRequestWaitedForRoom() {
     var actor = Job.worker(how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
@@ -221,6 +230,7 @@ class WhyTest {
             + "handling Slow[1]");
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatTheActorHasNoThreadYet() {
     var actor = Job.worker(how.strategy(Strategy.on(new Lazy())));
@@ -239,6 +249,7 @@ class WhyTest {
     }
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatTheRequestWasPutAside() {
     var actor =
@@ -253,6 +264,7 @@ class WhyTest {
     assertSays(late(failure), "its turn had not come, and will not: it was put aside; the actor is handling");
   }
 
+  @Promise("4.17")
   @Test
   void itSaysThatTheActorRests() {
     var resting =
@@ -266,6 +278,7 @@ class WhyTest {
     assertSays(late(ask(resting, "Get")), "its turn had not come, and will not; the actor rests before its restart");
   }
 
+  @Promise("4.17")
   @Test
   void allWhoTimeOutTogetherShareOneLook() {
     var actor = Job.worker(how);
@@ -281,6 +294,7 @@ class WhyTest {
   }
 
   /** By the clock of the machine: one look in each tenth of a second, and the rest is cheap. */
+  @Promise("4.17")
   @Test
   void aHundredThousandMayTimeOutTogether() {
     var actor = (ActorCell) Job.worker(Variants.scope(o -> o).named("stuck"));
@@ -309,6 +323,7 @@ class WhyTest {
     gate.open();
   }
 
+  @Promise("4.17")
   @Test
   void aMessageWhoseTextDoesNotComeHoldsNobodyUp() {
     var gate = new Gate();
@@ -352,6 +367,7 @@ class WhyTest {
     assertTrue(!ofInner.contains("sendMessage") && ofInner.contains("stuckHere"), ofInner::toString);
   }
 
+  @Promise("4.17")
   @Test
   void itKeepsNothingOfWhatTheActorWasHandling() {
     var actor = Job.worker(how.strategy(Strategy.residentFiber()));

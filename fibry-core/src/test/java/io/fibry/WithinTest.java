@@ -68,6 +68,7 @@ class WithinTest {
     return List.copyOf(Variants.STRATEGIES.keySet());
   }
 
+  @Promise("24.1")
   @ParameterizedTest
   @MethodSource("strategies")
   void whoWouldWaitTooLongIsRefused(String strategy) {
@@ -105,6 +106,7 @@ class WithinTest {
     assertEquals(1, scope.unhandled(Reason.REJECTED));
   }
 
+  @Promise("24.2")
   @Test
   void whereNothingWaitsNothingIsRefused() {
     var actor = actor();
@@ -130,6 +132,7 @@ class WithinTest {
     assertTrue(actor.sendMessage("41st"));
   }
 
+  @Promise("24.1")
   @Test
   void thePaceIsThatOfThoseWhoLeft() {
     var actor = actor();
@@ -192,6 +195,7 @@ class WithinTest {
     assertTrue(actor.sendMessage("in time"));
   }
 
+  @Promise("24.3")
   @Test
   void theCapacityBoundsABurst() {
     var actor = actor();
@@ -217,6 +221,7 @@ class WithinTest {
     assertEquals(List.of("late"), letters.messages(Reason.DROPPED));
   }
 
+  @Promise("24.3")
   @Test
   void blocksAndTasksAreRefusedLikeOthersAndAPillIsNot() {
     var actor = actor();
@@ -279,6 +284,7 @@ class WithinTest {
     }
   }
 
+  @Promise("24.4")
   @Test
   void aBusyKeyRefusesNobodyElse() {
     var pool =

@@ -19,6 +19,7 @@ import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.MailboxFullException;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -99,6 +100,7 @@ class AskManyTest {
     assertEquals(List.of(), Flows.askAll(List.<ActorWithReturn<String, String>>of(), "?", LONG));
   }
 
+  @Promise("22.8")
   @Test
   void theFirstAnswerIsTakenAndTheOtherRequestsAreCancelled() {
     var slow = slow();
@@ -114,6 +116,7 @@ class AskManyTest {
     assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
   }
 
+  @Promise("22.8")
   @Test
   void theFirstFailureIsThrownAndTheOtherRequestsAreCancelled() {
     var failure = new IOException("no");

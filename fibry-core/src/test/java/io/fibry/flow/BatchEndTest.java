@@ -20,6 +20,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.NoReplyException;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
@@ -64,6 +65,7 @@ class BatchEndTest {
 
   // ---- ending
 
+  @Promise("22.11")
   @ParameterizedTest
   @MethodSource("strategies")
   void askExitHandlesWhatWasGathered(String strategy) {
@@ -132,6 +134,7 @@ class BatchEndTest {
     return all;
   }
 
+  @Promise("22.11")
   @Test
   void aKillInterruptsTheHandlerAndTellsOfEveryMessage() {
     var gate = new Gate();

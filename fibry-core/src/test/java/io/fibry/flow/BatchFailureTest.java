@@ -16,6 +16,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -54,6 +55,7 @@ class BatchFailureTest {
   }
 
   /** The earlier library kept a failed batch, and sent it again with the next one. */
+  @Promise("22.11")
   @Test
   void aFailingBatchIsOneDeadLetterWithAllItsMessagesAndIsNotHandledAgain() {
     var failure = new IOException("disk full");

@@ -9,6 +9,7 @@ import io.fibry.ActorSystem;
 import io.fibry.FailurePolicy;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -133,6 +134,7 @@ class BatchStressTest {
     }
   }
 
+  @Promise("22.10")
   @Test
   void noMessageIsForgottenOrHandledTwice() {
     System.out.println("BatchStressTest: -Dfibry.seed=" + SEED);

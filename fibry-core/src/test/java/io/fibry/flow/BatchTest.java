@@ -13,6 +13,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -63,6 +64,7 @@ class BatchTest {
 
   // ---- on every strategy
 
+  @Promise("22.10")
   @ParameterizedTest
   @MethodSource("strategies")
   void everyMessageIsInOneBatchInItsOrder(String strategy) {

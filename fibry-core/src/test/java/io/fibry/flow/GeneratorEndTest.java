@@ -15,6 +15,7 @@ import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.flow.Generator.Output;
 import java.io.IOException;
@@ -70,6 +71,7 @@ class GeneratorEndTest {
 
   // ---- failures
 
+  @Promise("22.5")
   @Test
   void aFailureComesAfterTheElementsBeforeItAsItselfAndOnce() {
     var checked = new IOException("no more");
@@ -180,6 +182,7 @@ class GeneratorEndTest {
 
   // ---- close
 
+  @Promise("22.6")
   @Test
   void closeEndsProducersThatWaitForRoomAndWaitsForThem() {
     for (var strategy : List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber())) {
@@ -318,6 +321,7 @@ class GeneratorEndTest {
 
   // ---- waiting
 
+  @Promise("22.6")
   @Test
   void aReaderThatWaitsIsParked() {
     var gate = new Gate();

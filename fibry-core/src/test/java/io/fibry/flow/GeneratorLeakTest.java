@@ -10,6 +10,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.LeakProbe;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.flow.Generator.Output;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -46,6 +47,7 @@ class GeneratorLeakTest {
     };
   }
 
+  @Promise("22.6")
   @Test
   void aForgottenIterationEndsItsProducers() {
     var ended = new CountDownLatch(3);

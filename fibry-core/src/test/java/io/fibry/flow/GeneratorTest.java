@@ -13,6 +13,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.flow.Generator.Output;
 import io.fibry.mailbox.Mailbox;
@@ -113,6 +114,7 @@ class GeneratorTest {
     }
   }
 
+  @Promise("22.5")
   @Test
   void producersRunAheadSoFarAndNoFurther() {
     var made = new AtomicInteger();

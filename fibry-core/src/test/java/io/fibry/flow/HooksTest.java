@@ -17,6 +17,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -107,6 +108,7 @@ class HooksTest {
     assertEquals(List.of("the body answered null; let it answer an Optional"), seen);
   }
 
+  @Promise("22.13")
   @Test
   void aHookThatThrowsIsLoggedAndHarmsNobody() throws Exception {
     try (var logged = new Logged()) {

@@ -15,6 +15,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
@@ -67,6 +68,7 @@ class MapReduceEndTest {
     };
   }
 
+  @Promise("22.7")
   @Test
   void whatMapThrowsFailsTheFutureAndInterruptsTheOthers() {
     var failure = new IOException("the last");
@@ -150,6 +152,7 @@ class MapReduceEndTest {
 
   // ---- from outside
 
+  @Promise("22.7")
   @Test
   void completingTheFutureInAnyWayInterruptsThoseAtWork() {
     for (Consumer<CompletableFuture<Integer>> way : List.<Consumer<CompletableFuture<Integer>>>of(f -> f.cancel(false),

@@ -12,6 +12,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -62,6 +63,7 @@ class MapReduceTest {
     assertEquals(42, Patience.value(sum));
   }
 
+  @Promise("22.7")
   @Test
   void theOrderOfTheItemsIsKeptAndZeroIsFirst() {
     var gates = List.of(new Gate(), new Gate(), new Gate());
@@ -115,6 +117,7 @@ class MapReduceTest {
     assertTrue(actors <= 6, actors + " actors");
   }
 
+  @Promise("22.7")
   @Test
   void itemsAreTakenOneAtATimeAsTheyAreNeeded() {
     var taken = new AtomicInteger();

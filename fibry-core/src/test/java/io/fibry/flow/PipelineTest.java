@@ -16,6 +16,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -63,6 +64,7 @@ class PipelineTest {
     return message;
   }
 
+  @Promise("22.4")
   @ParameterizedTest
   @MethodSource("strategies")
   void allGoThroughAllStagesInOrder(String strategy) {
@@ -79,6 +81,7 @@ class PipelineTest {
     assertEquals(List.of(), letters.all);
   }
 
+  @Promise("22.1")
   @Test
   void stagesWorkAtTheSameTime() {
     var both = new CyclicBarrier(2);
@@ -98,6 +101,7 @@ class PipelineTest {
     return n;
   }
 
+  @Promise("22.2")
   @Test
   void aParallelStageKeepsTheOrder() {
     var in = Pipeline.from(scope.anonymous(), n -> n).then(4, PipelineTest::pass).into(out::add);
@@ -111,6 +115,7 @@ class PipelineTest {
     assertEquals(gates, out);
   }
 
+  @Promise("22.2")
   @Test
   void anUnorderedStagePassesOnWhatIsReadyFirst() {
     var in = Pipeline.from(scope.anonymous(), n -> n).thenUnordered(3, PipelineTest::pass).into(out::add);
@@ -127,6 +132,7 @@ class PipelineTest {
     assertEquals(slow, out.getLast());
   }
 
+  @Promise("22.1")
   @ParameterizedTest
   @MethodSource("kinds")
   void aSlowStageHoldsBackThoseWhoSend(Kind kind) {
@@ -163,6 +169,7 @@ class PipelineTest {
         new Kind("unordered", p -> p.thenUnordered(3, n -> n), 2 + 1 + 2 + 3 + 2 + 1));
   }
 
+  @Promise("22.3")
   @ParameterizedTest
   @MethodSource("kinds")
   void aFailureIsADeadLetterWithTheStagesNameAndTheOthersGoOn(Kind kind) {
@@ -188,6 +195,7 @@ class PipelineTest {
     return n;
   }
 
+  @Promise("22.2")
   @Test
   void whatIsTriedAgainKeepsItsTurn() {
     var tries = new AtomicInteger();
@@ -217,6 +225,7 @@ class PipelineTest {
     assertEquals(IntStream.range(0, 30).mapToObj(i -> i % 3 == 0 ? "a!" : "b!").toList(), out);
   }
 
+  @Promise("22.3")
   @Test
   void aStageThatItsPolicyStopsEndsThePipeline() {
     var stop = FailurePolicy.stop().withoutLog();
@@ -248,6 +257,7 @@ class PipelineTest {
         letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
+  @Promise("22.4")
   @Test
   void askExitLeavesWhatWaitsBeforeTheFirstAndDrainsTheRest() {
     var in = Pipeline.from(scope.anonymous(), PipelineTest::pass).then(2, n -> n).into(out::add);
@@ -262,6 +272,7 @@ class PipelineTest {
     assertEquals(List.of("waits"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("22.4")
   @Test
   void killEndsTheLaterStagesTooAfterTheGrace() {
     var interrupted = new CountDownLatch(1);

@@ -15,6 +15,7 @@ import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,6 +55,7 @@ class PublisherTest {
     assertEquals("complete", Patience.value(slow.end));
   }
 
+  @Promise("22.9")
   @Test
   void noMoreComesThanWasAskedFor() {
     var reader = read(upTo(1_000), 3, 4);

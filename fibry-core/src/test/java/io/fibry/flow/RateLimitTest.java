@@ -13,6 +13,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Sharing;
@@ -122,6 +123,7 @@ class RateLimitTest {
     assertEquals(List.of(0L, 1_000L), times);
   }
 
+  @Promise("22.12")
   @ParameterizedTest
   @CsvSource({"3, 1000", "7, 1000", "1000, 1001"})
   void itDoesNotDrift(int messages, int period) {
@@ -145,6 +147,7 @@ class RateLimitTest {
     }
   }
 
+  @Promise("22.12")
   @Test
   void afterACalmThereIsOneBurstAndNoMore() {
     var actor = RateLimit.of(scope.anonymous(), 2, SECOND).newActor(this::passed);

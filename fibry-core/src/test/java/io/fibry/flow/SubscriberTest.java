@@ -11,6 +11,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -73,6 +74,7 @@ class SubscriberTest {
     subscriber.onComplete();
   }
 
+  @Promise("22.9")
   @Test
   void noMoreThanSoManyAreEverUnhandled() {
     for (int ahead : new int[] {1, 2, 3, 10}) {

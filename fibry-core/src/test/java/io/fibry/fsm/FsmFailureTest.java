@@ -13,6 +13,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.House.Closed;
 import io.fibry.fsm.House.Door;
@@ -57,6 +58,7 @@ class FsmFailureTest {
     return machine.newActor(house.scope.named("door").onFailure(policy));
   }
 
+  @Promise("23.1")
   @Test
   void whereATransitionThrowsTheStateStays() {
     var door = house.make(failing());

@@ -11,6 +11,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.House.Closed;
 import io.fibry.fsm.House.Door;
@@ -73,6 +74,7 @@ class FsmPostponeTest {
     return door;
   }
 
+  @Promise("23.2")
   @Test
   void whatWasPostponedComesAtTheNextStateInItsOrder() {
     var door = waiting(1, 2, 3);
@@ -82,6 +84,7 @@ class FsmPostponeTest {
     assertEquals(List.of("lock 1", "lock 2", "lock 3"), house.seen);
   }
 
+  @Promise("23.2")
   @Test
   void itComesBeforeWhatCameLater() {
     try (var house = new House(Strategy.FIBER)) {

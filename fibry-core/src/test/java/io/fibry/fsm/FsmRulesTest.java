@@ -3,6 +3,7 @@ package io.fibry.fsm;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.House.Closed;
 import io.fibry.fsm.House.Door;
@@ -125,6 +126,7 @@ class FsmRulesTest {
         empty.postpone(Closed.class, Event.class));
   }
 
+  @Promise("23.4")
   @Test
   void aMessageThatNoStateTakesIsFoundOut() {
     var deaf = empty.on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
@@ -141,6 +143,7 @@ class FsmRulesTest {
         deaf.postpone(Open.class, Lock.class));
   }
 
+  @Promise("23.4")
   @Test
   void whatIsPostponedWhereNothingLeadsOutIsFoundOut() {
     var trap = empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class);
@@ -154,6 +157,7 @@ class FsmRulesTest {
         .after(Open.class, House.AWHILE, open -> new Closed()).newActor(house.scope.anonymous());
   }
 
+  @Promise("23.4")
   @Test
   void twoRulesOfWhichNoneIsMoreSpecificAreFoundOut() {
     var unclear =

@@ -9,6 +9,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Handler;
 import io.fibry.NoReplyException;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.fsm.House.Closed;
@@ -77,6 +78,7 @@ class FsmTest {
     assertEquals(List.of("+Closed[]"), house.seen);
   }
 
+  @Promise("23.7")
   @Test
   void theVeryStateAnsweredIsNeitherLeftNorEntered() {
     var door = house.make(house.tellingDoor());
@@ -89,6 +91,7 @@ class FsmTest {
     assertEquals(List.of(), house.seen);
   }
 
+  @Promise("23.7")
   @Test
   void anEqualStateThatIsAnotherObjectIsLeftAndEntered() {
     var door = house.make(house.tellingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
@@ -100,6 +103,7 @@ class FsmTest {
     assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), house.seen);
   }
 
+  @Promise("23.1")
   @Test
   void aMessageThatItsStateDoesNotNameIsAFailureThatSaysWhatTheStateTakes() {
     var door = house.make(house.door());

@@ -7,6 +7,7 @@ import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Gate;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.fsm.House.Closed;
 import io.fibry.fsm.House.Look;
@@ -36,6 +37,7 @@ class FsmTimesTest {
     house.close();
   }
 
+  @Promise("23.3")
   @Test
   void theTimeIsOverAfterSoLongInTheState() {
     var door = house.make(house.door());
@@ -58,6 +60,7 @@ class FsmTimesTest {
     assertEquals(new Open("the wind"), door.ask(new Look()));
   }
 
+  @Promise("23.3")
   @Test
   void whoLeavesTheStateHearsNoMoreOfIt() {
     var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()));

@@ -9,6 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
 import java.io.IOException;
@@ -78,6 +79,7 @@ class DownloaderRetryTest {
     }
   }
 
+  @Promise("26.5")
   @ParameterizedTest
   @ValueSource(ints = {429, 502, 503, 504})
   void whatMayChangeIsTriedAgain(int status) {
@@ -101,6 +103,7 @@ class DownloaderRetryTest {
     }
   }
 
+  @Promise("26.5")
   @Test
   void whoCannotBeReachedIsTriedAgain() {
     var gone = statuses("", 200);
@@ -192,6 +195,7 @@ class DownloaderRetryTest {
       assertEquals(Duration.ZERO, Fetch.patience(nonsense), nonsense);
   }
 
+  @Promise("26.5")
   @Test
   void retriesAreATenthOfTheDownloadsAndTenMore() {
     try (var web = statuses("", 503)) {

@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.io.Downloader.Download;
 import io.fibry.io.Downloader.Refused;
 import java.io.IOException;
@@ -176,6 +177,7 @@ class DownloaderTest {
     }
   }
 
+  @Promise("26.6")
   @Test
   void oneByteMoreIsTooLong() {
     try (var web = Web.saying("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
@@ -220,6 +222,7 @@ class DownloaderTest {
     }
   }
 
+  @Promise("26.6")
   @Test
   void whoCancelsTheFutureEndsTheDownload() {
     var seen = new AtomicInteger();

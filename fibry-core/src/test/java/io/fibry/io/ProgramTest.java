@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.pool.Pools;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -55,6 +56,7 @@ class ProgramTest {
     assertFalse(result.truncated() || result.timedOut());
   }
 
+  @Promise("26.7")
   @Test
   void argumentsArriveAsTheyAre() throws Exception {
     var result = shell.run("-c", "printf '%s\n' \"$@\"", "name", "two words", "$HOME; rm -rf *", "\"quoted\"", "");
@@ -62,6 +64,7 @@ class ProgramTest {
     assertEquals("two words\n$HOME; rm -rf *\n\"quoted\"\n\n", result.text());
   }
 
+  @Promise("26.7")
   @Test
   void itsEnvironmentIsWhatItIsGiven() throws Exception {
     var result =
@@ -138,6 +141,7 @@ class ProgramTest {
     assertTrue(result.exit() != 0, "it ended well");
   }
 
+  @Promise("26.7")
   @Test
   void itsChildrenEndWithIt() throws Exception {
     var file = folder.resolve("child");
@@ -160,6 +164,7 @@ class ProgramTest {
     Patience.eventually(() -> threads().isEmpty());
   }
 
+  @Promise("26.7")
   @Test
   void anInterruptKillsItAndItsChildren() throws Exception {
     var file = folder.resolve("child");

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.OperatingSystemMXBean;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.stereotype.Stereotypes;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -39,6 +40,7 @@ class FloodJvmTest {
     }
   }
 
+  @Promise("25.7")
   @Test
   void aFloodPastTheDescriptorLimitBurnsNoProcessorAndPasses() throws Exception {
     Assumptions.assumeTrue(Files.isExecutable(Path.of("/bin/bash")), "needs a shell that limits descriptors");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Clock;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -56,6 +57,7 @@ class ForwarderTest {
     return TcpAcceptor.forward(served.scope.anonymous(), 0, at(target), options);
   }
 
+  @Promise("25.11")
   @ParameterizedTest
   @MethodSource("strategies")
   void whatComesIsPassedOnInBothDirectionsWithItsEnd(String strategy) throws Exception {
@@ -75,6 +77,7 @@ class ForwarderTest {
     Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
   }
 
+  @Promise("25.11")
   @Test
   void whoDoesNotReadHoldsBackWhoSends() {
     var forwarder = forward(echo().port(), o -> o);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.EOFException;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
@@ -87,6 +88,7 @@ class FramesTest {
     assertEquals(List.of(), served.letters.all);
   }
 
+  @Promise("25.9")
   @Test
   void aLengthAloneTakesNoMemory() throws Exception {
     var acceptor = open(Integer.MAX_VALUE - 16);

@@ -9,6 +9,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -64,6 +65,7 @@ class HttpAnswerTest {
    * In HTTP/1.0 the end of the connection is that of the answer, so a failure must not look like
    * it.
    */
+  @Promise("25.10")
   @Test
   void answerThatBreaksOffDoesNotLookWholeToAnOldClient() throws IOException {
     open(routes -> routes.stream("/", exchange -> {
@@ -229,6 +231,7 @@ class HttpAnswerTest {
         .codes(talk("POST /" + HOST + "Content-Length: 70000\r\n\r\n" + "a".repeat(70_000) + RawClient.get("/"))));
   }
 
+  @Promise("27.7")
   @Test
   void halfClosedClientGetsItsAnswer() throws IOException {
     open(routes -> routes.text("/", Exchange::text));

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import io.fibry.ActorSystem;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -148,6 +149,7 @@ class HttpBadInputTest {
     return POST + "Transfer-Encoding: chunked\r\n\r\n" + body;
   }
 
+  @Promise("27.1")
   @ParameterizedTest(name = "{0}")
   @MethodSource("unheard")
   void badInputIsRefusedAndNoHandlerSeesIt(String what, String sent, String expected) throws IOException {

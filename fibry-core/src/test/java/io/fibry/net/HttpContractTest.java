@@ -10,6 +10,7 @@ import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
 import io.fibry.Logged;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -119,6 +120,7 @@ class HttpContractTest {
     assertEquals("chunked", answer.headers().firstValue("transfer-encoding").orElseThrow());
   }
 
+  @Promise("27.2")
   @ParameterizedTest
   @MethodSource("strategies")
   void failuresOfHandlersHaveTheirStatus(String strategy) throws Exception {
@@ -201,6 +203,7 @@ class HttpContractTest {
     assertEquals(404, code("/"));
   }
 
+  @Promise("27.3")
   @ParameterizedTest
   @MethodSource("strategies")
   void exchangesOfAConnectionAreOneActorsInTheirOrder(String strategy) throws Exception {
@@ -218,6 +221,7 @@ class HttpContractTest {
     assertEquals(20, seen.size());
   }
 
+  @Promise("27.8")
   @ParameterizedTest
   @MethodSource("strategies")
   void closeEndsWithConnectionsAtRest(String strategy) throws Exception {

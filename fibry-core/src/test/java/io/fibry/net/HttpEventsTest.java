@@ -10,6 +10,7 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
 import io.fibry.time.ManualClock;
@@ -111,6 +112,7 @@ class HttpEventsTest {
     Patience.value(returned);
   }
 
+  @Promise("27.10")
   @Test
   void topicForgetsAClientThatIsGone() throws IOException {
     Topic<String> news = Topic.of(scope.anonymous());
@@ -132,6 +134,7 @@ class HttpEventsTest {
     }
   }
 
+  @Promise("27.10")
   @Test
   void clientThatDoesNotReadIsCutOffAndNobodyWaitsForIt() throws IOException {
     open("FIBER");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -73,6 +74,7 @@ class HttpFilesTest {
       "X-Content-Type-Options: nosniff", "Last-Modified: "}) assertTrue(answer.contains("\r\n" + header), answer);
   }
 
+  @Promise("27.9")
   @ParameterizedTest
   @ValueSource(strings = {"/none", "/none/", "/.hidden", "/.git/config", "/.git/", "/sub/../.hidden", "/out.txt",
     "/out/secret.txt", "/out/", "/out", "/loop", "/sub/deep/", "/index.html/", "/index.html/x", "/static/../secret.txt",

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Logged;
+import io.fibry.Promise;
 import java.io.ByteArrayInputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -73,6 +74,7 @@ class HttpFuzzTest {
     return text.toString();
   }
 
+  @Promise("27.1")
   @Test
   void whatIsAcceptedASecondReaderReadsTheSame() throws IOException {
     int accepted = 0;

@@ -10,6 +10,7 @@ import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -74,6 +75,7 @@ class HttpLimitsTest {
     return all;
   }
 
+  @Promise("27.5")
   @ParameterizedTest
   @ValueSource(
       strings = {"", "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n", POST + "Content-Length: 3\r\n\r\n",
@@ -113,6 +115,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.5")
   @Test
   void clientThatDoesNotReadIsCutOff() throws Exception {
     var failure = new CompletableFuture<Throwable>();
@@ -134,6 +137,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.4")
   @Test
   void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
     var gate = new Gate();
@@ -155,6 +159,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.4")
   @Test
   void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
     var listening = new CountDownLatch(1);
@@ -213,6 +218,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.6")
   @Test
   void bodyThatIsTooLongIsRefusedUnread() throws Exception {
     var handled = new AtomicInteger();
@@ -276,6 +282,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.8")
   @Test
   void endGivesExchangesTheirTimeThenCutsThem() throws Exception {
     var gate = new Gate();
@@ -295,6 +302,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("27.8")
   @Test
   void endLetsAnExchangeFinishAndSaysThatNoMoreFollows() throws Exception {
     var gate = new Gate();
@@ -363,6 +371,7 @@ class HttpLimitsTest {
     }
   }
 
+  @Promise("16.16")
   @Test
   void aScopeThatClosesEndsItFirst() throws IOException {
     open(routes -> routes.text("/", exchange -> "x"), o -> o);

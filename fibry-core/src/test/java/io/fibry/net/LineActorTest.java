@@ -13,6 +13,7 @@ import io.fibry.Actor;
 import io.fibry.DeadLetter;
 import io.fibry.Handler;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.Topic;
 import java.util.ArrayList;
@@ -54,6 +55,7 @@ class LineActorTest {
     return Patience.value(connected);
   }
 
+  @Promise("25.8")
   @ParameterizedTest
   @MethodSource("strategies")
   void whatIsSentFromAnywhereIsALineEachInTheOrderOfEachSender(String strategy) throws Exception {
@@ -133,6 +135,7 @@ class LineActorTest {
     }
   }
 
+  @Promise("25.8")
   @Test
   void aClientTooSlowIsCutOffAndItsMessagesAreDeadLettersAndNoSenderWaits() {
     var acceptor = open(o -> o.withMaxUnsent(30_000_000));

@@ -11,6 +11,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.stereotype.Stereotypes;
 import java.io.IOException;
@@ -130,6 +131,7 @@ class TcpAcceptorTest {
 
   // ---- bad handlers
 
+  @Promise("25.1")
   @Test
   void whateverAHandlerThrowsClosesItsConnectionAndFreesItsPermit() {
     var tries = new AtomicInteger();
@@ -247,6 +249,7 @@ class TcpAcceptorTest {
 
   // ---- bad clients
 
+  @Promise("25.4")
   @Test
   void clientsThatGoAreNoFailuresAndDoNotFloodTheLog() {
     try (var log = new Logged()) {

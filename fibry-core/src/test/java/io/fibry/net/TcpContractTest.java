@@ -13,6 +13,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import java.net.ConnectException;
 import java.net.InetAddress;
@@ -65,6 +66,7 @@ class TcpContractTest {
         () -> Thread.getAllStackTraces().keySet().stream().noneMatch(thread -> thread.getName().startsWith("server")));
   }
 
+  @Promise("25.1")
   @ParameterizedTest
   @MethodSource("strategies")
   void talksToEachClientOnAnActorOfItsOwn(String strategy) {
@@ -98,6 +100,7 @@ class TcpContractTest {
     assertInstanceOf(TcpConnection.class, letters.all.getFirst().message());
   }
 
+  @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void closeLetsConversationsFinish(String strategy) {
@@ -118,6 +121,7 @@ class TcpContractTest {
     assertInstanceOf(ExitReason.Finished.class, Patience.value(acceptor.onExit()));
   }
 
+  @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void closeCutsWhoDoesNotFinishWithinTheDrainLimit(String strategy) {
@@ -132,6 +136,7 @@ class TcpContractTest {
     nothingIsLeft();
   }
 
+  @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void askExitEndsTheInputOfThoseWhoRead(String strategy) {
@@ -151,6 +156,7 @@ class TcpContractTest {
     assertInstanceOf(ExitReason.Stopped.class, Patience.value(acceptor.onExit()));
   }
 
+  @Promise("25.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void killCutsAtOnce(String strategy) {
@@ -182,6 +188,7 @@ class TcpContractTest {
     nothingIsLeft();
   }
 
+  @Promise("25.2")
   @ParameterizedTest
   @MethodSource("strategies")
   void noMoreAreOpenThanItMay(String strategy) {

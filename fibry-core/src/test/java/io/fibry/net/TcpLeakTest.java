@@ -7,6 +7,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.LeakProbe;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.nio.file.Files;
@@ -53,6 +54,7 @@ class TcpLeakTest {
     return new WeakReference<>(acceptor);
   }
 
+  @Promise("25.6")
   @Test
   void neitherDescriptorsNorHeapAreLeftWhicheverWayItEnds() {
     Assumptions.assumeTrue(Files.exists(DESCRIPTORS), "only where the system shows its descriptors");

@@ -11,6 +11,7 @@ import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.SocketException;
@@ -98,6 +99,7 @@ class TcpLimitsTest {
     assertTrue(told.getMessage().contains(text), told.getMessage());
   }
 
+  @Promise("25.3")
   @Test
   void whoSendsNothingForTooLongIsCutOff() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o.withIdleLimit(Duration.ofSeconds(60)));
@@ -126,6 +128,7 @@ class TcpLimitsTest {
     }
   }
 
+  @Promise("25.3")
   @Test
   void whoSendsAByteNowAndThenIsCutOffByTheTotalLimit() throws Exception {
     var acceptor = open(TcpLimitsTest::readAll,
@@ -155,6 +158,7 @@ class TcpLimitsTest {
     }
   }
 
+  @Promise("25.3")
   @Test
   void whoNeverReadsIsCutOffByTheWriteLimit() {
     var acceptor = open(connection -> {
@@ -179,6 +183,7 @@ class TcpLimitsTest {
    * An end would look like a whole answer, and the system would keep what is unread for as long as
    * the client likes.
    */
+  @Promise("25.10")
   @Test
   void whoNeverReadsIsToldOfABreakAndNotOfAnEnd() {
     var acceptor = open(connection -> {
@@ -195,6 +200,7 @@ class TcpLimitsTest {
     }
   }
 
+  @Promise("25.3")
   @Test
   void theLimitsHoldAfterALookThatFailed() {
     var acceptor = open(TcpLimitsTest::readAll, o -> o);

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
@@ -31,6 +32,7 @@ class TcpStreamTest {
     served.close();
   }
 
+  @Promise("25.5")
   @Test
   void aLoopThatForgetsToLookForTheEndIsTold() {
     var ends = new AtomicInteger();

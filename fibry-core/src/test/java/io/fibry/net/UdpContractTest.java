@@ -14,6 +14,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import java.net.SocketException;
 import java.time.Duration;
@@ -53,6 +54,7 @@ class UdpContractTest {
     peer.close();
   }
 
+  @Promise("26.1")
   @ParameterizedTest
   @MethodSource("strategies")
   void handsOverWhatComesInItsOrder(String strategy) {
@@ -113,6 +115,7 @@ class UdpContractTest {
     assertEquals(new ExitReason.Finished(), server.onExit().resultNow());
   }
 
+  @Promise("26.4")
   @ParameterizedTest
   @MethodSource("strategies")
   void askExitEndsAnIdleServerAtOnceAndFreesItsPort(String strategy) {

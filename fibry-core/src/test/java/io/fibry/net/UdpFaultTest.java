@@ -10,6 +10,7 @@ import io.fibry.Gate;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -110,6 +111,7 @@ class UdpFaultTest {
   /**
    * W-15: the earlier library's server stayed blocked. A key is asked on the fiber that receives.
    */
+  @Promise("26.4")
   @Test
   void theFiberThatReceivesHasEndedWhenTheServerHas() {
     var fiber = new CompletableFuture<Thread>();

@@ -15,6 +15,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.pool.Pools;
 import io.fibry.time.ManualClock;
 import java.io.UncheckedIOException;
@@ -115,6 +116,7 @@ class UdpServerTest {
     assertEquals(new UdpPacket(peer.address(), new byte[0], false), seen.getFirst());
   }
 
+  @Promise("26.1")
   @Test
   void aPacketThatIsTooLongIsTruncatedAndSaysSo() {
     var server = server(o -> o.withMaxPacket(4));
@@ -128,6 +130,7 @@ class UdpServerTest {
     assertEquals(List.of(false, true, false), seen.stream().map(UdpPacket::truncated).toList());
   }
 
+  @Promise("26.2")
   @Test
   void whatIsTooMuchForItsActorIsDroppedAndCounted() {
     var gate = new Gate();
@@ -176,6 +179,7 @@ class UdpServerTest {
 
   // ---- rates
 
+  @Promise("26.2")
   @Test
   void takesNoMoreFromOneAddressThanItsRate() {
     var server = server(o -> o.withRate(2, Duration.ofSeconds(2)));
@@ -225,6 +229,7 @@ class UdpServerTest {
 
   // ---- what goes out
 
+  @Promise("26.3")
   @Test
   void noReplyIsLongerThanWhatItAnswers() throws Exception {
     var server = server(o -> o);

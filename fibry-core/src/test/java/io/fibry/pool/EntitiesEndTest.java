@@ -19,7 +19,7 @@ import io.fibry.Variants;
 import io.fibry.pool.Town.Balance;
 import io.fibry.pool.Town.Order;
 import io.fibry.pool.Town.Pay;
-import io.fibry.pool.Town.Promise;
+import io.fibry.pool.Town.ReplyLater;
 import io.fibry.pool.Town.Stand;
 import java.time.Duration;
 import java.util.List;
@@ -203,7 +203,7 @@ class EntitiesEndTest {
   @Test
   void killInterruptsAll() {
     occupied();
-    var promise = town.accounts.actor("bob").sendMessageReturn(new Promise(new CompletableFuture<>()));
+    var promise = town.accounts.actor("bob").sendMessageReturn(new ReplyLater(new CompletableFuture<>()));
 
     town.accounts.kill();
 

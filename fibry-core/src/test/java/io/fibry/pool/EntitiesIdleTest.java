@@ -9,11 +9,12 @@ import io.fibry.Clock;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.Town.Balance;
 import io.fibry.pool.Town.Order;
 import io.fibry.pool.Town.Pay;
-import io.fibry.pool.Town.Promise;
+import io.fibry.pool.Town.ReplyLater;
 import io.fibry.pool.Town.Stand;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -92,11 +93,13 @@ class EntitiesIdleTest {
     assertEquals(List.of("born ada"), town.events);
   }
 
+  @Promise("23.8")
   @Test
   void whoHasPromisedAnAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
     var answers =
-        List.of(town.ada().sendMessageReturn(new Promise(value)), town.ada().sendMessageReturn(new Promise(value)));
+        List.of(town.ada().sendMessageReturn(new ReplyLater(value)),
+            town.ada().sendMessageReturn(new ReplyLater(value)));
     town.ada().ask(new Balance()); // it has promised
 
     town.restTwice();
@@ -169,7 +172,7 @@ class EntitiesIdleTest {
   void manyAnswersGivenLongAgoKeepNobodyAlive() {
     var value = new CompletableFuture<Integer>();
     var answers = new ArrayList<CompletableFuture<Integer>>();
-    for (int i = 0; i < 1_000; i++) answers.add(town.ada().sendMessageReturn(new Promise(value)));
+    for (int i = 0; i < 1_000; i++) answers.add(town.ada().sendMessageReturn(new ReplyLater(value)));
     value.complete(7);
     answers.forEach(Patience::value);
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.Gate;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -160,6 +161,7 @@ class EntitiesTest {
     assertEquals(List.of(), town.events);
   }
 
+  @Promise("23.5")
   @Test
   void manyThreadsMakeOneActorOfAKey() throws Exception {
     var births = new AtomicInteger();

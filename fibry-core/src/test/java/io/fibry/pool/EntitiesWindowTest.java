@@ -12,6 +12,7 @@ import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.pool.Town.Balance;
 import io.fibry.pool.Town.Order;
@@ -64,6 +65,7 @@ class EntitiesWindowTest {
     return result;
   }
 
+  @Promise("23.6")
   @Test
   void whoSendsWaitsAndTheSuccessorHasWhatWasSaved() {
     var sent = waiting(() -> town.ada().sendMessage(new Pay(1)));
@@ -88,6 +90,7 @@ class EntitiesWindowTest {
     assertEquals(List.of(5, 5, 5), List.of(Patience.value(asked), Patience.value(limited), Patience.value(future)));
   }
 
+  @Promise("23.8")
   @Test
   void theLimitOfAnAskHoldsForTheWaitAndSaysWhatItWaitsFor() {
     var failure = assertThrows(AskTimeoutException.class, () -> town.ada().ask(new Balance(), Duration.ofSeconds(1)));

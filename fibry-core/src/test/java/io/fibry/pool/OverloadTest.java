@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
+import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Surge.Call;
@@ -126,6 +127,7 @@ class OverloadTest {
       assertTrue(count(side, low, End.GOOD) >= MOST * side.sent(low).size());
   }
 
+  @Promise("24.5")
   @Test
   void atThreeTimesItsCapacityAPoolThatRefusesStillDoesAllItCan() {
     for (var side : guarded()) assertTrue(side.goodput(high) >= 0.9 * side.capacity(high),
@@ -156,6 +158,7 @@ class OverloadTest {
     for (var side : guarded()) assertEquals(0, side.wasted.sum());
   }
 
+  @Promise("24.5")
   @Test
   void whenTheLoadFallsAllIsWellWithinASecond() {
     for (var side : guarded()) assertTrue(count(side, after, End.GOOD) >= MOST * side.sent(after).size(),

@@ -21,6 +21,7 @@ import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.MailboxFullException;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -62,6 +63,7 @@ class PoolAsActorTest {
 
   // ---- the mailbox
 
+  @Promise("20.9")
   @Test
   void itsMailboxIsThatOfTheBuilder() {
     var pool = Pools.fixed(how.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1).newActorWithReturn((Object message) -> {
@@ -77,6 +79,7 @@ class PoolAsActorTest {
     assertThrows(MailboxFullException.class, () -> pool.ask(4));
   }
 
+  @Promise("20.9")
   @Test
   void itIsBoundedAndHoldsItsSendersBackUnlessTold() {
     assertEquals("bounded(1024, BLOCK)", Pools.fixed(how, 2).mailbox().toString());
@@ -117,6 +120,7 @@ class PoolAsActorTest {
     assertEquals(List.of("a1", "a2"), letters.messages(Reason.DROPPED));
   }
 
+  @Promise("3.5")
   @Test
   void dropOldestDropsNoTasksOfAPoolByKey() {
     var pool = Pools.byKey(how.mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST)), 1, Object::getClass)

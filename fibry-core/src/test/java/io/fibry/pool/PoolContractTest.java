@@ -19,6 +19,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import java.util.ArrayList;
@@ -97,6 +98,7 @@ class PoolContractTest {
     });
   }
 
+  @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
   void askAnswers(Variant variant) {
@@ -107,6 +109,7 @@ class PoolContractTest {
     assertEquals(IntStream.range(0, 20).mapToObj(n -> (Object) n).toList(), answers);
   }
 
+  @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
   void everyMessageIsHandledOnceAndTheAccountsAddUp(Variant variant) throws Exception {
@@ -132,6 +135,7 @@ class PoolContractTest {
     assertEquals(100, letters.messages(Reason.FAILED).size());
   }
 
+  @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
   void aFailureIsTheAskersAndTheNextMessageIsHandled(Variant variant) {
@@ -142,6 +146,7 @@ class PoolContractTest {
     assertEquals(2, pool.ask(2));
   }
 
+  @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
   void tasksRunInIt(Variant variant) {
@@ -153,6 +158,7 @@ class PoolContractTest {
     assertEquals("ran", Patience.value(ran));
   }
 
+  @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
   void aPillLetsAllThatWaitsBeHandled(Variant variant) {
@@ -178,6 +184,7 @@ class PoolContractTest {
     assertThrows(RejectedExecutionException.class, () -> pool.execute(() -> {}));
   }
 
+  @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
   void askExitEndsAfterWhatItIsAt(Variant variant) {
@@ -195,6 +202,7 @@ class PoolContractTest {
     assertInstanceOf(ExitReason.Stopped.class, pool.onExit().join());
   }
 
+  @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
   void killInterruptsWhatItIsAt(Variant variant) {
@@ -213,6 +221,7 @@ class PoolContractTest {
     asked.forEach(request -> assertInstanceOf(InterruptedException.class, Patience.failure(request)));
   }
 
+  @Promise("20.2")
   @ParameterizedTest
   @MethodSource("variants")
   void statesLeaveBeforeWhatTheyMayNeedIsClosed(Variant variant) {
@@ -228,6 +237,7 @@ class PoolContractTest {
     assertEquals(Set.of("state"), Set.copyOf(order.subList(0, order.size() - 1)));
   }
 
+  @Promise("20.2")
   @ParameterizedTest
   @MethodSource("variants")
   void eachStateIsUsedByOneThreadAtATime(Variant variant) {
@@ -251,6 +261,7 @@ class PoolContractTest {
     assertEquals(List.of(), letters.all);
   }
 
+  @Promise("20.1")
   @ParameterizedTest
   @MethodSource("variants")
   void selfIsThePool(Variant variant) {
@@ -263,6 +274,7 @@ class PoolContractTest {
     assertEquals(Set.of(pool), selves);
   }
 
+  @Promise("20.8")
   @ParameterizedTest
   @MethodSource("variants")
   void aCancelledRequestIsNotHandled(Variant variant) {

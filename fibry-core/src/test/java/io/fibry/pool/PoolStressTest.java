@@ -3,6 +3,7 @@ package io.fibry.pool;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Hush;
+import io.fibry.Promise;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStressTest {
+  @Promise("20.8")
   @Test
   void everyMessageHasOneOutcomeAndNoPoolDoesMoreAtOnceThanItMay() throws InterruptedException {
     long seed = Long.getLong("fibry.seed", System.nanoTime());

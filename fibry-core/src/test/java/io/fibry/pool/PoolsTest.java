@@ -18,6 +18,7 @@ import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -58,6 +59,7 @@ class PoolsTest {
 
   // ---- fixed
 
+  @Promise("20.3")
   @Test
   void aFixedPoolHandlesSoManyAtOnceAndNoMore() {
     var pool = Pools.fixed(how, 3).newActor((Object message) -> pass(message));
@@ -70,6 +72,7 @@ class PoolsTest {
     assertEquals(1, fourth.entered.getCount());
   }
 
+  @Promise("20.3")
   @Test
   void aWorkerThatBlocksHoldsNobodyUp() {
     var pool = Pools.fixed(how, 2).newActorWithReturn((Object message) -> {
@@ -83,6 +86,7 @@ class PoolsTest {
     assertEquals(100, answers.size());
   }
 
+  @Promise("20.3")
   @Test
   void onlyTheWorkerThatFailedGetsAFreshState() {
     var made = new AtomicInteger();
@@ -103,6 +107,7 @@ class PoolsTest {
     assertEquals(3, made.get());
   }
 
+  @Promise("20.3")
   @Test
   void aWorkerThatItsPolicyStopsIsReplaced() {
     var stopped = new AtomicInteger();
@@ -120,6 +125,7 @@ class PoolsTest {
     assertEquals(11, stopped.get());
   }
 
+  @Promise("20.3")
   @Test
   void aBackOffRestsOneWorkerAndTheOthersGoOn() {
     var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
@@ -150,6 +156,7 @@ class PoolsTest {
 
   // ---- per message
 
+  @Promise("20.7")
   @Test
   void perMessageNobodyWaitsAndEachHasAStateOfItsOwn() {
     var made = new AtomicInteger();
@@ -172,6 +179,7 @@ class PoolsTest {
 
   // ---- scaling
 
+  @Promise("20.4")
   @Test
   void aScalingPoolGrowsAtOnceAndShrinksAfterACalm() {
     var left = new CopyOnWriteArrayList<Integer>();
@@ -197,6 +205,7 @@ class PoolsTest {
     assertEquals(Set.of(1, 2, 3, 4), Set.copyOf(left));
   }
 
+  @Promise("20.4")
   @Test
   void aScalingPoolThatWasCalmGrowsAgain() {
     var pool = Pools.scaling(still.anonymous(), 0, 2).initialState(() -> "state")
@@ -212,6 +221,7 @@ class PoolsTest {
     occupy(pool, 2);
   }
 
+  @Promise("20.4")
   @Test
   void aPromisedAnswerOutlivesTheWorkerThatPromised() {
     record Question() implements io.fibry.Request<Question, String> {}
@@ -230,6 +240,7 @@ class PoolsTest {
 
   // ---- weighted
 
+  @Promise("20.5")
   @Test
   void aMessageHoldsItsPermitsAndThoseBehindAHeavyOneWait() {
     var order = new CopyOnWriteArrayList<Object>();
@@ -252,6 +263,7 @@ class PoolsTest {
     assertEquals(List.of(6, 10, 1), order);
   }
 
+  @Promise("20.5")
   @Test
   void whenAHeavyOneIsDoneAllThatFitBegin() {
     var heavy = new Gate();
@@ -288,6 +300,7 @@ class PoolsTest {
     assertEquals("light", Patience.value(light));
   }
 
+  @Promise("20.5")
   @Test
   void whatCouldNeverBeBegunIsRefusedAtOnce() {
     var pool = Pools.weighted(scope.named("images"), 10, (Integer weight) -> weight).newActor(weight -> {});
@@ -321,6 +334,7 @@ class PoolsTest {
 
   // ---- by key
 
+  @Promise("20.6")
   @Test
   void aKeyThatIsHeldUpHoldsUpNoOther() {
     var order = new CopyOnWriteArrayList<Object>();

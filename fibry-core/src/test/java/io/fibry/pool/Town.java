@@ -30,7 +30,7 @@ final class Town implements AutoCloseable {
   sealed interface Order {}
   record Pay(int amount) implements Order {}
   record Balance() implements Order, Request<Balance, Integer> {}
-  record Promise(CompletableFuture<Integer> value) implements Order, Request<Promise, Integer> {}
+  record ReplyLater(CompletableFuture<Integer> value) implements Order, Request<ReplyLater, Integer> {}
   record Stand(Gate gate) implements Order {}
   record Leave() implements Order {}
   record Fail() implements Order {}
@@ -113,7 +113,7 @@ final class Town implements AutoCloseable {
           asked.incrementAndGet();
           context.reply(request, balance);
         }
-        case Promise request -> context.replyWhen(request, request.value());
+        case ReplyLater request -> context.replyWhen(request, request.value());
         case Stand stand -> stand.gate().pass();
         case Leave leave -> context.self().askExit();
         case Fail fail -> throw new IllegalStateException("planned");

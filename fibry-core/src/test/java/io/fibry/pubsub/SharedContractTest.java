@@ -11,6 +11,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.pubsub.SharedMap.Change;
 import java.util.List;
@@ -52,6 +53,7 @@ class SharedContractTest {
 
   // ---- a value
 
+  @Promise("21.5")
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerIsToldThePresentValueThenEachChange(String strategy) {
@@ -66,6 +68,7 @@ class SharedContractTest {
     sees(0, 1, 2);
   }
 
+  @Promise("21.5")
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerIsToldTheLatestOnly(String strategy) {
@@ -171,6 +174,7 @@ class SharedContractTest {
     sees(Optional.empty(), Optional.of(2), Optional.empty());
   }
 
+  @Promise("21.7")
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerOfAMapIsToldTheLatestOfEachKey(String strategy) {

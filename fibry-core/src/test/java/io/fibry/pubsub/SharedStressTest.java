@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.pubsub.SharedMap.Change;
@@ -69,6 +70,7 @@ class SharedStressTest {
     for (int spins = random.nextInt(200); spins > 0; spins--) Thread.onSpinWait();
   }
 
+  @Promise("21.5")
   @Test
   void aValueIsToldInOrderAndTheLastAlways() {
     play("values", (random, strategy) -> {
@@ -96,6 +98,7 @@ class SharedStressTest {
   }
 
   /** The change comes just as the follower, through with the one before, comes to rest. */
+  @Promise("21.5")
   @Test
   void noChangeIsLostAsTheFollowerComesToRest() {
     play("rests", (random, strategy) -> {
@@ -114,6 +117,7 @@ class SharedStressTest {
     });
   }
 
+  @Promise("21.7")
   @Test
   void aMapIsToldInTheOrderOfEachKeyAndTheLastAlways() {
     play("maps", (random, strategy) -> {

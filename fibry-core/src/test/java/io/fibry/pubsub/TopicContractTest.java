@@ -15,6 +15,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -55,6 +56,7 @@ class TopicContractTest {
 
   // ---- telling
 
+  @Promise("21.1")
   @ParameterizedTest
   @MethodSource("strategies")
   void eachSubscriberGetsWhatOnePublisherPublishedInItsOrder(String strategy) {
@@ -75,6 +77,7 @@ class TopicContractTest {
     assertEquals(List.of(all, all, all, all), boxes);
   }
 
+  @Promise("21.2")
   @ParameterizedTest
   @MethodSource("strategies")
   void aFailingSubscriberHarmsNeitherThePublisherNorTheOthers(String strategy) {
@@ -92,6 +95,7 @@ class TopicContractTest {
     assertEquals(List.of(1, 2), letters.messages(Reason.FAILED));
   }
 
+  @Promise("21.2")
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowSubscriberHoldsNobodyBackUnlessItsMailboxSaysSo(String strategy) {
@@ -116,6 +120,7 @@ class TopicContractTest {
 
   // ---- leaving
 
+  @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
   void whoseSubscriptionIsClosedIsToldNothingMore(String strategy) {
@@ -170,6 +175,7 @@ class TopicContractTest {
     assertEquals(List.of(1), seen);
   }
 
+  @Promise("21.3")
   @ParameterizedTest
   @MethodSource("strategies")
   void oneThatEndedIsForgotten(String strategy) {
@@ -209,6 +215,7 @@ class TopicContractTest {
 
   // ---- ending
 
+  @Promise("21.4")
   @ParameterizedTest
   @MethodSource("strategies")
   void closeHandlesWhatWasPublishedAndEndsItsActorsButNotThoseOfOthers(String strategy) {
@@ -227,6 +234,7 @@ class TopicContractTest {
     Patience.eventually(() -> !scope.dump().contains("topic")); // its thread leaves a little later
   }
 
+  @Promise("21.4")
   @ParameterizedTest
   @MethodSource("strategies")
   void whatIsPublishedAfterTheEndIsADeadLetter(String strategy) {
@@ -280,6 +288,7 @@ class TopicContractTest {
     assertEquals(new ExitReason.Killed(), topic.onExit().resultNow());
   }
 
+  @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void closeFromASubscribersHandlerDoesNotWait(String strategy) {
@@ -296,6 +305,7 @@ class TopicContractTest {
     assertEquals(new ExitReason.Finished(), topic.onExit().resultNow());
   }
 
+  @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void waitingForItInASubscribersHandlerIsARing(String strategy) {
@@ -308,6 +318,7 @@ class TopicContractTest {
     assertInstanceOf(AskCycleException.class, seen.getFirst());
   }
 
+  @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void itEndsWithItsScopeAfterWhatWasPublished(String strategy) {
@@ -325,6 +336,7 @@ class TopicContractTest {
     assertEquals(List.of("late"), letters.messages(Reason.UNDELIVERED));
   }
 
+  @Promise("21.6")
   @ParameterizedTest
   @MethodSource("strategies")
   void whatItClosesIsClosedAfterTheLastSubscriberEnded(String strategy) {

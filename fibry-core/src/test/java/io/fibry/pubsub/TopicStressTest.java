@@ -7,6 +7,7 @@ import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -65,6 +66,7 @@ class TopicStressTest {
   private final List<Box> boxes = new ArrayList<>();
   private Topic<Numbered> topic;
 
+  @Promise("21.1")
   @Test
   void whatIsPublishedWhileAPlaceIsOpenArrivesOnceAndInOrder() {
     System.out.println("topics: -Dfibry.seed=" + seed);

@@ -14,6 +14,7 @@ import io.fibry.Gate;
 import io.fibry.Handler;
 import io.fibry.Letters;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -100,6 +101,7 @@ class TopicTest {
     assertEquals(List.of(), letters.all);
   }
 
+  @Promise("21.2")
   @Test
   void blockHoldsThePublisherBack() {
     var gate = new Gate();

@@ -18,6 +18,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
@@ -132,6 +133,7 @@ class ScheduleTest {
   }
 
   /** The earlier library sent them all at once. */
+  @Promise("22.14")
   @Test
   void aRunThatLastsLongerThanThePeriodMakesOneLateRunAndNoBurst() {
     recipes.scheduleAtFixedRate(Duration.ZERO, SECOND, () -> {
@@ -211,6 +213,7 @@ class ScheduleTest {
   // ---- failing
 
   /** The earlier library ended at the first exception, or threw it at the sender. */
+  @Promise("22.14")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aRunThatFailsIsForThePolicyAndTheNextComesAllTheSame(boolean rate) {

@@ -13,6 +13,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import java.io.ByteArrayOutputStream;
@@ -68,6 +69,7 @@ class StereotypesTest {
     }
   }
 
+  @Promise("13.2")
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void anActorAsksAnotherManyTimes(boolean threads) {

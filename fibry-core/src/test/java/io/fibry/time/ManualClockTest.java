@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,6 +66,7 @@ class ManualClockTest {
     assertEquals(List.of("tick@1", "tick@3", "tick@5"), log);
   }
 
+  @Promise("12.2")
   @Test
   void aLateRunKeepsTheRhythmAndMakesNoBurst() {
     clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Promise;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +22,7 @@ class SchedulerTest {
 
   private final Scheduler clock = Scheduler.system();
 
+  @Promise("13.1")
   @Test
   void itIsOneWithOneDaemonThread() throws Exception {
     var first = new CompletableFuture<Thread>();

@@ -1,0 +1,16 @@
+package io.fibry;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/**
+ * The promises of {@code docs/semantics.md} that a test shows: {@code "4.12"} is line 12 of section
+ * 4.
+ */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.METHOD)
+public @interface Promise {
+  String[] value();
+}
