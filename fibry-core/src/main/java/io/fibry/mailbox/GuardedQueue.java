@@ -86,14 +86,14 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    */
   public GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> letters) {
     this.kind = kind;
-    this.pace = kind.target == 0 ? null : new Pace(clock, kind.target);
-    this.choosing = kind.selective ? new Choosing<>(this) : null;
+    this.pace = kind.target().isZero() ? null : new Pace(clock, kind.target().toNanos());
+    this.choosing = kind.isSelective() ? new Choosing<>(this) : null;
     boolean asTheyCome =
-        kind.order == null && choosing == null && pace == null && kind.overflow != Overflow.DROP_OLDEST;
-    this.inbox = asTheyCome && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity) : null;
+        !kind.ordered() && choosing == null && pace == null && kind.overflow() != Overflow.DROP_OLDEST;
+    this.inbox = asTheyCome && !(this instanceof SharedQueue) ? new Inbox<>(kind.capacity()) : null;
     this.letters = inbox == null ? null : letters;
     this.room = inbox == null ? new Room(kind) : null;
-    this.order = new Order<>(kind.order);
+    this.order = new Order<>(kind);
   }
 
   /**
@@ -102,7 +102,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * @param mailbox how messages wait
    */
   public static boolean needed(Mailbox<?> mailbox) {
-    return mailbox.capacity < Integer.MAX_VALUE || mailbox.order != null || mailbox.selective;
+    return mailbox.capacity() < Integer.MAX_VALUE || mailbox.ordered() || mailbox.isSelective();
   }
 
   /** {@return the mailbox it was made of} */
@@ -112,7 +112,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
 
   /** {@return how many may wait; {@link Integer#MAX_VALUE} where there is no limit} */
   public int capacity() {
-    return kind.capacity;
+    return kind.capacity();
   }
 
   /** {@return whether messages come as letters} */
@@ -131,7 +131,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    * runs let go just now. Null: it is not in, and must be offered
    */
   public Answer enter(Place<E> place, boolean mayWait) {
-    return running.get() ? tryEnter(place, mayWait && kind.overflow == Overflow.BLOCK) : null;
+    return running.get() ? tryEnter(place, mayWait && kind.overflow() == Overflow.BLOCK) : null;
   }
 
   /**
@@ -150,10 +150,11 @@ public sealed class GuardedQueue<E> permits SharedQueue {
       boolean fits = line.isEmpty() && letIn(place)
           && (pace == null || pace.isInTime((Ranked<E>) place, (Ranked<E>) order.chain.head, ahead(), now));
       if (!fits
-          && !(kind.overflow == Overflow.DROP_OLDEST ? !place.isTask() : kind.overflow == Overflow.BLOCK && mayWait))
+          && !(kind.overflow() == Overflow.DROP_OLDEST ? !place.isTask()
+              : kind.overflow() == Overflow.BLOCK && mayWait))
         return Answer.FULL;
       expect(place);
-      if (!fits && kind.overflow == Overflow.BLOCK) {
+      if (!fits && kind.overflow() == Overflow.BLOCK) {
         line.add(place);
         return Answer.LINE;
       }

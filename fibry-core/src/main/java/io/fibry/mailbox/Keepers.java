@@ -34,7 +34,7 @@ public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {
     if (!fronts.isEmpty() && !share.inLine() && share.lane == null) return new Keepers<>(fronts);
     // all that can be begun waits in lanes
     if (!(queue.first() instanceof Share)) return new Keepers<>(fronts, Integer.MAX_VALUE, fronts.size() - 1);
-    return new Keepers<>(null, queue.sharing().permits - heaviest(queue, share), queue.sharing().most - 1);
+    return new Keepers<>(null, queue.sharing().permits() - heaviest(queue, share), queue.sharing().most() - 1);
   }
 
   /**
@@ -42,7 +42,7 @@ public record Keepers<E>(List<Seat<E>> seats, int permits, int workers) {
    * next: should another one hold him up after that, he is woken, and looks again.
    */
   private static <E> int heaviest(SharedQueue<E> queue, Share<E> last) {
-    if (queue.sharing().weight == null) return 1;
+    if (queue.sharing().weight().isEmpty()) return 1;
     int heaviest = 0;
     for (var place : queue.order.places(Integer.MAX_VALUE)) {
       if (place instanceof Share<E> share) heaviest = Math.max(heaviest, share.weight);

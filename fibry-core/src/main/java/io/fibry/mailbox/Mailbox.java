@@ -3,6 +3,7 @@ package io.fibry.mailbox;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * How messages wait for an actor: how many, in which order, and what happens to one too many.
@@ -18,17 +19,19 @@ import java.util.Objects;
  * @param <M> what can wait in it
  */
 public final class Mailbox<M> {
-  private static final Mailbox<Object> UNBOUNDED = new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0, null, false);
+  private static final Mailbox<Object> UNBOUNDED =
+      new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0, Optional.empty(), false);
 
   private static final Duration AGE = Duration.ofNanos(Long.MAX_VALUE);
 
-  final int capacity; // Integer.MAX_VALUE: no limit
-  final Overflow overflow;
-  final long target; // nanoseconds that a message may have to wait; 0: it does not matter
-  final Comparator<Object> order; // null: as they came
-  final boolean selective;
+  private final int capacity; // Integer.MAX_VALUE: no limit
+  private final Overflow overflow;
+  private final long target; // nanoseconds that a message may have to wait; 0: it does not matter
+  private final Optional<Comparator<? super M>> order;
+  private final boolean selective;
 
-  private Mailbox(int capacity, Overflow overflow, long target, Comparator<Object> order, boolean selective) {
+  private Mailbox(int capacity, Overflow overflow, long target, Optional<Comparator<? super M>> order,
+      boolean selective) {
     this.capacity = capacity;
     this.overflow = overflow;
     this.target = target;
@@ -55,7 +58,7 @@ public final class Mailbox<M> {
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     if (capacity < 1) throw new IllegalArgumentException(
         "a mailbox of capacity " + capacity + " could take no message; give at least 1");
-    return new Mailbox<>(capacity, Objects.requireNonNull(overflow, "overflow"), 0, null, false);
+    return new Mailbox<>(capacity, Objects.requireNonNull(overflow, "overflow"), 0, Optional.empty(), false);
   }
 
   /**
@@ -88,10 +91,9 @@ public final class Mailbox<M> {
    * @param order of messages; it must be quick and must not change its mind
    * @return a mailbox
    */
-  @SuppressWarnings("unchecked") // only messages that passed as M reach the comparator
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
     return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,
-        (Comparator<Object>) Objects.requireNonNull(order, "order"), false);
+        Optional.of(Objects.requireNonNull(order, "order")), false);
   }
 
   /**
@@ -137,6 +139,33 @@ public final class Mailbox<M> {
   }
 
   /**
+   * How many messages may wait.
+   *
+   * @return {@link Integer#MAX_VALUE} where there is no limit
+   */
+  public int capacity() {
+    return capacity;
+  }
+
+  /**
+   * What happens to one message too many.
+   *
+   * @return {@link Overflow#REJECT} where there is no limit
+   */
+  public Overflow overflow() {
+    return overflow;
+  }
+
+  /**
+   * The order in which messages are handled, the smallest first.
+   *
+   * @return empty: the order in which they came
+   */
+  public Optional<Comparator<? super M>> order() {
+    return order;
+  }
+
+  /**
    * How long a message may have to wait.
    *
    * @return zero: it does not matter
@@ -151,7 +180,7 @@ public final class Mailbox<M> {
    * @return true for a priority mailbox
    */
   public boolean ordered() {
-    return order != null;
+    return order.isPresent();
   }
 
   /**
@@ -174,7 +203,7 @@ public final class Mailbox<M> {
 
   @Override
   public String toString() {
-    return (order != null ? "priority"
+    return (order.isPresent() ? "priority"
         : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")")
         + (target == 0 ? "" : " within " + target()) + (selective ? ", selective" : "");
   }

@@ -15,8 +15,9 @@ final class Order<E> {
   private long epoch;
   private long numbers;
 
-  /** Of these ranks; null: none. */
-  Order(Comparator<Object> ranks) {
+  @SuppressWarnings("unchecked") // only messages that the mailbox can hold reach the comparator
+  Order(Mailbox<?> kind) {
+    var ranks = (Comparator<Object>) kind.order().orElse(null);
     this.ranked = ranks == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, ranks));
   }
 

@@ -22,8 +22,8 @@ final class Room {
    * it was dropped.
    */
   boolean isEnoughFor(Place<?> block) {
-    int others = kind.overflow != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
-    return others + block.size() <= kind.capacity;
+    int others = kind.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
+    return others + block.size() <= kind.capacity();
   }
 
   void add(Place<?> place) {

@@ -16,12 +16,15 @@ final class Share<E> extends Ranked<E> {
   }
 
   /** Asks the user's code what it weighs, and what its key is. */
+  @SuppressWarnings("unchecked") // only messages that the pool can take are weighed and have a key
   static <E> Share<E> of(E item, Object message, Sharing<?> sharing, Object whose) {
-    int weight = sharing.weight == null ? 1 : sharing.weight.applyAsInt(message);
-    if (weight < 1 || weight > sharing.permits) throw new IllegalArgumentException("a message for " + whose + " weighs "
-        + weight + "; it must weigh at least 1 and at most " + sharing.permits + ", all that the pool has");
-    Object key = sharing.key == null ? null : sharing.key.apply(message);
-    if (key == null && sharing.key != null)
+    var ways = (Sharing<Object>) sharing;
+    int weight = ways.weight().isEmpty() ? 1 : ways.weight().get().applyAsInt(message);
+    if (weight < 1 || weight > sharing.permits())
+      throw new IllegalArgumentException("a message for " + whose + " weighs "
+          + weight + "; it must weigh at least 1 and at most " + sharing.permits() + ", all that the pool has");
+    Object key = ways.key().isEmpty() ? null : ways.key().get().apply(message);
+    if (key == null && sharing.byKey())
       throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
     return new Share<>(item, message, weight, key);
   }

@@ -52,8 +52,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   public SharedQueue(Mailbox<?> kind, Sharing<?> sharing, LongSupplier clock) {
     super(kind, clock, null);
     this.sharing = sharing;
-    this.free = sharing.permits;
-    this.lanes = sharing.key == null ? null : new Lanes<>();
+    this.free = sharing.permits();
+    this.lanes = sharing.byKey() ? new Lanes<>() : null;
   }
 
   /** {@return who takes from it} */
@@ -202,7 +202,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @return whom to end
    */
   public synchronized List<Seat<E>> retire(long now, long calm) {
-    var gone = resting.retire(seats - retiring - sharing.least, now, calm);
+    var gone = resting.retire(seats - retiring - sharing.least(), now, calm);
     retiring += gone.size();
     return gone;
   }
@@ -220,7 +220,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
       seat.since = now;
       seat.stamped = true;
     }
-    return seats - retiring > sharing.least ? resting.untilCalm(now, calm) : 0;
+    return seats - retiring > sharing.least() ? resting.untilCalm(now, calm) : 0;
   }
 
   // ---- the end
@@ -277,7 +277,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean canBegin() {
-    return !over && (!resting.isEmpty() || seats < sharing.most) && firstFits();
+    return !over && (!resting.isEmpty() || seats < sharing.most()) && firstFits();
   }
 
   private boolean firstFits() {

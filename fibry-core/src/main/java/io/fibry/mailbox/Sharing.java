@@ -1,6 +1,7 @@
 package io.fibry.mailbox;
 
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
@@ -11,15 +12,15 @@ import java.util.function.ToIntFunction;
  * @param <M> the messages
  */
 public final class Sharing<M> {
-  final int least;
-  final int most;
-  final int permits;
-  final ToIntFunction<Object> weight; // null: each weighs 1
-  final Function<Object, ?> key; // null: no message waits for another
-  final boolean once;
+  private final int least;
+  private final int most;
+  private final int permits;
+  private final Optional<ToIntFunction<? super M>> weight;
+  private final Optional<Function<? super M, ?>> key;
+  private final boolean once;
 
-  private Sharing(int least, int most, int permits, ToIntFunction<Object> weight, Function<Object, ?> key,
-      boolean once) {
+  private Sharing(int least, int most, int permits, Optional<ToIntFunction<? super M>> weight,
+      Optional<Function<? super M, ?>> key, boolean once) {
     this.least = least;
     this.most = most;
     this.permits = permits;
@@ -40,7 +41,7 @@ public final class Sharing<M> {
     if (least < 0) throw new IllegalArgumentException("a pool cannot keep " + least + " workers; give 0 or more");
     if (most < Math.max(1, least)) throw new IllegalArgumentException("a pool of at least " + least
         + " workers cannot have " + most + " at most; give " + Math.max(1, least) + " or more");
-    return new Sharing<>(least, most, most, null, null, false);
+    return new Sharing<>(least, most, most, Optional.empty(), Optional.empty(), false);
   }
 
   /**
@@ -49,7 +50,7 @@ public final class Sharing<M> {
    * @return a way to share
    */
   public static Sharing<Object> perMessage() {
-    return new Sharing<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, null, null, true);
+    return new Sharing<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
@@ -61,12 +62,11 @@ public final class Sharing<M> {
    * thread
    * @return a way to share
    */
-  @SuppressWarnings("unchecked") // only messages that passed as M are weighed
   public static <M> Sharing<M> weighted(int permits, ToIntFunction<? super M> weight) {
     if (permits < 1)
       throw new IllegalArgumentException("a pool of " + permits + " permits could handle no message; give at least 1");
-    return new Sharing<>(0, permits, permits, (ToIntFunction<Object>) Objects.requireNonNull(weight, "weight"), null,
-        false);
+    return new Sharing<>(0, permits, permits, Optional.of(Objects.requireNonNull(weight, "weight")),
+        Optional.empty(), false);
   }
 
   /**
@@ -78,12 +78,11 @@ public final class Sharing<M> {
    * sender's thread, compared by {@code equals}
    * @return a way to share
    */
-  @SuppressWarnings("unchecked") // as in weighted
   public static <M> Sharing<M> byKey(int workers, Function<? super M, ?> key) {
     if (workers < 1)
       throw new IllegalArgumentException("a pool of " + workers + " workers could handle no message; give at least 1");
-    return new Sharing<>(workers, workers, workers, null, (Function<Object, ?>) Objects.requireNonNull(key, "key"),
-        false);
+    return new Sharing<>(workers, workers, workers, Optional.empty(),
+        Optional.of(Objects.requireNonNull(key, "key")), false);
   }
 
   /** {@return how many workers there are before there is work} */
@@ -96,14 +95,29 @@ public final class Sharing<M> {
     return most;
   }
 
+  /** {@return how many permits the workers share} */
+  public int permits() {
+    return permits;
+  }
+
+  /** {@return how many permits a message needs; empty: each needs one} */
+  public Optional<ToIntFunction<? super M>> weight() {
+    return weight;
+  }
+
+  /** {@return what messages have in common that are handled in order; empty: nothing} */
+  public Optional<Function<? super M, ?>> key() {
+    return key;
+  }
+
   /** {@return whether it needs to look at messages} */
   public boolean looks() {
-    return weight != null || key != null;
+    return weight.isPresent() || key.isPresent();
   }
 
   /** {@return whether messages of one key are kept in order} */
   public boolean byKey() {
-    return key != null;
+    return key.isPresent();
   }
 
   /** {@return whether each message gets a fresh state} */
@@ -113,8 +127,8 @@ public final class Sharing<M> {
 
   @Override
   public String toString() {
-    if (key != null) return "pool of " + most + " by key";
-    if (weight != null) return "pool of " + permits + " permits";
+    if (key.isPresent()) return "pool of " + most + " by key";
+    if (weight.isPresent()) return "pool of " + permits + " permits";
     if (once) return "worker per message";
     return "pool of " + (least == most ? "" : least + " to ") + most;
   }
