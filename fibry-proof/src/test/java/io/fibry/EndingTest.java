@@ -1,6 +1,7 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -24,6 +25,22 @@ class EndingTest {
   @Test
   void boundedActorEndsOnceAndAccountsForAll() {
     Schedules.modelCheck(Bounded.class, 3, 1, 4, 80);
+  }
+
+  @Test
+  void sendersOfABoundedActorAreAllAccountedForWhenItEnds() {
+    Schedules.modelCheck(20, () -> {
+      var witness = new Witness(Runnable::run, Mailbox.bounded(1, Overflow.BLOCK));
+
+      var first = Schedules.start(() -> witness.send(0));
+      var second = Schedules.start(() -> witness.send(1));
+      var third = Schedules.start(() -> witness.send(2));
+      witness.cell.askExit();
+      Schedules.join(first, second, third);
+
+      assertTrue(witness.cell.onExit().isDone());
+      witness.check();
+    });
   }
 
   @Test

@@ -15,7 +15,7 @@ import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
  * which nobody can go on any more is a failure. It knows platform threads only, and a memory in
  * which every write is seen at once: what else can go wrong is for jcstress to find.
  */
-final class Schedules {
+public final class Schedules {
   // percent; the choices are the same at each run, so most of them need not be made at each build
   private static final int SHARE = Boolean.getBoolean("fibry.soak") ? 2_000 : Integer.getInteger("share", 30);
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
@@ -34,7 +34,7 @@ final class Schedules {
    * Scenarios of three threads, made of the operations of a class, which has a method to check that
    * all is well once they are through. What they answer does not matter.
    */
-  static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
+  public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
         .invocationsPerIteration(share(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0).actorsAfter(0)
         .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false).addGuarantee(NO_RACE).addGuarantee(VERDICT)
@@ -42,7 +42,7 @@ final class Schedules {
   }
 
   /** The same on real threads, which no one holds up. */
-  static void stress(Class<?> operations, int scenarios, int runs) {
+  public static void stress(Class<?> operations, int scenarios, int runs) {
     new StressOptions().iterations(scenarios).invocationsPerIteration(share(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }
@@ -51,7 +51,7 @@ final class Schedules {
    * One piece of code that starts threads of its own. The public way to it fixes the recursion
    * bound, too low for the guarded queue.
    */
-  static void modelCheck(int schedules, Runnable code) {
+  public static void modelCheck(int schedules, Runnable code) {
     Lincheck.runConcurrentTestInternal$lincheck(share(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),
         code);
   }
@@ -60,13 +60,13 @@ final class Schedules {
     return number * SHARE / 100;
   }
 
-  static Thread start(Runnable code) {
+  public static Thread start(Runnable code) {
     var thread = new Thread(code);
     thread.start();
     return thread;
   }
 
-  static void join(Thread... threads) {
+  public static void join(Thread... threads) {
     try {
       for (var thread : threads) thread.join();
     } catch (InterruptedException unexpected) {

@@ -32,14 +32,6 @@ class MailboxTest {
   }
 
   @Test
-  void onlyThePlainOneNeedsNoGuard() {
-    assertFalse(GuardedQueue.needed(Mailbox.unbounded()));
-    assertTrue(GuardedQueue.needed(Mailbox.unbounded().selective()));
-    assertTrue(GuardedQueue.needed(Mailbox.bounded(1, Overflow.BLOCK)));
-    assertTrue(GuardedQueue.needed(Mailbox.priority(Comparator.<String>naturalOrder())));
-  }
-
-  @Test
   void withinIsACopyThatSaysSo() {
     var plain = Mailbox.bounded(3, Overflow.REJECT);
 
@@ -60,15 +52,6 @@ class MailboxTest {
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.BLOCK).within(WAIT));
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.DROP_OLDEST).within(WAIT));
     assertThrows(NullPointerException.class, () -> Mailbox.bounded(3, Overflow.REJECT).within(null));
-  }
-
-  @Test
-  void anEndlessTargetNeverRefuses() {
-    var queue =
-        new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
-    queue.offer(Place.of("a", "a"), true);
-
-    assertEquals(GuardedQueue.Answer.TAKEN, queue.offer(Place.of("b", "b"), true));
   }
 
   @Test

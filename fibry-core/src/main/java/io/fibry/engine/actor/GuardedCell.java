@@ -13,9 +13,9 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
-import io.fibry.mailbox.GuardedQueue;
-import io.fibry.mailbox.GuardedQueue.Answer;
-import io.fibry.mailbox.Place;
+import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.Entry;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,8 +35,8 @@ public class GuardedCell extends ActorCell {
 
   @Override
   public Reason offer(Object message, Baggage along) {
-    if (!queue.takesLetters()) return super.offer(message, along);
-    return phase > OPEN ? Reason.UNDELIVERED : offer(Place.<Object>letter(message, along), message, Deadline.NONE);
+    if (!queue.takesMessageEntries()) return super.offer(message, along);
+    return phase > OPEN ? Reason.UNDELIVERED : offer(Entry.<Object>letter(message, along), message, Deadline.NONE);
   }
 
   @Override
@@ -47,9 +47,9 @@ public class GuardedCell extends ActorCell {
     return offer(place, message, limit);
   }
 
-  public Place<Object> place(Object node, Object message) {
-    return queue.takesLetters() ? Place.of(node)
-        : message instanceof Envelope.Control ? Place.unranked(node) : Place.of(node, message);
+  public Entry<Object> place(Object node, Object message) {
+    return queue.takesMessageEntries() ? Entry.of(node)
+        : message instanceof Envelope.Control ? Entry.unranked(node) : Entry.of(node, message);
   }
 
   @Override
@@ -60,13 +60,14 @@ public class GuardedCell extends ActorCell {
       throw new IllegalArgumentException("a block of " + messages.size()
           + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
     if (phase > OPEN) return Reason.UNDELIVERED;
-    var places = new ArrayList<Place<Object>>(messages.size());
+    var places = new ArrayList<Entry<Object>>(messages.size());
     for (var message : messages)
-      places.add(queue.takesLetters() ? Place.letter(message, along) : Place.of(new Envelope(message, along), message));
-    return offer(Place.block(places), messages, Deadline.NONE);
+      places.add(
+          queue.takesMessageEntries() ? Entry.letter(message, along) : Entry.of(new Envelope(message, along), message));
+    return offer(Entry.block(places), messages, Deadline.NONE);
   }
 
-  private Reason offer(Place<Object> place, Object message, Deadline limit) {
+  private Reason offer(Entry<Object> place, Object message, Deadline limit) {
     boolean mayWait = limit != Deadline.NO_WAIT;
     var answer = queue.enter(place, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
@@ -82,7 +83,7 @@ public class GuardedCell extends ActorCell {
     for (var dropped : place.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
-      case LINE -> {
+      case BLOCKED -> {
         Object waiting = Events.beginWait();
         var refusal = awaitRoom(place, message, limit);
         Events.endWait(waiting, this, refusal);
@@ -107,7 +108,7 @@ public class GuardedCell extends ActorCell {
     Dispatch.begin(this, null, Envelope.NOTHING);
   }
 
-  private Reason awaitRoom(Place<Object> place, Object message, Deadline limit) {
+  private Reason awaitRoom(Entry<Object> place, Object message, Deadline limit) {
     CallerRuns.beforeWait();
     var timer = (Scheduler.Timer) null;
     try (var wait = Wait.begin(this, message, place)) {
@@ -140,7 +141,7 @@ public class GuardedCell extends ActorCell {
 
   @Override
   public void push(Envelope pill) {
-    push(pill.message == Envelope.Control.PILL ? Place.last(pill) : Place.unranked(pill));
+    push(pill.message == Envelope.Control.PILL ? Entry.last(pill) : Entry.unranked(pill));
   }
 
   @Override
@@ -150,7 +151,7 @@ public class GuardedCell extends ActorCell {
     return null;
   }
 
-  private void push(Place<Object> place) {
+  private void push(Entry<Object> place) {
     StackProbe.probe();
     var answer = queue.admit(place);
     if (phase > OPEN) queue.shutDoor();
@@ -257,9 +258,9 @@ public class GuardedCell extends ActorCell {
 
   /** Puts what was put aside back before all that waits. */
   public void putBack(List<Object> nodes) {
-    var places = new ArrayList<Place<Object>>(nodes.size());
+    var places = new ArrayList<Entry<Object>>(nodes.size());
     for (var node : nodes) {
-      Place<Object> place = Place.unranked(node);
+      Entry<Object> place = Entry.unranked(node);
       if (node instanceof RequestFuture<?> asked) asked.place = place;
       places.add(place);
     }

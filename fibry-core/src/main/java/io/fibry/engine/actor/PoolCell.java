@@ -16,10 +16,10 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scope;
-import io.fibry.mailbox.Keepers;
-import io.fibry.mailbox.Place;
-import io.fibry.mailbox.Seat;
-import io.fibry.mailbox.SharedQueue;
+import io.fibry.engine.queue.Blockers;
+import io.fibry.engine.queue.Entry;
+import io.fibry.engine.queue.WorkerSlot;
+import io.fibry.engine.queue.SharedQueue;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -81,7 +81,7 @@ public final class PoolCell extends GuardedCell {
     }
   }
 
-  private void open(Seat<Object> seat) {
+  private void open(WorkerSlot<Object> seat) {
     try {
       var worker = hire(seat);
       if (queue.open(seat)) begin();
@@ -94,8 +94,8 @@ public final class PoolCell extends GuardedCell {
   // ---- messages come
 
   @Override
-  public Place<Object> place(Object node, Object message) {
-    return queue.place(node, message, !(message instanceof Envelope.Control), this);
+  public Entry<Object> place(Object node, Object message) {
+    return queue.entry(node, message, !(message instanceof Envelope.Control), this);
   }
 
   @Override
@@ -151,7 +151,7 @@ public final class PoolCell extends GuardedCell {
   }
 
   /** False: it lies in the queue again, and will be tried again. */
-  private boolean give(Seat<Object> seat) {
+  private boolean give(WorkerSlot<Object> seat) {
     Object node = seat.item();
     var worker = (Worker) seat.worker();
     boolean known = worker != null;
@@ -174,7 +174,7 @@ public final class PoolCell extends GuardedCell {
     return true;
   }
 
-  private Worker hire(Seat<Object> seat) {
+  private Worker hire(WorkerSlot<Object> seat) {
     var worker = new Worker(work, this, seat, numbers.incrementAndGet());
     var resident = Dispatch.prepareResident(worker);
     workers.add(worker);
@@ -184,7 +184,7 @@ public final class PoolCell extends GuardedCell {
     return worker;
   }
 
-  private void takeBack(Seat<Object> seat, boolean rests) {
+  private void takeBack(WorkerSlot<Object> seat, boolean rests) {
     Object homeless = queue.takeBack(seat, rests);
     if (homeless != null) bury(homeless);
   }
@@ -250,7 +250,7 @@ public final class PoolCell extends GuardedCell {
     leave(worker.seat);
   }
 
-  private void leave(Seat<Object> seat) {
+  private void leave(WorkerSlot<Object> seat) {
     queue.leave(seat);
     StackProbe.probe(); // or nobody would see to the end
     if (queue.deserted()) finish();
@@ -392,15 +392,15 @@ public final class PoolCell extends GuardedCell {
   }
 
   /** Who must go on for a wait to end. Null: nobody, or that cannot be told. */
-  public Keepers<Object> keepers(Wait wait) {
-    if (wait.isForEnd()) return new Keepers<>(seats());
+  public Blockers<Object> keepers(Wait wait) {
+    if (wait.isForEnd()) return new Blockers<>(seats());
     var place = wait.place();
-    var keepers = place == null ? null : queue.keepers(place);
-    return keepers == null || keepers.seats() != null ? keepers
-        : new Keepers<>(seats(), keepers.permits(), keepers.workers());
+    var keepers = place == null ? null : queue.blockers(place);
+    return keepers == null || keepers.slots() != null ? keepers
+        : new Blockers<>(seats(), keepers.permits(), keepers.workers());
   }
 
-  private List<Seat<Object>> seats() {
+  private List<WorkerSlot<Object>> seats() {
     return workers.stream().map(worker -> worker.seat).toList();
   }
 

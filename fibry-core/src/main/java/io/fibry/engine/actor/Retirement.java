@@ -2,8 +2,8 @@ package io.fibry.engine.actor;
 
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.scope.Scope;
-import io.fibry.mailbox.Seat;
-import io.fibry.mailbox.SharedQueue;
+import io.fibry.engine.queue.WorkerSlot;
+import io.fibry.engine.queue.SharedQueue;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -27,7 +27,7 @@ public final class Retirement {
   }
 
   /** Somebody has begun to rest. */
-  public void begins(Seat<Object> seat) {
+  public void begins(WorkerSlot<Object> seat) {
     var sharing = queue.sharing();
     if (sharing.least() == sharing.most()) return;
     try {
@@ -41,9 +41,9 @@ public final class Retirement {
     return pool.scope().options().scheduler;
   }
 
-  private void watch(Seat<Object> rests) {
+  private void watch(WorkerSlot<Object> rests) {
     var clock = clock();
-    long left = queue.untilCalm(rests, clock.nanoTime(), LENGTH.toNanos());
+    long left = queue.untilRetirement(rests, clock.nanoTime(), LENGTH.toNanos());
     if (left == 0 || pool.phase > PoolCell.OPEN || !watched.compareAndSet(false, true)) return;
     boolean set = false;
     try {

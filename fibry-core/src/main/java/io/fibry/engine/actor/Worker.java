@@ -2,7 +2,7 @@ package io.fibry.engine.actor;
 
 import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
-import io.fibry.mailbox.Seat;
+import io.fibry.engine.queue.WorkerSlot;
 
 /**
  * One worker of a pool: an actor that, when nothing of its own is left, goes on with what waits in
@@ -11,13 +11,13 @@ import io.fibry.mailbox.Seat;
  * it takes from the pool are nodes it handles in between, while its own last node keeps the right.
  */
 public final class Worker extends ActorCell {
-  public final Seat<Object> seat;
+  public final WorkerSlot<Object> seat;
   private final PoolCell pool;
   private final int number;
   private Object own; // the last node of its own queue that it came to; who has the right to run
   private boolean lent; // it is at a node of the pool's; likewise
 
-  public Worker(Behaviour behaviour, PoolCell pool, Seat<Object> seat, int number) {
+  public Worker(Behaviour behaviour, PoolCell pool, WorkerSlot<Object> seat, int number) {
     super(behaviour);
     this.pool = pool;
     this.seat = seat;

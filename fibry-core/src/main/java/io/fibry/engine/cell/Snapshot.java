@@ -50,7 +50,7 @@ public final class Snapshot {
       Set.of(ActorCell.class, Activation.class, RequestFuture.class, Behaviour.class,
           Deadline.class, Blueprint.class, Extras.class, GuardedCell.class, Context.class, ScopeClosing.class,
           PoolCell.class, Worker.class,
-          io.fibry.mailbox.GuardedQueue.class, io.fibry.mailbox.SharedQueue.class);
+          io.fibry.engine.queue.GuardedQueue.class, io.fibry.engine.queue.SharedQueue.class);
   private static final List<String> LIBRARY = ENGINE.stream().map(Class::getName).toList();
   private static final VarHandle LOOK;
 

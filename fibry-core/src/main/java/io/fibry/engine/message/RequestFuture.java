@@ -8,7 +8,7 @@ import io.fibry.engine.cell.PlainQueue;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.scope.Scope;
-import io.fibry.mailbox.Place;
+import io.fibry.engine.queue.Entry;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -56,7 +56,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
   public final ActorCell cell;
   public Object next; // as in Envelope
   // where it stands in a guarded queue; written by the asker before it is offered
-  public Place<Object> place;
+  public Entry<Object> place;
   // of the `ask` that made it; null: none made it, or it was settled before it was begun. Written
   // by the asker before it is offered, then as `message`
   public Deadline limit;

@@ -100,7 +100,7 @@ public final class Ring {
     var stuck = new LinkedHashSet<Activation>();
     Activation by = null;
     Wait next = null;
-    for (var seat : keepers.seats()) {
+    for (var seat : keepers.slots()) {
       var worker = Wait.worker((ActorCell) seat.worker());
       if (worker == null) continue;
       boolean home = isHome(worker);

@@ -7,7 +7,7 @@ import io.fibry.engine.actor.PoolCell;
 import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.mailbox.Place;
+import io.fibry.engine.queue.Entry;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ public final class Wait implements AutoCloseable {
 
   public final ActorCell on;
   private final Object what; // the message; null: only its handler may know
-  // an Asked, the future of an end, or a Place; null: who is waited for runs on the same thread
+  // an Asked, the future of an end, or a Entry; null: who is waited for runs on the same thread
   private final Object thing;
   private final Activation by;
   private final boolean deaf; // an interrupt does not end it
@@ -137,7 +137,7 @@ public final class Wait implements AutoCloseable {
 
   /** It may be part of a ring, although it closed none when it began. */
   public void lookAgain() {
-    if (thing instanceof Place<?> place && place.inLine()) LockSupport.unpark(by.thread);
+    if (thing instanceof Entry<?> place && place.isBlocked()) LockSupport.unpark(by.thread);
   }
 
   /** Throws, if this closes a ring. For waits that leave nothing behind. */
@@ -169,7 +169,7 @@ public final class Wait implements AutoCloseable {
     if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
     if (on.phase > ActorCell.OPEN && on.rich().isCondemned()) return true; // its grace ends it
     if (thing instanceof RequestFuture<?> asked) return asked.inGoodHands();
-    return thing instanceof Place<?> place ? !place.inLine() : ((CompletableFuture<?>) thing).isDone();
+    return thing instanceof Entry<?> place ? !place.isBlocked() : ((CompletableFuture<?>) thing).isDone();
   }
 
   public boolean isForEnd() {
@@ -181,9 +181,9 @@ public final class Wait implements AutoCloseable {
    * places.
    */
   @SuppressWarnings("unchecked") // of a guarded cell, whose queue holds objects
-  public Place<Object> place() {
+  public Entry<Object> place() {
     return thing instanceof RequestFuture<?> asked ? asked.place
-        : thing instanceof Place<?> place ? (Place<Object>) place : null;
+        : thing instanceof Entry<?> place ? (Entry<Object>) place : null;
   }
 
   /** Tells who waits for an answer that the actor ends; false if it is none that is waited for. */
@@ -239,7 +239,7 @@ public final class Wait implements AutoCloseable {
   /** What is waited for, and of whom. */
   public String goal() {
     String asked = what == null ? "" : RequestException.shown(Envelope.given(what));
-    if (thing instanceof Place<?>) asked = "room for " + asked;
+    if (thing instanceof Entry<?>) asked = "room for " + asked;
     return "'" + on.name() + "'" + (asked.isEmpty() ? "" : " (" + asked + ")");
   }
 

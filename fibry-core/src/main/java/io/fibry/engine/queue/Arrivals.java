@@ -1,0 +1,150 @@
+package io.fibry.engine.queue;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The way into a queue that keeps its places in the order in which they come: senders enter without
+ * its monitor, whoever holds the monitor takes them over.
+ *
+ * <p>One compare-and-set of {@link #newest} does it all: each place knows its number, so the newest
+ * knows how many ever came, and less those that have left, that is how many are there. It links to
+ * the one that came before it, up to the one that was taken over last. A place is used once and the
+ * newest one stays, so what is found unchanged was unchanged all the time.
+ */
+final class Arrivals<E> {
+  private static final int LOOKS = 64;
+  private static final int STILL = 8; // looks at a taker who does not go on
+  private static final int PAUSES = 8; // before each look at him
+  // places; or a sender who finds one fills it, and is where he was
+  private static final int SOME = 32;
+  private static final VarHandle NEWEST;
+  private static final VarHandle LEFT;
+
+  static {
+    try {
+      var lookup = MethodHandles.lookup();
+      NEWEST = lookup.findVarHandle(Arrivals.class, "newest", Entry.class);
+      LEFT = lookup.findVarHandle(Arrivals.class, "left", long.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  private final int capacity;
+  private volatile Entry<E> newest; // null: none came yet
+  // so many may have come, as far as senders know: too low at times, never too high; written by
+  // senders
+  private volatile long most;
+  private Entry<E> known; // the newest that was taken over; guarded by the queue
+  private volatile long left; // how many of those that came are gone; written under the monitor
+  private final AdaptiveSpin forRoom = new AdaptiveSpin(); // of senders
+  private final AdaptiveSpin forNew = new AdaptiveSpin(); // of who has the right to run
+
+  Arrivals(int capacity) {
+    this.capacity = capacity;
+  }
+
+  /** Lets a block in, if there is room for all of it. */
+  boolean enter(Entry<E> block, int size) {
+    while (true) {
+      var before = newest;
+      long number = before == null ? 0 : before.number;
+      if (number + size > most && !hasRoom(number + size)) {
+        block.before = null; // of an attempt before
+        return false;
+      }
+      var last = before;
+      for (var entry = block; entry != null; entry = entry.after) {
+        entry.before = last;
+        entry.number = ++number;
+        last = entry;
+      }
+      if (NEWEST.compareAndSet(this, before, last)) return true;
+    }
+  }
+
+  /** Senders look how many have left only where they must: the taker writes it at every message. */
+  private boolean hasRoom(long numbers) {
+    long now = left + capacity;
+    if (numbers > now) return false;
+    most = now;
+    return true;
+  }
+
+  /**
+   * Full: looks on for a moment, as long as the taker goes on, until there is room for some. False:
+   * there is none.
+   */
+  boolean awaitRoom(int size) {
+    return forRoom.isWorthwhile() && forRoom.helped(looksForRoom(size));
+  }
+
+  private boolean looksForRoom(int size) {
+    long occupancy = came() + size - capacity; // so many must have left
+    long some = occupancy + Math.min(SOME, capacity / 2);
+    long seen = left;
+    for (int looks = 0, still = 0; looks < LOOKS && still < STILL && seen < some; looks++, still++) {
+      // each look takes from the taker what he writes at every message
+      for (int i = 0; i < PAUSES; i++) Thread.onSpinWait();
+      long now = left;
+      if (now != seen) still = 0;
+      seen = now;
+    }
+    return seen >= occupancy;
+  }
+
+  /** Empty: looks on for a moment, until something comes. */
+  boolean awaitNew() {
+    return forNew.isWorthwhile() && forNew.helped(looksForNew());
+  }
+
+  private boolean looksForNew() {
+    for (int looks = 0; looks < LOOKS && !hasNew(); looks++) Thread.onSpinWait();
+    return hasNew();
+  }
+
+  /** Whether something was not taken over yet. */
+  boolean hasNew() {
+    return newest != known;
+  }
+
+  /**
+   * Takes over what came, to the end of the chain; answers how many. It calls nothing, so that no
+   * StackOverflowError of whoever only looks at a queue leaves it half done.
+   */
+  int moveTo(EntryChain<E> chain) {
+    int moved = 0;
+    var last = newest;
+    var first = (Entry<E>) null;
+    for (var entry = last; entry != known; moved++) {
+      entry.counted = true;
+      if (entry.where != Entry.QUEUE) entry.where = Entry.QUEUE;
+      entry.after = first;
+      first = entry;
+      entry = entry.before;
+    }
+    if (moved == 0) return 0;
+    first.before = chain.tail;
+    if (chain.tail == null) chain.head = first;
+    else chain.tail.after = first;
+    chain.tail = last;
+    known = last;
+    return moved;
+  }
+
+  /** One that came is gone. */
+  void leaves() {
+    LEFT.setRelease(this, left + 1);
+  }
+
+  /** How many are there; under the monitor, by which they leave. */
+  int count() {
+    return (int) (came() - left);
+  }
+
+  private long came() {
+    var last = newest;
+    return last == null ? 0 : last.number;
+  }
+}

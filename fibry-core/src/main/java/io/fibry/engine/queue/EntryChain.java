@@ -1,0 +1,46 @@
+package io.fibry.engine.queue;
+
+/** Places one behind the other, of which any can leave. Guarded by its queue. */
+final class EntryChain<E> {
+  Entry<E> head; // null: empty
+  Entry<E> tail;
+
+  boolean has(Entry<E> entry) {
+    return entry.before != null || entry.after != null || head == entry;
+  }
+
+  void add(Entry<E> entry) {
+    entry.before = tail;
+    if (tail == null) head = entry;
+    else tail.after = entry;
+    tail = entry;
+  }
+
+  void addFirst(Entry<E> entry) {
+    entry.after = head;
+    if (head == null) tail = entry;
+    else head.before = entry;
+    head = entry;
+  }
+
+  /** Before one that is in it. */
+  void addBefore(Entry<E> entry, Entry<E> next) {
+    if (next == head) {
+      addFirst(entry);
+      return;
+    }
+    entry.before = next.before;
+    entry.after = next;
+    next.before.after = entry;
+    next.before = entry;
+  }
+
+  void remove(Entry<E> entry) {
+    if (entry.before == null) head = entry.after;
+    else entry.before.after = entry.after;
+    if (entry.after == null) tail = entry.before;
+    else entry.after.before = entry.before;
+    entry.before = null;
+    entry.after = null;
+  }
+}

@@ -1,0 +1,29 @@
+package io.fibry.engine.queue;
+
+import java.util.function.BiFunction;
+
+/**
+ * A place that is the envelope of its message, too: one object goes from the sender's processor to
+ * the taker's, who makes an envelope of his own.
+ */
+final class MessageEntry<E> extends Entry<E> {
+  private Object message; // null once it is gone; guarded by the queue
+  private Object along; // likewise
+
+  MessageEntry(Object message, Object along) {
+    super(null, false);
+    this.message = message;
+    this.along = along;
+  }
+
+  @Override
+  E item(BiFunction<Object, Object, E> toElement) {
+    return toElement.apply(message, along);
+  }
+
+  @Override
+  void forget() {
+    message = null;
+    along = null;
+  }
+}

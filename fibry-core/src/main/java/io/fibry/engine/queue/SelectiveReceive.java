@@ -1,0 +1,93 @@
+package io.fibry.engine.queue;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+
+/**
+ * The handler that chooses from a selective {@link GuardedQueue}, waiting for what is yet to come.
+ * Guarded by the queue; the user's code runs outside its monitor.
+ */
+final class SelectiveReceive<E> {
+  private final GuardedQueue<E> queue;
+  private Thread receiver; // the handler that waits inside `receive`; null: none
+  private List<Entry<E>> arrived; // what came since it looked
+
+  SelectiveReceive(GuardedQueue<E> queue) {
+    this.queue = queue;
+  }
+
+  /** By {@link GuardedQueue#receive}. */
+  E receive(Predicate<? super E> fits, BooleanSupplier over) {
+    var look = begin();
+    try {
+      while (true) {
+        for (var entry : look) {
+          E item = item(entry);
+          if (item != null && fits.test(item) && queue.remove(entry)) return item;
+        }
+        ManagedPark.until(
+            () -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
+            queue);
+        look = takeArrived();
+        if (look.isEmpty()) return null;
+      }
+    } finally {
+      end();
+    }
+  }
+
+  private List<Entry<E>> begin() {
+    synchronized (queue) {
+      if (receiver != null)
+        throw new IllegalStateException("the predicate of a receive called receive; let it only look at the message");
+      receiver = Thread.currentThread();
+      arrived = new ArrayList<>();
+      return queue.order.entries(Integer.MAX_VALUE);
+    }
+  }
+
+  private E item(Entry<E> entry) {
+    synchronized (queue) {
+      return entry.where == Entry.QUEUE ? entry.item : null;
+    }
+  }
+
+  private boolean hasArrived() {
+    synchronized (queue) {
+      return !arrived.isEmpty();
+    }
+  }
+
+  private List<Entry<E>> takeArrived() {
+    synchronized (queue) {
+      if (arrived.isEmpty()) return List.of();
+      var news = arrived;
+      arrived = new ArrayList<>();
+      queue.order.sort(news);
+      return news;
+    }
+  }
+
+  private void end() {
+    synchronized (queue) {
+      receiver = null;
+      arrived = null;
+    }
+  }
+
+  // ---- under the monitor
+
+  void came(Entry<E> entry) {
+    if (receiver == null) return;
+    arrived.add(entry);
+    LockSupport.unpark(receiver);
+  }
+
+  /** Who waits; null: nobody. */
+  Thread receiver() {
+    return receiver;
+  }
+}

@@ -1,0 +1,63 @@
+package io.fibry.engine.queue;
+
+import io.fibry.mailbox.Mailbox;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * In which order what waits is taken: what has no rank as it came, then by rank. Guarded by its
+ * queue.
+ */
+final class TakeOrder<E> {
+  final EntryChain<E> chain = new EntryChain<>(); // all that has no rank
+  private final TreeSet<RankedEntry<E>> ranked; // null: nothing has
+  private long epoch;
+  private long numbers;
+
+  @SuppressWarnings("unchecked") // only messages that the mailbox can hold reach the comparator
+  TakeOrder(Mailbox<?> kind) {
+    var ranks = (Comparator<Object>) kind.order().orElse(null);
+    this.ranked = ranks == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, ranks));
+  }
+
+  void add(Entry<E> entry) {
+    if (ranked == null || entry.isTask()) {
+      chain.add(entry);
+      return;
+    }
+    var one = (RankedEntry<E>) entry;
+    one.epoch = epoch;
+    one.number = numbers++;
+    ranked.add(one); // a comparator that throws does so before anything has changed
+    if (one.pill) epoch++;
+  }
+
+  /** What comes next; null: nothing waits. */
+  Entry<E> first() {
+    return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
+  }
+
+  void remove(Entry<E> entry) {
+    if (chain.has(entry)) chain.remove(entry);
+    // asks no comparator: the drain must not fail
+    else if (ranked.first() == entry) ranked.pollFirst();
+    else ranked.remove((RankedEntry<E>) entry);
+  }
+
+  /** The first so many. */
+  List<Entry<E>> entries(int most) {
+    var all = new ArrayList<Entry<E>>();
+    for (var entry = chain.head; entry != null && all.size() < most; entry = entry.after) all.add(entry);
+    if (ranked != null) ranked.stream().limit(most - all.size()).forEach(all::add);
+    return all;
+  }
+
+  /** As they would be taken, without those that are gone. */
+  void sort(List<Entry<E>> entries) {
+    if (ranked == null) return;
+    entries.removeIf(entry -> entry.where != Entry.QUEUE);
+    entries.sort((a, b) -> ranked.comparator().compare((RankedEntry<E>) a, (RankedEntry<E>) b));
+  }
+}

@@ -1,0 +1,32 @@
+package io.fibry.engine.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import org.junit.jupiter.api.Test;
+
+class MomentTest {
+  private final AdaptiveSpin moment = new AdaptiveSpin();
+
+  @Test
+  void isLeftOutAfterFourInVainAndTriedAgainEveryNowAndThen() {
+    int tried = 0;
+
+    for (int i = 0; i < 4 + 10 * 33; i++) if (moment.isWorthwhile()) {
+      tried++;
+      moment.helped(false);
+    }
+
+    assertEquals(4 + 10, tried);
+  }
+
+  @Test
+  void oneThatHelpsMakesTheNextOnesWorthwhile() {
+    for (int i = 0; i < 3; i++) moment.helped(false);
+
+    moment.helped(true);
+
+    for (int i = 0; i < 3; i++) moment.helped(false);
+    assertTrue(moment.isWorthwhile());
+  }
+}

@@ -1,0 +1,214 @@
+package io.fibry.engine.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The queue alone, by one thread. */
+class GuardedQueueTest {
+  private static Entry<String> entry(String message) {
+    return Entry.of(message, message);
+  }
+
+  @Test
+  void theFirstOfferGivesTheRightToRunAndReleaseGivesItBack() {
+    var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
+
+    assertEquals(Answer.RUN, queue.offer(entry("a"), true));
+    assertEquals(Answer.TAKEN, queue.offer(entry("b"), true));
+    assertFalse(queue.release());
+    assertEquals("a", queue.poll());
+    assertEquals("b", queue.poll());
+    assertNull(queue.poll());
+    assertTrue(queue.release());
+    assertTrue(queue.runIfIdle());
+    assertFalse(queue.runIfIdle());
+  }
+
+  @Test
+  void aFullQueueAnswersByItsOverflow() {
+    for (var overflow : Overflow.values()) {
+      var queue = new GuardedQueue<String>(Mailbox.bounded(1, overflow));
+      queue.offer(entry("a"), true);
+
+      var answer = queue.offer(entry("b"), true);
+
+      assertEquals(
+          overflow == Overflow.BLOCK ? Answer.BLOCKED : overflow == Overflow.DROP_OLDEST ? Answer.TAKEN : Answer.FULL,
+          answer);
+      assertEquals(1, queue.size());
+    }
+  }
+
+  @Test
+  void whatIsAdmittedIsNotCounted() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
+
+    queue.admit(Entry.last("pill"));
+
+    assertEquals(0, queue.size());
+    assertEquals(Answer.TAKEN, queue.offer(entry("a"), true));
+    assertEquals(List.of("pill", "a"), queue.waiting(9));
+  }
+
+  @Test
+  void aTakeLetsTheFirstOfTheLineIn() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
+    queue.offer(entry("a"), true);
+    var waits = entry("b");
+    queue.offer(waits, true);
+
+    queue.poll();
+
+    assertTrue(queue.await(waits, () -> true));
+    assertEquals(List.of("b"), queue.waiting(9));
+  }
+
+  @Test
+  void whoLeavesTheLineLetsSmallerOnesIn() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
+    queue.offer(entry("a"), true);
+    var block = Entry.block(List.of(entry("b"), entry("c")));
+    queue.offer(block, true);
+    var small = entry("d");
+    queue.offer(small, true);
+
+    boolean taken = queue.await(block, () -> true);
+
+    assertFalse(taken);
+    assertTrue(queue.await(small, () -> true));
+    assertEquals(List.of("a", "d"), queue.waiting(9));
+  }
+
+  @Test
+  void removingFreesThePlaceOnce() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT));
+    var middle = entry("b");
+    queue.offer(entry("a"), true);
+    queue.offer(middle, true);
+
+    assertTrue(queue.remove(middle));
+    assertFalse(queue.remove(middle));
+    assertEquals(1, queue.size());
+  }
+
+  @Test
+  void aShutDoorTakesOnlyWhatIsAdmitted() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
+    queue.offer(entry("a"), true);
+    var waits = entry("b");
+    queue.offer(waits, true);
+
+    queue.shutDoor();
+
+    assertFalse(queue.await(waits, () -> false));
+    assertEquals(Answer.SHUT, queue.offer(entry("c"), true));
+    assertEquals(Answer.TAKEN, queue.admit(Entry.last("pill")));
+    assertEquals(List.of("a", "pill"), queue.waiting(9));
+  }
+
+  @Test
+  void whatIsPutBackComesFirst() {
+    var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
+    queue.offer(entry("c"), true);
+
+    queue.putBack(List.of(Entry.unranked("a"), Entry.unranked("b")));
+
+    assertEquals(List.of("a", "b", "c"), queue.waiting(9));
+  }
+
+  @Test
+  void ranksDecideWithinAnEpochAndAPillEndsIt() {
+    var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
+    queue.offer(entry("c"), true);
+    queue.offer(entry("b"), true);
+    queue.admit(Entry.last("pill"));
+    queue.offer(entry("a"), true);
+
+    assertEquals(List.of("b", "c", "pill", "a"), queue.waiting(9));
+  }
+
+  @Test
+  void aComparatorThatThrowsChangesNothing() {
+    var queue = new GuardedQueue<String>(Mailbox.<String>priority((a, b) -> {
+      throw new IllegalStateException("bad order");
+    }));
+
+    assertThrows(IllegalStateException.class, () -> queue.offer(entry("a"), true));
+
+    assertEquals(0, queue.size());
+    assertEquals(List.of(), queue.waiting(9));
+    assertTrue(queue.runIfIdle());
+  }
+
+  @Test
+  void nobodyOvertakesABlockThatStandsInTheLine() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
+    queue.offer(entry("a"), true);
+    queue.offer(entry("b"), true);
+    var block = Entry.block(List.of(entry("c"), entry("d")));
+    assertEquals(Answer.BLOCKED, queue.offer(block, true));
+
+    queue.poll(); // room for one
+
+    assertEquals(Answer.BLOCKED, queue.offer(entry("e"), true));
+    assertTrue(block.isBlocked());
+    queue.poll();
+    assertFalse(block.isBlocked());
+    assertEquals(List.of("c", "d"), queue.waiting(9));
+  }
+
+  @Test
+  void enteringIsForQueuesThatHaveRoomAndThatSomebodyRuns() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
+    assertNull(queue.enter(entry("idle"), true));
+    queue.offer(entry("a"), true);
+    assertEquals(Answer.TAKEN, queue.enter(entry("b"), true));
+
+    var late = entry("c");
+    assertNull(queue.enter(late, true)); // it looks for a moment, and nobody takes anything
+
+    assertTrue(late.isOutside());
+    assertFalse(queue.remove(late));
+    assertEquals(List.of("a", "b"), queue.waiting(9));
+  }
+
+  @Test
+  void aLetterIsOpenedByWhoTakesItOrLooksAtIt() {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
+        (message, along) -> message + " with " + along);
+
+    queue.offer(Entry.letter("a", "b"), true);
+
+    assertEquals(List.of("a with b"), queue.waiting(9));
+    assertEquals("a with b", queue.poll());
+    assertNull(queue.poll());
+  }
+
+  @Test
+  void onlyThePlainOneNeedsNoGuard() {
+    assertFalse(GuardedQueue.needed(Mailbox.unbounded()));
+    assertTrue(GuardedQueue.needed(Mailbox.unbounded().selective()));
+    assertTrue(GuardedQueue.needed(Mailbox.bounded(1, Overflow.BLOCK)));
+    assertTrue(GuardedQueue.needed(Mailbox.priority(Comparator.<String>naturalOrder())));
+  }
+
+  @Test
+  void anEndlessTargetNeverRefuses() {
+    var queue =
+        new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
+    queue.offer(Entry.of("a", "a"), true);
+
+    assertEquals(Answer.TAKEN, queue.offer(Entry.of("b", "b"), true));
+  }
+}

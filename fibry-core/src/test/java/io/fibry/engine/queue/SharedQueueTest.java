@@ -1,0 +1,187 @@
+package io.fibry.engine.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Sharing;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Who is given what, step by step. */
+@Timeout(20)
+class SharedQueueTest {
+  private static SharedQueue<String> queue(Sharing<?> sharing) {
+    return new SharedQueue<>(Mailbox.unbounded(), sharing);
+  }
+
+  private static Answer offer(SharedQueue<String> queue, String message) {
+    return queue.offer(queue.entry(message, message, true, "p"), false);
+  }
+
+  private static Sharing<String> byFirstLetter(int workers) {
+    return Sharing.byKey(workers, (String message) -> message.charAt(0));
+  }
+
+  @Test
+  void whoRestsSinceTheShortestTimeIsServedBeforeAnotherIsMade() {
+    var queue = queue(Sharing.scaling(0, 3));
+    offer(queue, "a");
+    var first = queue.serve(true);
+    offer(queue, "b");
+    var second = queue.serve(true);
+    assertNull(queue.next(first, "a"));
+    assertNull(queue.next(second, "b"));
+
+    offer(queue, "c");
+
+    assertSame(second, queue.serve(true));
+    offer(queue, "d");
+    assertSame(first, queue.serve(true));
+    offer(queue, "e");
+    assertNotSame(first, queue.serve(true));
+  }
+
+  @Test
+  void whoIsThroughTakesTheNextItself() {
+    var queue = queue(Sharing.scaling(1, 1));
+    assertEquals(Answer.RUN, offer(queue, "a"));
+    var slot = queue.serve(true);
+    assertEquals(Answer.TAKEN, offer(queue, "b"));
+
+    assertEquals("b", queue.next(slot, "a"));
+
+    assertNull(queue.next(slot, "b"));
+    assertTrue(queue.isIdle());
+  }
+
+  @Test
+  void whatIsOnItsWayIsStillThereWhenItsWorkerHasLeft() {
+    var queue = queue(Sharing.scaling(0, 2));
+    offer(queue, "a");
+    var slot = queue.serve(true);
+
+    queue.leave(slot);
+
+    assertEquals("a", slot.item());
+    assertFalse(queue.isIdle());
+    queue.finish(slot, "a"); // who came with it found him gone
+    assertTrue(queue.isIdle());
+  }
+
+  @Test
+  void whatCouldNotBeGivenComesFirstAgainAndOnce() {
+    var queue = queue(byFirstLetter(2));
+    offer(queue, "a1");
+    var slot = queue.serve(true);
+    offer(queue, "a2");
+
+    assertNull(queue.takeBack(slot, false));
+    assertNull(queue.takeBack(slot, false));
+
+    assertEquals(List.of("a1", "a2"), queue.waiting(10));
+    assertEquals("a1", queue.serve(true).item());
+    assertNull(queue.serve(true));
+  }
+
+  @Test
+  void afterTheEndWhatCouldNotBeGivenIsNobodys() {
+    var queue = queue(Sharing.scaling(0, 2));
+    offer(queue, "a");
+    var slot = queue.serve(true);
+
+    queue.beginEnd();
+
+    assertEquals("a", queue.takeBack(slot, false));
+    assertTrue(queue.isIdle());
+  }
+
+  @Test
+  void aKeyIsFreeWhenItsMessageIsDoneAndNotBefore() {
+    var queue = queue(byFirstLetter(3));
+    offer(queue, "a1");
+    var slot = queue.serve(true);
+    assertEquals(Answer.TAKEN, offer(queue, "a2"));
+    assertEquals(Answer.RUN, offer(queue, "b1"));
+    assertEquals("b1", queue.serve(true).item());
+
+    queue.finish(slot, "another");
+    assertNull(queue.serve(true));
+
+    queue.finish(slot, "a1");
+    assertEquals("a2", queue.serve(true).item());
+  }
+
+  @Test
+  void whatIsTakenOutOfItsLaneHoldsNobodyUp() {
+    var queue = queue(byFirstLetter(1));
+    var first = queue.entry("a1", "a1", true, "p");
+    var second = queue.entry("a2", "a2", true, "p");
+    queue.offer(first, false);
+    queue.offer(second, false);
+    offer(queue, "a3");
+
+    assertTrue(queue.remove(second));
+    assertTrue(queue.remove(first));
+
+    assertEquals("a3", queue.serve(true).item());
+    assertFalse(queue.remove(first));
+  }
+
+  @Test
+  void whoIsToGoTakesNothingMore() {
+    var queue = queue(Sharing.scaling(0, 1));
+    offer(queue, "a");
+    var slot = queue.serve(true);
+    queue.next(slot, "a");
+    queue.untilRetirement(slot, 0, 10);
+
+    assertEquals(List.of(slot), queue.retire(10, 10));
+    offer(queue, "b");
+
+    assertNull(queue.next(slot, "a restart"));
+    assertNull(queue.serve(true));
+    queue.leave(slot);
+    assertTrue(queue.ready());
+    assertNotSame(slot, queue.serve(true));
+  }
+
+  @Test
+  void thePillsTurnComesWhenAllBeforeItWasBegun() {
+    var queue = queue(byFirstLetter(2));
+    offer(queue, "a1");
+    var slot = queue.serve(true);
+    offer(queue, "a2");
+    assertEquals(Answer.TAKEN, queue.admit(Entry.last("pill")));
+    offer(queue, "b, too late");
+
+    assertFalse(queue.atPill());
+    assertEquals("a2", queue.next(slot, "a1"));
+
+    assertTrue(slot.ready());
+    assertTrue(queue.atPill());
+    assertEquals(List.of("b, too late", "pill"), List.of(queue.poll(), queue.poll()));
+  }
+
+  @Test
+  void itIsDesertedOnceForOne() {
+    var queue = queue(Sharing.scaling(0, 2));
+    offer(queue, "a");
+    var slot = queue.serve(true);
+    assertFalse(queue.deserted());
+
+    queue.beginEnd();
+
+    assertFalse(queue.deserted());
+    queue.finish(slot, "a");
+    queue.leave(slot);
+    assertTrue(queue.deserted());
+    assertFalse(queue.deserted());
+  }
+}

@@ -1,0 +1,50 @@
+package io.fibry.engine.queue;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * Two senders enter a bounded queue that has one place left, which was freed since they last
+ * looked. In this order: how many entered, how many wait.
+ */
+@JCStressTest
+@Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one was let in, the other refused")
+@Outcome(expect = FORBIDDEN, desc = "more than fit, or nobody")
+@State
+public class EnterAgainstEnter {
+  private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
+  private boolean first;
+  private boolean second;
+
+  public EnterAgainstEnter() {
+    queue.offer(Entry.of(1), true);
+    queue.offer(Entry.of(2), true);
+    queue.poll();
+  }
+
+  @Actor
+  public void sender() {
+    first = queue.enter(Entry.of(3), true) == Answer.TAKEN;
+  }
+
+  @Actor
+  public void another() {
+    second = queue.enter(Entry.of(4), true) == Answer.TAKEN;
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    result.r1 = (first ? 1 : 0) + (second ? 1 : 0);
+    while (queue.poll() != null) result.r2++;
+  }
+}

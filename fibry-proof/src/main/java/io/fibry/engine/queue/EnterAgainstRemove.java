@@ -1,0 +1,48 @@
+package io.fibry.engine.queue;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * An element is taken back while it is on its way into a bounded queue. In this order: was it taken
+ * out, how many wait.
+ */
+@JCStressTest
+@Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it was in")
+@Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "it was not yet")
+@Outcome(expect = FORBIDDEN, desc = "it waits although it was taken out, or another went with it")
+@State
+public class EnterAgainstRemove {
+  private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));
+  private final Entry<Integer> entry = Entry.of(2);
+  private boolean removed;
+
+  public EnterAgainstRemove() {
+    queue.offer(Entry.of(1), true);
+  }
+
+  @Actor
+  public void sender() {
+    queue.enter(entry, true);
+  }
+
+  @Actor
+  public void other() {
+    removed = queue.remove(entry);
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    result.r1 = removed ? 1 : 0;
+    while (queue.poll() != null) result.r2++;
+  }
+}

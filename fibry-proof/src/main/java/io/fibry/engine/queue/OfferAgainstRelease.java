@@ -1,0 +1,51 @@
+package io.fibry.engine.queue;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * A sender enters a bounded queue while the holder of the right to run, who found it empty, gives
+ * that right back. In this order: has the sender the right, has the holder kept it, what waits.
+ */
+@JCStressTest
+@Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")
+@Outcome(id = "1, 0, 2", expect = ACCEPTABLE, desc = "it came afterwards")
+@Outcome(expect = FORBIDDEN, desc = "nobody runs what waits, or two do")
+@State
+public class OfferAgainstRelease {
+  private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.REJECT));
+  private Answer answer;
+  private boolean released;
+
+  public OfferAgainstRelease() {
+    queue.offer(Entry.of(1, 1), true);
+    queue.poll();
+  }
+
+  @Actor
+  public void sender() {
+    answer = queue.offer(Entry.of(2, 2), true);
+  }
+
+  @Actor
+  public void holder() {
+    released = queue.release();
+  }
+
+  @Arbiter
+  public void verdict(III_Result result) {
+    result.r1 = answer == Answer.RUN ? 1 : 0;
+    result.r2 = released ? 0 : 1;
+    result.r3 = queue.poll();
+  }
+}

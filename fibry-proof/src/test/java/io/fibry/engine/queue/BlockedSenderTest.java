@@ -1,0 +1,165 @@
+package io.fibry.engine.queue;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Schedules;
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A sender that waits for room, against all that may end its wait: whoever takes an element, the
+ * close, an interrupt, the end of its time. It goes on in any case; what it was told is in the
+ * queue was in it, once; what it was told is not, never was.
+ */
+class BlockedSenderTest {
+  private static final int SCHEDULES = 40;
+
+  /** Sends one element, and waits for room if it must: first for a moment, then asleep. */
+  private static final class Sender implements Runnable {
+    private final GuardedQueue<String> queue;
+    private final Entry<String> entry;
+    final AtomicBoolean over = new AtomicBoolean();
+    boolean taken;
+    boolean interrupted;
+
+    Sender(GuardedQueue<String> queue, Entry<String> entry) {
+      this.queue = queue;
+      this.entry = entry;
+    }
+
+    @Override
+    public void run() {
+      var answer = queue.enter(entry, true);
+      if (answer == null) answer = queue.offer(entry, true);
+      taken = answer == Answer.TAKEN || answer == Answer.BLOCKED && queue.await(entry, over::get);
+      interrupted = Thread.currentThread().isInterrupted();
+    }
+  }
+
+  /** A queue with one element in it, as many as fit; who put it there has the right to run. */
+  private static GuardedQueue<String> full() {
+    return with("first", 1);
+  }
+
+  private static GuardedQueue<String> with(String element, int capacity) {
+    var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.BLOCK));
+    assertEquals(Answer.RUN, queue.offer(Entry.of(element, element), true));
+    return queue;
+  }
+
+  private static Sender sender(GuardedQueue<String> queue, String element) {
+    return new Sender(queue, Entry.of(element, element));
+  }
+
+  @Test
+  void goesOnWhenTheFirstIsTaken() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = full();
+      var blocked = sender(queue, "second");
+
+      var thread = Schedules.start(blocked);
+      String first = queue.poll();
+      Schedules.join(thread);
+
+      assertTrue(blocked.taken);
+      assertEquals("first", first);
+      assertEquals("second", queue.poll());
+    });
+  }
+
+  @Test
+  void isSentAwayByTheCloseOrWasIn() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = full();
+      var blocked = sender(queue, "second");
+
+      var thread = Schedules.start(blocked);
+      var closer = Schedules.start(queue::shutDoor);
+      String first = queue.poll();
+      Schedules.join(thread, closer);
+
+      assertEquals("first", first);
+      assertEquals(blocked.taken ? "second" : null, queue.poll());
+    });
+  }
+
+  @Test
+  void leavesTheLineWhenInterruptedOrWasIn() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = full();
+      var blocked = sender(queue, "second");
+
+      var thread = Schedules.start(blocked);
+      var interrupter = Schedules.start(thread::interrupt);
+      String first = queue.poll();
+      Schedules.join(thread, interrupter);
+
+      if (!blocked.taken) assertTrue(blocked.interrupted, "the flag was kept");
+      assertEquals("first", first);
+      assertEquals(blocked.taken ? "second" : null, queue.poll());
+    });
+  }
+
+  @Test
+  void leavesTheLineWhenItsTimeIsOverOrWasIn() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = full();
+      var blocked = sender(queue, "second");
+
+      var thread = Schedules.start(blocked);
+      var clock = Schedules.start(() -> {
+        blocked.over.set(true);
+        LockSupport.unpark(thread);
+      });
+      String first = queue.poll();
+      Schedules.join(thread, clock);
+
+      assertEquals("first", first);
+      assertEquals(blocked.taken ? "second" : null, queue.poll());
+    });
+  }
+
+  @Test
+  void twoInTheLineAreLetInOneByOne() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = with("first", 2);
+      assertEquals(Answer.TAKEN, queue.offer(Entry.of("second", "second"), true));
+      var third = sender(queue, "third");
+      var fourth = sender(queue, "fourth");
+
+      var one = Schedules.start(third);
+      var other = Schedules.start(fourth);
+      queue.poll();
+      int between = queue.size();
+      queue.poll();
+      Schedules.join(one, other);
+
+      assertTrue(third.taken && fourth.taken);
+      assertTrue(between == 1 || between == 2, () -> between + " in a queue of 2, of which one was taken");
+      assertEquals(2, queue.size());
+    });
+  }
+
+  @Test
+  void whoLeavesTheLineLetsTheNextOneIn() {
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var queue = with("first", 2);
+      var block = new Sender(queue, Entry.block(List.of(Entry.of("a", "a"), Entry.of("b", "b"))));
+      var single = sender(queue, "c");
+
+      var large = Schedules.start(block);
+      var small = Schedules.start(single);
+      large.interrupt();
+      Schedules.join(large, small); // nobody takes anything: the block's leaving alone makes room
+
+      assertTrue(single.taken);
+      assertEquals(2, queue.size());
+    });
+  }
+}

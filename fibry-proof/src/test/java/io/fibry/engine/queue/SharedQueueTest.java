@@ -1,0 +1,154 @@
+package io.fibry.engine.queue;
+
+import io.fibry.Schedules;
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Sharing;
+import java.util.ArrayList;
+import java.util.List;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Param;
+import org.jetbrains.lincheck.datastructures.ThreadIdGen;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The queue of a pool by itself, with two workers. Every element is taken by one of them, removed,
+ * or buried at the end: one of the three, and none is left. Of a key never two at once, and each
+ * sender's in their order; never more at once than permits; the pill's turn comes after all that
+ * was there before it.
+ *
+ * <p>Catches, each tried by changing {@link SharedQueue}: a worker that rests without looking
+ * whether something has come, a message that is done and does not free its key, or its permits; an
+ * offer that does not say that somebody rests; a removal that leaves those behind it where they
+ * are.
+ */
+class SharedQueueTest {
+  @Test
+  void keysAreKeptInOrder() {
+    Schedules.modelCheck(ByKey.class, 3, 1, 4, 100);
+  }
+
+  @Test
+  void permitsAreNotOverdrawn() {
+    Schedules.modelCheck(Weighted.class, 3, 1, 4, 100);
+  }
+
+  @Test
+  void theSameOnRealThreads() {
+    Schedules.stress(ByKey.class, 5, 400);
+    Schedules.stress(Weighted.class, 5, 400);
+  }
+
+  public static class ByKey extends Offering {
+    public ByKey() {
+      super(Sharing.byKey(2, (Integer element) -> element & 1), true);
+    }
+  }
+
+  public static class Weighted extends Offering {
+    public Weighted() {
+      super(Sharing.weighted(2, (Integer element) -> 1 + (element & 1)), false);
+    }
+  }
+
+  @Param(name = "sender", gen = ThreadIdGen.class)
+  public abstract static class Offering {
+    private static final int EACH = 16;
+    private final SharedQueue<Integer> queue;
+    private final boolean keys;
+    private final int[] outcomes = new int[6 * EACH]; // how many each element had
+    private final int[] sent = new int[6]; // by sender
+    private final int[] newest = new int[12]; // that was taken, by sender and key
+    private final List<List<Entry<Integer>>> entries = new ArrayList<>(); // by sender
+    private final boolean[] inside = new boolean[2]; // by key
+    private int permits; // in use
+    private boolean ended;
+    private String wrong;
+
+    Offering(Sharing<Integer> sharing, boolean keys) {
+      this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing);
+      this.keys = keys;
+      for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
+    }
+
+    /** Two elements, so that one may stand behind the other. */
+    @Operation
+    public void offer(@Param(name = "sender") int sender) {
+      offerOne(sender);
+      offerOne(sender);
+    }
+
+    private void offerOne(int sender) {
+      int element = sender * EACH + ++sent[sender];
+      var entry = queue.entry(element, element, true, "the queue");
+      entries.get(sender).add(entry);
+      var answer = queue.offer(entry, true);
+      if (answer == Answer.SHUT || answer == Answer.FULL) outcomes[element]++;
+      if (answer == Answer.RUN) serve();
+    }
+
+    /** Who is told to is at once who works. */
+    private void serve() {
+      for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
+      if (queue.atPill()) end();
+    }
+
+    private void work(WorkerSlot<Integer> slot) {
+      for (var element = slot.item(); element != null;) {
+        boolean others = slot.ready();
+        handle(element);
+        var next = queue.next(slot, element);
+        element = next;
+        if (element == null && (others || slot.ready())) return; // who called serves on
+      }
+    }
+
+    private void handle(int element) {
+      int key = element & 1;
+      if (keys && inside[key]) fault(element + " is the second of its key");
+      inside[key] = true;
+      permits += keys ? 0 : 1 + key;
+      if (permits > 2) fault(element + " needs too many permits");
+      outcomes[element]++;
+      int at = element / EACH * 2 + key;
+      if (keys && element % EACH <= newest[at]) fault(element + " was taken after " + newest[at]);
+      newest[at] = element % EACH;
+      permits -= keys ? 0 : 1 + key;
+      inside[key] = false;
+    }
+
+    @Operation
+    public void removeTheFirst(@Param(name = "sender") int sender) {
+      if (sent[sender] > 0 && queue.remove(entries.get(sender).getFirst())) outcomes[sender * EACH + 1]++;
+      if (queue.ready()) serve();
+    }
+
+    @Operation
+    public void pill() {
+      if (queue.admit(Entry.last(-1)) == Answer.RUN) serve();
+    }
+
+    private void end() {
+      queue.shutDoor();
+      queue.beginEnd();
+      ended = true;
+      for (var element = queue.poll(); element != null; element = queue.poll()) if (element >= 0) outcomes[element]++;
+    }
+
+    private void fault(String what) {
+      if (wrong == null) wrong = what;
+    }
+
+    @Validate
+    public void check() {
+      if (ended) end(); // as whoever comes too late does
+      for (int sender = 0; sender < 6; sender++)
+        for (int n = 1; n <= sent[sender]; n++)
+          if (outcomes[sender * EACH + n] != 1)
+            fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
+      if (!queue.isIdle() || queue.poll() != null) fault("something waits, and everybody rests");
+      if (wrong != null) throw new AssertionError(wrong);
+    }
+  }
+}
