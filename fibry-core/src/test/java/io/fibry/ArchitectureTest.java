@@ -39,7 +39,7 @@ class ArchitectureTest {
       entry("io.fibry.mailbox",
           Set.of("Mailbox", "Overflow", "Sharing")),
       entry("io.fibry.engine.queue",
-          Set.of("GuardedQueue", "SharedQueue", "Entry", "WorkerSlot", "Blockers")),
+          Set.of("GuardedQueue", "SharedQueue", "Entry", "MessageEntry", "RankedEntry", "WorkerSlot", "Blockers")),
       entry("io.fibry.fsm", Set.of("Fsm")),
       entry("io.fibry.pool", Set.of("Entities", "Pools")),
       entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),

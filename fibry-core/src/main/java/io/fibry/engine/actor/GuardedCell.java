@@ -14,6 +14,8 @@ import io.fibry.engine.message.Events;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.RankedEntry;
+import io.fibry.engine.queue.MessageEntry;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.engine.queue.Entry;
 import io.fibry.time.Scheduler;
@@ -36,7 +38,7 @@ public class GuardedCell extends ActorCell {
   @Override
   public Reason offer(Object message, Baggage along) {
     if (!queue.takesMessageEntries()) return super.offer(message, along);
-    return phase > OPEN ? Reason.UNDELIVERED : offer(Entry.<Object>letter(message, along), message, Deadline.NONE);
+    return phase > OPEN ? Reason.UNDELIVERED : offer(MessageEntry.<Object>of(message, along), message, Deadline.NONE);
   }
 
   @Override
@@ -47,9 +49,8 @@ public class GuardedCell extends ActorCell {
     return offer(place, message, limit);
   }
 
-  public Entry<Object> place(Object node, Object message) {
-    return queue.takesMessageEntries() ? Entry.of(node)
-        : message instanceof Envelope.Control ? Entry.unranked(node) : Entry.of(node, message);
+  private Entry<Object> place(Object node, Object message) {
+    return queue.entry(node, message, !(message instanceof Envelope.Control), this);
   }
 
   @Override
@@ -63,7 +64,7 @@ public class GuardedCell extends ActorCell {
     var places = new ArrayList<Entry<Object>>(messages.size());
     for (var message : messages)
       places.add(
-          queue.takesMessageEntries() ? Entry.letter(message, along) : Entry.of(new Envelope(message, along), message));
+          queue.takesMessageEntries() ? MessageEntry.of(message, along) : place(new Envelope(message, along), message));
     return offer(Entry.block(places), messages, Deadline.NONE);
   }
 
@@ -141,7 +142,7 @@ public class GuardedCell extends ActorCell {
 
   @Override
   public void push(Envelope pill) {
-    push(pill.message == Envelope.Control.PILL ? Entry.last(pill) : Entry.unranked(pill));
+    push(pill.message == Envelope.Control.PILL ? RankedEntry.last(pill) : RankedEntry.unranked(pill));
   }
 
   @Override
@@ -260,7 +261,7 @@ public class GuardedCell extends ActorCell {
   public void putBack(List<Object> nodes) {
     var places = new ArrayList<Entry<Object>>(nodes.size());
     for (var node : nodes) {
-      Entry<Object> place = Entry.unranked(node);
+      Entry<Object> place = RankedEntry.unranked(node);
       if (node instanceof RequestFuture<?> asked) asked.place = place;
       places.add(place);
     }

@@ -94,11 +94,6 @@ public final class PoolCell extends GuardedCell {
   // ---- messages come
 
   @Override
-  public Entry<Object> place(Object node, Object message) {
-    return queue.entry(node, message, !(message instanceof Envelope.Control), this);
-  }
-
-  @Override
   public Reason offer(Object node, Object message, Deadline limit) {
     try {
       return super.offer(node, message, limit);

@@ -1,5 +1,6 @@
 package io.fibry.engine.queue;
 
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -18,18 +19,10 @@ final class Arrivals<E> {
   private static final int PAUSES = 8; // before each look at him
   // places; or a sender who finds one fills it, and is where he was
   private static final int SOME = 32;
-  private static final VarHandle NEWEST;
-  private static final VarHandle LEFT;
-
-  static {
-    try {
-      var lookup = MethodHandles.lookup();
-      NEWEST = lookup.findVarHandle(Arrivals.class, "newest", Entry.class);
-      LEFT = lookup.findVarHandle(Arrivals.class, "left", long.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
-  }
+  private static final VarHandle NEWEST =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, Arrivals.class, Entry.class);
+  private static final VarHandle LEFT =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "left", VarHandle.class, Arrivals.class, long.class);
 
   private final int capacity;
   private volatile Entry<E> newest; // null: none came yet

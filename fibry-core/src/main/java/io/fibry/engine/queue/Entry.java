@@ -1,5 +1,6 @@
 package io.fibry.engine.queue;
 
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
@@ -13,7 +14,7 @@ import java.util.function.BiFunction;
  *
  * @param <E> what waits
  */
-public sealed class Entry<E> permits MessageEntry, RankedEntry {
+public class Entry<E> {
   // OUTSIDE -> (LINE ->) QUEUE -> GONE, or LINE -> OUTSIDE; under the monitor, and by its sender
   // before it enters an inbox. What found no room there is OUTSIDE again, and so is what was taken
   // out since it came too late
@@ -22,16 +23,12 @@ public sealed class Entry<E> permits MessageEntry, RankedEntry {
   static final byte QUEUE = 2;
   static final byte GONE = 3;
   static final long COMING = -1;
-  private static final VarHandle WHERE;
+  private static final VarHandle WHERE =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "where", VarHandle.class, Entry.class, byte.class);
 
   static {
-    try {
-      WHERE = MethodHandles.lookup().findVarHandle(Entry.class, "where", byte.class);
-      // linked now, and not under a monitor at the edge of somebody's stack
-      new Entry<>(null, true).goTo(OUTSIDE);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
+    // linked now, and not under a monitor at the edge of somebody's stack
+    new Entry<>(null, true).goTo(OUTSIDE);
   }
 
   final boolean pill;
@@ -58,54 +55,8 @@ public sealed class Entry<E> permits MessageEntry, RankedEntry {
    * @param item what waits
    * @return a place
    */
-  public static <E> Entry<E> of(E item) {
+  static <E> Entry<E> of(E item) {
     return new Entry<>(item, false);
-  }
-
-  /**
-   * A place in the order in which it comes, for a message that needs no envelope.
-   *
-   * @param <E> what waits
-   * @param message what it holds
-   * @param along what travels along; null: nothing
-   * @return a place, for queues that take letters
-   */
-  public static <E> Entry<E> letter(Object message, Object along) {
-    return new MessageEntry<>(message, along);
-  }
-
-  /**
-   * A place for a message.
-   *
-   * @param <E> what waits
-   * @param item what waits
-   * @param message what the order compares
-   * @return a place
-   */
-  public static <E> Entry<E> of(E item, Object message) {
-    return new RankedEntry<>(item, message, false);
-  }
-
-  /**
-   * A place for something that has no rank: before all messages of a priority mailbox.
-   *
-   * @param <E> what waits
-   * @param item what waits
-   * @return a place
-   */
-  public static <E> Entry<E> unranked(E item) {
-    return new RankedEntry<>(item, null, false);
-  }
-
-  /**
-   * A place behind all that waits when it is admitted, whatever its rank.
-   *
-   * @param <E> what waits
-   * @param item what waits
-   * @return a place
-   */
-  public static <E> Entry<E> last(E item) {
-    return new RankedEntry<>(item, null, true);
   }
 
   /**

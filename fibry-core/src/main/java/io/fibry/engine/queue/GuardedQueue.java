@@ -33,7 +33,7 @@ import java.util.function.Predicate;
  *
  * @param <E> what waits
  */
-public sealed class GuardedQueue<E> permits SharedQueue {
+public class GuardedQueue<E> {
 
   /** What became of an offer. */
   public enum Answer {
@@ -74,7 +74,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    *
    * @param kind how messages wait
    */
-  public GuardedQueue(Mailbox<?> kind) {
+  GuardedQueue(Mailbox<?> kind) {
     this(kind, System::nanoTime, null);
   }
 
@@ -83,16 +83,21 @@ public sealed class GuardedQueue<E> permits SharedQueue {
    *
    * @param kind how messages wait
    * @param clock what it measures waits by; in nanoseconds
-   * @param toElement makes an element of a {@link Entry#letter letter}, by who takes it; null: there
+   * @param toElement makes an element of a {@link MessageEntry}, by who takes it; null: there
    * are none
    */
   public GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> toElement) {
+    this(kind, clock, toElement, false);
+  }
+
+  /** Shared: several workers take from it, so all is decided under the monitor. */
+  GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean shared) {
     this.kind = kind;
     this.forecast = kind.target().isZero() ? null : new Forecast(clock, kind.target().toNanos());
     this.selectiveReceive = kind.isSelective() ? new SelectiveReceive<>(this) : null;
     boolean asTheyCome =
         !kind.ordered() && selectiveReceive == null && forecast == null && kind.overflow() != Overflow.DROP_OLDEST;
-    this.arrivals = asTheyCome && !(this instanceof SharedQueue) ? new Arrivals<>(kind.capacity()) : null;
+    this.arrivals = asTheyCome && !shared ? new Arrivals<>(kind.capacity()) : null;
     this.toElement = arrivals == null ? null : toElement;
     this.occupancy = arrivals == null ? new Occupancy(kind) : null;
     this.order = new TakeOrder<>(kind);
@@ -120,6 +125,21 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   /** {@return whether messages come as letters} */
   public boolean takesMessageEntries() {
     return toElement != null;
+  }
+
+  /**
+   * An entry for a message or a task.
+   *
+   * @param item what waits
+   * @param message what it holds
+   * @param isMessage false: a task, which has no rank, no key, and weighs 1
+   * @param receiver named in the exception, should the message not fit
+   * @return an entry, not yet offered
+   * @throws IllegalArgumentException if it can never be begun
+   */
+  public Entry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+    if (takesMessageEntries()) return Entry.of(item);
+    return isMessage ? RankedEntry.of(item, message) : RankedEntry.unranked(item);
   }
 
   /**
@@ -348,7 +368,7 @@ public sealed class GuardedQueue<E> permits SharedQueue {
   }
 
   /** {@return how many wait that count against the capacity} */
-  public synchronized int size() {
+  synchronized int size() {
     return arrivals == null ? occupancy.count() : arrivals.count();
   }
 

@@ -5,15 +5,29 @@ import java.util.function.BiFunction;
 /**
  * A place that is the envelope of its message, too: one object goes from the sender's processor to
  * the taker's, who makes an envelope of his own.
+ *
+ * @param <E> what waits
  */
-final class MessageEntry<E> extends Entry<E> {
+public final class MessageEntry<E> extends Entry<E> {
   private Object message; // null once it is gone; guarded by the queue
   private Object along; // likewise
 
-  MessageEntry(Object message, Object along) {
+  private MessageEntry(Object message, Object along) {
     super(null, false);
     this.message = message;
     this.along = along;
+  }
+
+  /**
+   * An entry for a message.
+   *
+   * @param <E> what waits
+   * @param message what it holds
+   * @param along what travels along; null: nothing
+   * @return an entry, for queues that take such
+   */
+  public static <E> Entry<E> of(Object message, Object along) {
+    return new MessageEntry<>(message, along);
   }
 
   @Override

@@ -6,8 +6,10 @@ import java.util.List;
 /**
  * A place in a queue that does more than keep the order in which messages come. All fields are
  * guarded by the queue, where not said otherwise.
+ *
+ * @param <E> what waits
  */
-sealed class RankedEntry<E> extends Entry<E> permits PoolEntry {
+public class RankedEntry<E> extends Entry<E> {
   Object rank; // what the comparator sees; null for a task, and once it is gone
   // how many pills came before. Where the pace matters: when it came, or how long it would have
   // waited
@@ -20,6 +22,32 @@ sealed class RankedEntry<E> extends Entry<E> permits PoolEntry {
   RankedEntry(E item, Object rank, boolean pill) {
     super(item, pill);
     this.rank = rank;
+  }
+
+  static <E> Entry<E> of(E item, Object message) {
+    return new RankedEntry<>(item, message, false);
+  }
+
+  /**
+   * An entry for something that has no rank: before all messages of a priority mailbox.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @return an entry
+   */
+  public static <E> Entry<E> unranked(E item) {
+    return new RankedEntry<>(item, null, false);
+  }
+
+  /**
+   * An entry behind all that waits when it is admitted, whatever its rank.
+   *
+   * @param <E> what waits
+   * @param item what waits
+   * @return an entry
+   */
+  public static <E> Entry<E> last(E item) {
+    return new RankedEntry<>(item, null, true);
   }
 
   /**

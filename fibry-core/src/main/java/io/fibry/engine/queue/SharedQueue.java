@@ -40,7 +40,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param kind how messages wait
    * @param sharing who takes them
    */
-  public SharedQueue(Mailbox<?> kind, Sharing<?> sharing) {
+  SharedQueue(Mailbox<?> kind, Sharing<?> sharing) {
     this(kind, sharing, System::nanoTime);
   }
 
@@ -52,7 +52,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @param clock what it measures waits by; in nanoseconds
    */
   public SharedQueue(Mailbox<?> kind, Sharing<?> sharing, LongSupplier clock) {
-    super(kind, clock, null);
+    super(kind, clock, null, true);
     this.sharing = sharing;
     this.free = sharing.permits();
     this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
@@ -63,18 +63,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return sharing;
   }
 
-  /**
-   * A place for a message. Asks the user's code for its weight and key.
-   *
-   * @param item what waits
-   * @param message what it holds
-   * @param isMessage false: a task, which has no rank, no key, and weighs 1
-   * @param whose who will be told of, should it not fit
-   * @return a place
-   * @throws IllegalArgumentException if it can never be begun
-   */
-  public Entry<E> entry(E item, Object message, boolean isMessage, Object whose) {
-    return isMessage ? PoolEntry.of(item, message, sharing, whose) : new PoolEntry<>(item, null, 1, null);
+  /** Asks the user's code for the weight and the key. */
+  @Override
+  public Entry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
+    return isMessage ? PoolEntry.of(item, message, sharing, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
   // ---- for who has made something ready
@@ -268,10 +260,39 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @return null: nobody, or it cannot be told
    */
   public synchronized Blockers<E> blockers(Entry<E> entry) {
-    return entry instanceof PoolEntry<E> pooled ? Blockers.of(this, pooled) : null;
+    return entry instanceof PoolEntry<E> pooled ? blockers(pooled) : null;
   }
 
   // ---- under the monitor
+
+  /** Null: nobody, or it cannot be told. Under the monitor. */
+  private Blockers<E> blockers(PoolEntry<E> pooled) {
+    if (pooled.isGone()) return pooled.slot == null ? null : new Blockers<>(List.of(pooled.slot));
+    if (pooled.isOutside() || over || pillIsNext()) return null;
+    // whatever else happens, it comes after that one
+    if (!pooled.isBlocked() && pooled.lane != null && pooled.lane.first.slot != null)
+      return new Blockers<>(List.of(pooled.lane.first.slot));
+    var fronts = lanes == null ? List.<WorkerSlot<E>>of() : lanes.fronts();
+    // behind the pill, whose turn comes when all lanes are empty
+    if (!fronts.isEmpty() && !pooled.isBlocked() && pooled.lane == null) return new Blockers<>(fronts);
+    // all that can be begun waits in lanes
+    if (!(first() instanceof PoolEntry)) return new Blockers<>(fronts, Integer.MAX_VALUE, fronts.size() - 1);
+    return new Blockers<>(null, sharing.permits() - heaviest(pooled), sharing.most() - 1);
+  }
+
+  /**
+   * Of what is begun before this one, and of itself; for a sender in the line, of what is begun
+   * next: should another one hold him up after that, he is woken, and looks again.
+   */
+  private int heaviest(PoolEntry<E> last) {
+    if (sharing.weight().isEmpty()) return 1;
+    int heaviest = 0;
+    for (var entry : order.entries(Integer.MAX_VALUE)) {
+      if (entry instanceof PoolEntry<E> pooled) heaviest = Math.max(heaviest, pooled.weight);
+      if (entry == last || entry.pill || last.isBlocked()) break;
+    }
+    return heaviest;
+  }
 
   @Override
   Answer run() {

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** The queue alone, by one thread. */
 class GuardedQueueTest {
   private static Entry<String> entry(String message) {
-    return Entry.of(message, message);
+    return RankedEntry.of(message, message);
   }
 
   @Test
@@ -54,7 +54,7 @@ class GuardedQueueTest {
   void whatIsAdmittedIsNotCounted() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.REJECT));
 
-    queue.admit(Entry.last("pill"));
+    queue.admit(RankedEntry.last("pill"));
 
     assertEquals(0, queue.size());
     assertEquals(Answer.TAKEN, queue.offer(entry("a"), true));
@@ -113,7 +113,7 @@ class GuardedQueueTest {
 
     assertFalse(queue.await(waits, () -> false));
     assertEquals(Answer.SHUT, queue.offer(entry("c"), true));
-    assertEquals(Answer.TAKEN, queue.admit(Entry.last("pill")));
+    assertEquals(Answer.TAKEN, queue.admit(RankedEntry.last("pill")));
     assertEquals(List.of("a", "pill"), queue.waiting(9));
   }
 
@@ -122,7 +122,7 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.unbounded().selective());
     queue.offer(entry("c"), true);
 
-    queue.putBack(List.of(Entry.unranked("a"), Entry.unranked("b")));
+    queue.putBack(List.of(RankedEntry.unranked("a"), RankedEntry.unranked("b")));
 
     assertEquals(List.of("a", "b", "c"), queue.waiting(9));
   }
@@ -132,7 +132,7 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.priority(Comparator.<String>naturalOrder()));
     queue.offer(entry("c"), true);
     queue.offer(entry("b"), true);
-    queue.admit(Entry.last("pill"));
+    queue.admit(RankedEntry.last("pill"));
     queue.offer(entry("a"), true);
 
     assertEquals(List.of("b", "c", "pill", "a"), queue.waiting(9));
@@ -188,7 +188,7 @@ class GuardedQueueTest {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
         (message, along) -> message + " with " + along);
 
-    queue.offer(Entry.letter("a", "b"), true);
+    queue.offer(MessageEntry.of("a", "b"), true);
 
     assertEquals(List.of("a with b"), queue.waiting(9));
     assertEquals("a with b", queue.poll());
@@ -207,8 +207,8 @@ class GuardedQueueTest {
   void anEndlessTargetNeverRefuses() {
     var queue =
         new GuardedQueue<String>(Mailbox.bounded(3, Overflow.REJECT).within(Duration.ofSeconds(Long.MAX_VALUE)));
-    queue.offer(Entry.of("a", "a"), true);
+    queue.offer(RankedEntry.of("a", "a"), true);
 
-    assertEquals(Answer.TAKEN, queue.offer(Entry.of("b", "b"), true));
+    assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("b", "b"), true));
   }
 }

@@ -158,7 +158,7 @@ class SharedQueueTest {
     offer(queue, "a1");
     var slot = queue.serve(true);
     offer(queue, "a2");
-    assertEquals(Answer.TAKEN, queue.admit(Entry.last("pill")));
+    assertEquals(Answer.TAKEN, queue.admit(RankedEntry.last("pill")));
     offer(queue, "b, too late");
 
     assertFalse(queue.atPill());

@@ -29,12 +29,12 @@ public class BlockedOfferAgainstClose {
   private int first;
 
   public BlockedOfferAgainstClose() {
-    queue.offer(Entry.of(1, 1), true);
+    queue.offer(RankedEntry.of(1, 1), true);
   }
 
   @Actor
   public void sender() {
-    var entry = Entry.of(2, 2);
+    var entry = RankedEntry.of(2, 2);
     var answer = queue.offer(entry, true);
     taken = answer == Answer.TAKEN || answer == Answer.BLOCKED && queue.await(entry, () -> false);
   }

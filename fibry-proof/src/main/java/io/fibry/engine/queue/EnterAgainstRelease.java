@@ -40,7 +40,7 @@ public class EnterAgainstRelease {
 
   @Actor
   public void sender() {
-    first = send(Entry.letter(2, null));
+    first = send(MessageEntry.of(2, null));
   }
 
   @Actor

@@ -30,13 +30,13 @@ public class OfferAgainstClose {
   private int emptied;
 
   public OfferAgainstClose() {
-    queue.offer(Entry.of(1, 1), true);
+    queue.offer(RankedEntry.of(1, 1), true);
     queue.poll();
   }
 
   @Actor
   public void sender() {
-    answer = queue.offer(Entry.block(List.of(Entry.of(2, 2), Entry.of(3, 3))), true);
+    answer = queue.offer(Entry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor

@@ -29,18 +29,18 @@ public class OfferAgainstPill {
   private Answer answer;
 
   public OfferAgainstPill() {
-    queue.offer(Entry.of(1, 1), true);
+    queue.offer(RankedEntry.of(1, 1), true);
     queue.poll();
   }
 
   @Actor
   public void sender() {
-    answer = queue.offer(Entry.block(List.of(Entry.of(2, 2), Entry.of(3, 3))), true);
+    answer = queue.offer(Entry.block(List.of(RankedEntry.of(2, 2), RankedEntry.of(3, 3))), true);
   }
 
   @Actor
   public void closer() {
-    queue.admit(Entry.last(0));
+    queue.admit(RankedEntry.last(0));
     queue.shutDoor();
   }
 

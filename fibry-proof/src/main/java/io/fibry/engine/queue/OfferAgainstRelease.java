@@ -28,13 +28,13 @@ public class OfferAgainstRelease {
   private boolean released;
 
   public OfferAgainstRelease() {
-    queue.offer(Entry.of(1, 1), true);
+    queue.offer(RankedEntry.of(1, 1), true);
     queue.poll();
   }
 
   @Actor
   public void sender() {
-    answer = queue.offer(Entry.of(2, 2), true);
+    answer = queue.offer(RankedEntry.of(2, 2), true);
   }
 
   @Actor

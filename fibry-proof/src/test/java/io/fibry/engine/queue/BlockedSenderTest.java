@@ -49,12 +49,12 @@ class BlockedSenderTest {
 
   private static GuardedQueue<String> with(String element, int capacity) {
     var queue = new GuardedQueue<String>(Mailbox.bounded(capacity, Overflow.BLOCK));
-    assertEquals(Answer.RUN, queue.offer(Entry.of(element, element), true));
+    assertEquals(Answer.RUN, queue.offer(RankedEntry.of(element, element), true));
     return queue;
   }
 
   private static Sender sender(GuardedQueue<String> queue, String element) {
-    return new Sender(queue, Entry.of(element, element));
+    return new Sender(queue, RankedEntry.of(element, element));
   }
 
   @Test
@@ -129,7 +129,7 @@ class BlockedSenderTest {
   void twoInTheLineAreLetInOneByOne() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
-      assertEquals(Answer.TAKEN, queue.offer(Entry.of("second", "second"), true));
+      assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));
       var third = sender(queue, "third");
       var fourth = sender(queue, "fourth");
 
@@ -150,7 +150,7 @@ class BlockedSenderTest {
   void whoLeavesTheLineLetsTheNextOneIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
-      var block = new Sender(queue, Entry.block(List.of(Entry.of("a", "a"), Entry.of("b", "b"))));
+      var block = new Sender(queue, Entry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
       var single = sender(queue, "c");
 
       var large = Schedules.start(block);

@@ -83,8 +83,8 @@ class GuardedQueueTest {
     }
 
     private Entry<Integer> entry(int element) {
-      if (queue.takesMessageEntries()) return isTask(element) ? Entry.of(element) : Entry.letter(element, null);
-      return isTask(element) ? Entry.unranked(element) : Entry.of(element, element);
+      if (queue.takesMessageEntries()) return isTask(element) ? Entry.of(element) : MessageEntry.of(element, null);
+      return isTask(element) ? RankedEntry.unranked(element) : RankedEntry.of(element, element);
     }
 
     private static boolean isTask(int element) {

@@ -126,7 +126,7 @@ class SharedQueueTest {
 
     @Operation
     public void pill() {
-      if (queue.admit(Entry.last(-1)) == Answer.RUN) serve();
+      if (queue.admit(RankedEntry.last(-1)) == Answer.RUN) serve();
     }
 
     private void end() {
