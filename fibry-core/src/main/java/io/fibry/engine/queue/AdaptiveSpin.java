@@ -7,23 +7,23 @@ package io.fibry.engine.queue;
  * races may lose a count.
  */
 final class AdaptiveSpin {
-  private static final int PATIENCE = 4; // in a row
-  private static final int PAUSE = 32; // left out then
+  private static final int MAX_FAILURES = 4; // in a row
+  private static final int SKIPPED = 32; // left out then
 
   // in a row; from PATIENCE on, and how many were left out. Written by whoever waits
-  private int vain;
+  private int failures;
 
   boolean isWorthwhile() {
-    if (vain >= PATIENCE + PAUSE) vain = PATIENCE - 1;
-    if (vain < PATIENCE) return true;
-    vain++;
+    if (failures >= MAX_FAILURES + SKIPPED) failures = MAX_FAILURES - 1;
+    if (failures < MAX_FAILURES) return true;
+    failures++;
     return false;
   }
 
   /** Whether it helped; answers just that. */
-  boolean helped(boolean helped) {
-    if (!helped) vain++;
-    else if (vain > 0) vain = 0;
+  boolean record(boolean helped) {
+    if (!helped) failures++;
+    else if (failures > 0) failures = 0;
     return helped;
   }
 }

@@ -14,25 +14,26 @@ import java.lang.invoke.VarHandle;
  * newest one stays, so what is found unchanged was unchanged all the time.
  */
 final class Arrivals<E> {
-  private static final int LOOKS = 64;
-  private static final int STILL = 8; // looks at a taker who does not go on
+  private static final int CHECKS = 64;
+  private static final int STALLED_CHECKS = 8; // looks at a taker who does not go on
   private static final int PAUSES = 8; // before each look at him
   // places; or a sender who finds one fills it, and is where he was
-  private static final int SOME = 32;
+  private static final int BATCH = 32;
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, Arrivals.class, Entry.class);
-  private static final VarHandle LEFT =
-      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "left", VarHandle.class, Arrivals.class, long.class);
+  private static final VarHandle DEPARTED =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "departed", VarHandle.class, Arrivals.class,
+          long.class);
 
   private final int capacity;
   private volatile Entry<E> newest; // null: none came yet
   // so many may have come, as far as senders know: too low at times, never too high; written by
   // senders
-  private volatile long most;
-  private Entry<E> known; // the newest that was taken over; guarded by the queue
-  private volatile long left; // how many of those that came are gone; written under the monitor
-  private final AdaptiveSpin forRoom = new AdaptiveSpin(); // of senders
-  private final AdaptiveSpin forNew = new AdaptiveSpin(); // of who has the right to run
+  private volatile long bound;
+  private Entry<E> collected; // the newest that was taken over; guarded by the queue
+  private volatile long departed; // how many of those that came are gone; written under the monitor
+  private final AdaptiveSpin roomSpin = new AdaptiveSpin(); // of senders
+  private final AdaptiveSpin arrivalSpin = new AdaptiveSpin(); // of who has the right to run
 
   Arrivals(int capacity) {
     this.capacity = capacity;
@@ -43,7 +44,7 @@ final class Arrivals<E> {
     while (true) {
       var before = newest;
       long number = before == null ? 0 : before.number;
-      if (number + size > most && !hasRoom(number + size)) {
+      if (number + size > bound && !hasRoom(number + size)) {
         block.before = null; // of an attempt before
         return false;
       }
@@ -59,9 +60,9 @@ final class Arrivals<E> {
 
   /** Senders look how many have left only where they must: the taker writes it at every message. */
   private boolean hasRoom(long numbers) {
-    long now = left + capacity;
+    long now = departed + capacity;
     if (numbers > now) return false;
-    most = now;
+    bound = now;
     return true;
   }
 
@@ -70,36 +71,37 @@ final class Arrivals<E> {
    * there is none.
    */
   boolean awaitRoom(int size) {
-    return forRoom.isWorthwhile() && forRoom.helped(looksForRoom(size));
+    return roomSpin.isWorthwhile() && roomSpin.record(spinForRoom(size));
   }
 
-  private boolean looksForRoom(int size) {
-    long occupancy = came() + size - capacity; // so many must have left
-    long some = occupancy + Math.min(SOME, capacity / 2);
-    long seen = left;
-    for (int looks = 0, still = 0; looks < LOOKS && still < STILL && seen < some; looks++, still++) {
+  private boolean spinForRoom(int size) {
+    long needed = arrived() + size - capacity; // so many must have left
+    long batch = needed + Math.min(BATCH, capacity / 2);
+    long seen = departed;
+    for (int checks = 0, stalled = 0; checks < CHECKS && stalled < STALLED_CHECKS && seen < batch;
+        checks++, stalled++) {
       // each look takes from the taker what he writes at every message
       for (int i = 0; i < PAUSES; i++) Thread.onSpinWait();
-      long now = left;
-      if (now != seen) still = 0;
+      long now = departed;
+      if (now != seen) stalled = 0;
       seen = now;
     }
-    return seen >= occupancy;
+    return seen >= needed;
   }
 
   /** Empty: looks on for a moment, until something comes. */
   boolean awaitNew() {
-    return forNew.isWorthwhile() && forNew.helped(looksForNew());
+    return arrivalSpin.isWorthwhile() && arrivalSpin.record(spinForNew());
   }
 
-  private boolean looksForNew() {
-    for (int looks = 0; looks < LOOKS && !hasNew(); looks++) Thread.onSpinWait();
+  private boolean spinForNew() {
+    for (int checks = 0; checks < CHECKS && !hasNew(); checks++) Thread.onSpinWait();
     return hasNew();
   }
 
   /** Whether something was not taken over yet. */
   boolean hasNew() {
-    return newest != known;
+    return newest != collected;
   }
 
   /**
@@ -110,7 +112,7 @@ final class Arrivals<E> {
     int moved = 0;
     var last = newest;
     var first = (Entry<E>) null;
-    for (var entry = last; entry != known; moved++) {
+    for (var entry = last; entry != collected; moved++) {
       entry.counted = true;
       if (entry.where != Entry.QUEUE) entry.where = Entry.QUEUE;
       entry.after = first;
@@ -122,21 +124,21 @@ final class Arrivals<E> {
     if (chain.tail == null) chain.head = first;
     else chain.tail.after = first;
     chain.tail = last;
-    known = last;
+    collected = last;
     return moved;
   }
 
   /** One that came is gone. */
-  void leaves() {
-    LEFT.setRelease(this, left + 1);
+  void depart() {
+    DEPARTED.setRelease(this, departed + 1);
   }
 
   /** How many are there; under the monitor, by which they leave. */
   int count() {
-    return (int) (came() - left);
+    return (int) (arrived() - departed);
   }
 
-  private long came() {
+  private long arrived() {
     var last = newest;
     return last == null ? 0 : last.number;
   }

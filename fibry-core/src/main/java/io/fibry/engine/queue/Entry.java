@@ -22,7 +22,7 @@ public class Entry<E> {
   static final byte BLOCKED = 1;
   static final byte QUEUE = 2;
   static final byte GONE = 3;
-  static final long COMING = -1;
+  static final long ENTERING = -1;
   private static final VarHandle WHERE =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "where", VarHandle.class, Entry.class, byte.class);
 

@@ -14,7 +14,7 @@ import java.util.function.LongSupplier;
 final class Forecast {
   private final LongSupplier clock;
   private final long target; // nanoseconds
-  private long left; // how many have left the queue so far
+  private long departed; // how many have left the queue so far
 
   Forecast(LongSupplier clock, long target) {
     this.clock = clock;
@@ -31,11 +31,11 @@ final class Forecast {
   void enters(RankedEntry<?> entry, long now) {
     entry.timed = true;
     entry.epoch = now;
-    entry.number = left;
+    entry.number = departed;
   }
 
-  void leaves() {
-    left++;
+  void depart() {
+    departed++;
   }
 
   /**
@@ -55,6 +55,6 @@ final class Forecast {
    */
   private long foreseen(RankedEntry<?> next, int waiting, long now) {
     return next == null || !next.timed ? 0
-        : (long) ((double) Math.max(0, now - next.epoch) * waiting / (left - next.number + 1));
+        : (long) ((double) Math.max(0, now - next.epoch) * waiting / (departed - next.number + 1));
   }
 }

@@ -57,7 +57,7 @@ public class GuardedQueue<E> {
     linked.await(Entry.of(null), () -> true);
   }
 
-  private final Mailbox<?> kind;
+  private final Mailbox<?> mailbox;
   final BlockedSenders<E> blockedSenders = new BlockedSenders<>();
   final TakeOrder<E> order;
   final Occupancy occupancy; // null: the inbox counts
@@ -72,35 +72,36 @@ public class GuardedQueue<E> {
   /**
    * A queue that does what the mailbox says.
    *
-   * @param kind how messages wait
+   * @param mailbox how messages wait
    */
-  GuardedQueue(Mailbox<?> kind) {
-    this(kind, System::nanoTime, null);
+  GuardedQueue(Mailbox<?> mailbox) {
+    this(mailbox, System::nanoTime, null);
   }
 
   /**
    * The same, with a clock of one's own, and letters.
    *
-   * @param kind how messages wait
+   * @param mailbox how messages wait
    * @param clock what it measures waits by; in nanoseconds
    * @param toElement makes an element of a {@link MessageEntry}, by who takes it; null: there
    * are none
    */
-  public GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> toElement) {
-    this(kind, clock, toElement, false);
+  public GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement) {
+    this(mailbox, clock, toElement, false);
   }
 
   /** Shared: several workers take from it, so all is decided under the monitor. */
-  GuardedQueue(Mailbox<?> kind, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean shared) {
-    this.kind = kind;
-    this.forecast = kind.target().isZero() ? null : new Forecast(clock, kind.target().toNanos());
-    this.selectiveReceive = kind.isSelective() ? new SelectiveReceive<>(this) : null;
+  GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean shared) {
+    this.mailbox = mailbox;
+    this.forecast = mailbox.target().isZero() ? null : new Forecast(clock, mailbox.target().toNanos());
+    this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
     boolean asTheyCome =
-        !kind.ordered() && selectiveReceive == null && forecast == null && kind.overflow() != Overflow.DROP_OLDEST;
-    this.arrivals = asTheyCome && !shared ? new Arrivals<>(kind.capacity()) : null;
+        !mailbox.ordered() && selectiveReceive == null && forecast == null
+            && mailbox.overflow() != Overflow.DROP_OLDEST;
+    this.arrivals = asTheyCome && !shared ? new Arrivals<>(mailbox.capacity()) : null;
     this.toElement = arrivals == null ? null : toElement;
-    this.occupancy = arrivals == null ? new Occupancy(kind) : null;
-    this.order = new TakeOrder<>(kind);
+    this.occupancy = arrivals == null ? new Occupancy(mailbox) : null;
+    this.order = new TakeOrder<>(mailbox);
   }
 
   /**
@@ -114,12 +115,12 @@ public class GuardedQueue<E> {
 
   /** {@return the mailbox it was made of} */
   public Mailbox<?> mailbox() {
-    return kind;
+    return mailbox;
   }
 
   /** {@return how many may wait; {@link Integer#MAX_VALUE} where there is no limit} */
   public int capacity() {
-    return kind.capacity();
+    return mailbox.capacity();
   }
 
   /** {@return whether messages come as letters} */
@@ -153,7 +154,7 @@ public class GuardedQueue<E> {
    * runs let go just now. Null: it is not in, and must be offered
    */
   public Answer enter(Entry<E> entry, boolean mayWait) {
-    return running.get() ? tryEnter(entry, mayWait && kind.overflow() == Overflow.BLOCK) : null;
+    return running.get() ? tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK) : null;
   }
 
   /**
@@ -173,17 +174,17 @@ public class GuardedQueue<E> {
           && (forecast == null
               || forecast.isInTime((RankedEntry<E>) entry, (RankedEntry<E>) order.chain.head, ahead(), now));
       if (!fits
-          && !(kind.overflow() == Overflow.DROP_OLDEST ? !entry.isTask()
-              : kind.overflow() == Overflow.BLOCK && mayWait))
+          && !(mailbox.overflow() == Overflow.DROP_OLDEST ? !entry.isTask()
+              : mailbox.overflow() == Overflow.BLOCK && mayWait))
         return Answer.FULL;
-      expect(entry);
-      if (!fits && kind.overflow() == Overflow.BLOCK) {
+      prepare(entry);
+      if (!fits && mailbox.overflow() == Overflow.BLOCK) {
         blockedSenders.add(entry);
         return Answer.BLOCKED;
       }
       if (!fits) ((RankedEntry<E>) entry).dropped(dropOldest(entry));
       add(entry, now);
-      return run();
+      return tryRun();
     }
   }
 
@@ -194,11 +195,11 @@ public class GuardedQueue<E> {
   private Answer tryEnter(Entry<E> entry, boolean mayWait) {
     if (arrivals == null || shut || !blockedSenders.isEmpty()) return null;
     int size = entry.size();
-    entry.number = Entry.COMING;
+    entry.number = Entry.ENTERING;
     entry.goTo(Entry.QUEUE);
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? late(entry, size)
+      return shut ? enteredLate(entry, size)
           : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
     entry.goTo(Entry.OUTSIDE);
     return null;
@@ -208,20 +209,20 @@ public class GuardedQueue<E> {
    * It entered while the door was being shut. Who empties the queue has begun with it, or it was
    * too late.
    */
-  private synchronized Answer late(Entry<E> block, int size) {
-    takeIn();
+  private synchronized Answer enteredLate(Entry<E> block, int size) {
+    collectArrivals();
     if (block.where != Entry.QUEUE) return Answer.TAKEN;
     // behind it may stand what was admitted
     for (Entry<E> entry = block, next; size > 0; entry = next, size--) {
       next = entry.after;
       order.remove(entry);
-      gone(entry);
+      markGone(entry);
       entry.goTo(Entry.OUTSIDE);
     }
     return Answer.SHUT;
   }
 
-  private void takeIn() {
+  private void collectArrivals() {
     if (arrivals != null) present += arrivals.moveTo(order.chain);
   }
 
@@ -233,10 +234,10 @@ public class GuardedQueue<E> {
    * @return {@link Answer#TAKEN} or {@link Answer#RUN}
    */
   public synchronized Answer admit(Entry<E> entry) {
-    expect(entry);
-    takeIn();
+    prepare(entry);
+    collectArrivals();
     append(entry);
-    return run();
+    return tryRun();
   }
 
   /**
@@ -246,7 +247,7 @@ public class GuardedQueue<E> {
    * @return true: the right is the caller's
    */
   public synchronized boolean runIfIdle() {
-    return !shut && run() == Answer.RUN;
+    return !shut && tryRun() == Answer.RUN;
   }
 
   /**
@@ -268,12 +269,12 @@ public class GuardedQueue<E> {
    * interrupted, it leaves the line.
    *
    * @param entry answered {@link Answer#BLOCKED}
-   * @param over whether the wait is over; looked at whenever the thread is woken
+   * @param isOver whether the wait is over; looked at whenever the thread is woken
    * @return true: it was taken; false: it never will be
    */
-  public boolean await(Entry<E> entry, BooleanSupplier over) {
+  public boolean await(Entry<E> entry, BooleanSupplier isOver) {
     ManagedPark.until(() -> entry.where != Entry.BLOCKED
-        || (Thread.currentThread().isInterrupted() || over.getAsBoolean()) && leaveLine(entry), this);
+        || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && leaveLine(entry), this);
     return entry.where != Entry.OUTSIDE;
   }
 
@@ -281,7 +282,7 @@ public class GuardedQueue<E> {
     if (entry.where != Entry.BLOCKED) return false;
     blockedSenders.remove(entry);
     sendAway(entry);
-    promote(); // a block that stood before others may have left
+    promoteBlocked(); // a block that stood before others may have left
     return true;
   }
 
@@ -312,7 +313,7 @@ public class GuardedQueue<E> {
     if (first() != null) return false;
     running.set(false);
     // who entered in between saw somebody run, or runs
-    return arrivals == null || !arrivals.hasNew() || run() == Answer.TAKEN;
+    return arrivals == null || !arrivals.hasNew() || tryRun() == Answer.TAKEN;
   }
 
   /**
@@ -322,7 +323,7 @@ public class GuardedQueue<E> {
    * @return true if it was there
    */
   public synchronized boolean remove(Entry<E> entry) {
-    takeIn();
+    collectArrivals();
     // else it is about to enter
     return entry.where == Entry.QUEUE && (arrivals == null || entry.counted || entry.number == 0)
         && take(entry) != null;
@@ -333,11 +334,11 @@ public class GuardedQueue<E> {
    * only where the mailbox is selective.
    *
    * @param fits which; runs outside the monitor
-   * @param over whether the wait is over; looked at whenever the thread is woken
+   * @param isOver whether the wait is over; looked at whenever the thread is woken
    * @return null if none came before it was over, the thread was interrupted, or the door was shut
    */
-  public E receive(Predicate<? super E> fits, BooleanSupplier over) {
-    return selectiveReceive.receive(fits, over);
+  public E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
+    return selectiveReceive.receive(fits, isOver);
   }
 
   /**
@@ -346,7 +347,7 @@ public class GuardedQueue<E> {
    * @param most how many
    */
   public synchronized List<E> waiting(int most) {
-    takeIn();
+    collectArrivals();
     return order.entries(most).stream().map(entry -> entry.item(toElement)).toList();
   }
 
@@ -374,7 +375,7 @@ public class GuardedQueue<E> {
 
   /** {@return how many wait, whether they count or not; without the pill} */
   public synchronized int present() {
-    takeIn();
+    collectArrivals();
     return present;
   }
 
@@ -385,17 +386,17 @@ public class GuardedQueue<E> {
 
   // ---- under the monitor
 
-  Answer run() {
+  Answer tryRun() {
     return !running.get() && running.compareAndSet(false, true) ? Answer.RUN : Answer.TAKEN;
   }
 
   /** Whether there is room; it is taken then, where senders enter by themselves. */
   private boolean letIn(Entry<E> block) {
-    return arrivals == null ? occupancy.isEnoughFor(block) : arrivals.enter(block, block.size());
+    return arrivals == null ? occupancy.hasRoomFor(block) : arrivals.enter(block, block.size());
   }
 
   private void add(Entry<E> block, long now) {
-    takeIn();
+    collectArrivals();
     if (arrivals != null) return;
     for (Entry<E> entry = block, next; entry != null; entry = next) {
       next = entry.after;
@@ -406,7 +407,7 @@ public class GuardedQueue<E> {
     }
   }
 
-  void expect(Entry<E> entry) {} // asks the user's code, before anything has changed
+  void prepare(Entry<E> entry) {} // asks the user's code, before anything has changed
 
   void sendAway(Entry<E> entry) {
     entry.goTo(Entry.OUTSIDE);
@@ -416,33 +417,33 @@ public class GuardedQueue<E> {
     order.add(entry);
     entry.goTo(Entry.QUEUE);
     if (!entry.pill) present++;
-    if (selectiveReceive != null) selectiveReceive.came(entry);
+    if (selectiveReceive != null) selectiveReceive.notifyArrival(entry);
   }
 
   /** What comes next; null: nothing waits. */
   final Entry<E> first() {
-    if (order.chain.head == null) takeIn();
+    if (order.chain.head == null) collectArrivals();
     return order.first();
   }
 
   E take(Entry<E> entry) {
     E item = entry.item(toElement);
     order.remove(entry);
-    gone(entry);
+    markGone(entry);
     return item;
   }
 
-  final void gone(Entry<E> entry) {
+  final void markGone(Entry<E> entry) {
     entry.goTo(Entry.GONE);
     if (!entry.pill) present--;
-    if (forecast != null) forecast.leaves();
-    if (entry.counted && arrivals != null) arrivals.leaves();
+    if (forecast != null) forecast.depart();
+    if (entry.counted && arrivals != null) arrivals.depart();
     else if (entry.counted) occupancy.remove(entry);
     entry.forget();
-    if (entry.counted) promote();
+    if (entry.counted) promoteBlocked();
   }
 
-  private void promote() {
+  private void promoteBlocked() {
     while (!blockedSenders.isEmpty() && letIn(blockedSenders.first())) {
       var entry = blockedSenders.first();
       blockedSenders.remove(entry);
@@ -458,7 +459,7 @@ public class GuardedQueue<E> {
 
   List<E> dropOldest(Entry<E> next) {
     var dropped = new ArrayList<E>();
-    for (var entry = order.chain.head; entry != null && !occupancy.isEnoughFor(next);) {
+    for (var entry = order.chain.head; entry != null && !occupancy.hasRoomFor(next);) {
       var after = entry.after;
       if (entry.mayBeDropped()) dropped.add(take(entry));
       entry = after;

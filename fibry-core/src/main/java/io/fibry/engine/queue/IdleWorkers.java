@@ -34,21 +34,22 @@ final class IdleWorkers<E> {
   }
 
   /** At most so many that have rested for so long, to go. */
-  List<WorkerSlot<E>> retire(int most, long now, long least) {
-    var gone = new ArrayList<WorkerSlot<E>>();
-    while (gone.size() < most && !slots.isEmpty() && slots.getFirst().idleSinceKnown
-        && now - slots.getFirst().idleSince >= least) {
+  List<WorkerSlot<E>> retire(int most, long now, long minIdle) {
+    var retired = new ArrayList<WorkerSlot<E>>();
+    while (retired.size() < most && !slots.isEmpty() && slots.getFirst().idleSinceKnown
+        && now - slots.getFirst().idleSince >= minIdle) {
       var slot = slots.removeFirst();
       slot.idle = false;
       slot.retired = true;
-      gone.add(slot);
+      retired.add(slot);
     }
-    return gone;
+    return retired;
   }
 
   /** How long until the first has rested for so long; 0: nobody knows. */
-  long untilRetirement(long now, long least) {
-    return !slots.isEmpty() && slots.getFirst().idleSinceKnown ? Math.max(1, least - (now - slots.getFirst().idleSince))
+  long untilRetirement(long now, long minIdle) {
+    return !slots.isEmpty() && slots.getFirst().idleSinceKnown
+        ? Math.max(1, minIdle - (now - slots.getFirst().idleSince))
         : 0;
   }
 }

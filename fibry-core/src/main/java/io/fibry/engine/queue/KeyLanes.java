@@ -20,7 +20,7 @@ final class KeyLanes<E> {
     final Object key;
     final LinkedHashSet<PoolEntry<E>> behind = new LinkedHashSet<>();
     PoolEntry<E> first; // in line, or being handled; null: none
-    int shares; // that know it, those of blocked senders too
+    int references; // that know it, those of blocked senders too
 
     Lane(Object key) {
       this.key = key;
@@ -32,10 +32,10 @@ final class KeyLanes<E> {
   int behind; // in all lanes
 
   /** The user's code: whoever throws here has changed nothing. */
-  void expect(PoolEntry<E> pooled) {
+  void findLane(PoolEntry<E> pooled) {
     if (pooled.key == null) return;
     pooled.lane = lanes.computeIfAbsent(pooled.key, Lane::new);
-    pooled.lane.shares++;
+    pooled.lane.references++;
     pooled.key = null;
   }
 
@@ -82,7 +82,7 @@ final class KeyLanes<E> {
   }
 
   /** Who is at the first of each key that somebody stands behind, or was given it. */
-  List<WorkerSlot<E>> fronts() {
+  List<WorkerSlot<E>> firstWorkers() {
     return lanes.values().stream().filter(lane -> !lane.behind.isEmpty()).map(lane -> lane.first.slot)
         .filter(Objects::nonNull).toList();
   }
@@ -94,7 +94,7 @@ final class KeyLanes<E> {
   void forget(PoolEntry<E> pooled) {
     var lane = pooled.lane;
     pooled.lane = null;
-    if (lane == null || --lane.shares > 0) return;
+    if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
     } catch (RuntimeException | StackOverflowError ofItsEquals) { // the user's; see above

@@ -14,25 +14,25 @@ import java.util.function.BooleanSupplier;
  * <p>No wake-up is lost: the pool may use up the permit while it makes a thread, so the condition
  * is looked at once more right before each park.
  *
- * @param ready whether the wait is over
- * @param why shown in thread dumps
+ * @param condition whether the wait is over
+ * @param blocker shown in thread dumps
  */
-record ManagedPark(BooleanSupplier ready, Object why) implements ForkJoinPool.ManagedBlocker {
-  private static final long AGAIN = 100_000_000L;
+record ManagedPark(BooleanSupplier condition, Object blocker) implements ForkJoinPool.ManagedBlocker {
+  private static final long RECHECK_NANOS = 100_000_000L;
 
   /**
    * Waits, on any thread.
    *
-   * @param ready whether it is over; looked at by this thread only, which must be unparked when it
+   * @param condition whether it is over; looked at by this thread only, which must be unparked when it
    * may have changed
-   * @param why shown in thread dumps
+   * @param blocker shown in thread dumps
    */
-  static void until(BooleanSupplier ready, Object why) {
-    if (Thread.currentThread() instanceof ForkJoinWorkerThread) inPool(new ManagedPark(ready, why));
-    while (!ready.getAsBoolean()) LockSupport.park(why);
+  static void until(BooleanSupplier condition, Object blocker) {
+    if (Thread.currentThread() instanceof ForkJoinWorkerThread) parkManaged(new ManagedPark(condition, blocker));
+    while (!condition.getAsBoolean()) LockSupport.park(blocker);
   }
 
-  private static void inPool(ManagedPark park) {
+  private static void parkManaged(ManagedPark park) {
     try {
       ForkJoinPool.managedBlock(park);
     } catch (Throwable without) {
@@ -43,12 +43,12 @@ record ManagedPark(BooleanSupplier ready, Object why) implements ForkJoinPool.Ma
 
   @Override
   public boolean isReleasable() {
-    return ready.getAsBoolean();
+    return condition.getAsBoolean();
   }
 
   @Override
   public boolean block() {
-    if (!isReleasable()) LockSupport.parkNanos(why, AGAIN);
+    if (!isReleasable()) LockSupport.parkNanos(blocker, RECHECK_NANOS);
     return isReleasable();
   }
 }

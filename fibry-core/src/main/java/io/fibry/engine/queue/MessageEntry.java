@@ -10,12 +10,12 @@ import java.util.function.BiFunction;
  */
 public final class MessageEntry<E> extends Entry<E> {
   private Object message; // null once it is gone; guarded by the queue
-  private Object along; // likewise
+  private Object baggage; // likewise
 
-  private MessageEntry(Object message, Object along) {
+  private MessageEntry(Object message, Object baggage) {
     super(null, false);
     this.message = message;
-    this.along = along;
+    this.baggage = baggage;
   }
 
   /**
@@ -23,21 +23,21 @@ public final class MessageEntry<E> extends Entry<E> {
    *
    * @param <E> what waits
    * @param message what it holds
-   * @param along what travels along; null: nothing
+   * @param baggage what travels along; null: nothing
    * @return an entry, for queues that take such
    */
-  public static <E> Entry<E> of(Object message, Object along) {
-    return new MessageEntry<>(message, along);
+  public static <E> Entry<E> of(Object message, Object baggage) {
+    return new MessageEntry<>(message, baggage);
   }
 
   @Override
   E item(BiFunction<Object, Object, E> toElement) {
-    return toElement.apply(message, along);
+    return toElement.apply(message, baggage);
   }
 
   @Override
   void forget() {
     message = null;
-    along = null;
+    baggage = null;
   }
 }

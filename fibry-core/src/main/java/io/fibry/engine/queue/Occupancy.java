@@ -8,12 +8,12 @@ import io.fibry.mailbox.Overflow;
  * room for more. Guarded by the queue.
  */
 final class Occupancy {
-  private final Mailbox<?> kind;
+  private final Mailbox<?> mailbox;
   private int count;
   private int tasks; // of them
 
-  Occupancy(Mailbox<?> kind) {
-    this.kind = kind;
+  Occupancy(Mailbox<?> mailbox) {
+    this.mailbox = mailbox;
   }
 
   int count() {
@@ -24,9 +24,9 @@ final class Occupancy {
    * Where the oldest is dropped, tasks have room of their own: who gave one would never hear that
    * it was dropped.
    */
-  boolean isEnoughFor(Entry<?> block) {
-    int others = kind.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
-    return others + block.size() <= kind.capacity();
+  boolean hasRoomFor(Entry<?> block) {
+    int others = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;
+    return others + block.size() <= mailbox.capacity();
   }
 
   void add(Entry<?> entry) {

@@ -19,15 +19,15 @@ final class PoolEntry<E> extends RankedEntry<E> {
 
   /** Asks the user's code what it weighs, and what its key is. */
   @SuppressWarnings("unchecked") // only messages that the pool can take are weighed and have a key
-  static <E> PoolEntry<E> of(E item, Object message, Sharing<?> sharing, Object whose) {
-    var ways = (Sharing<Object>) sharing;
-    int weight = ways.weight().isEmpty() ? 1 : ways.weight().get().applyAsInt(message);
+  static <E> PoolEntry<E> of(E item, Object message, Sharing<?> sharing, Object receiver) {
+    var typed = (Sharing<Object>) sharing;
+    int weight = typed.weight().isEmpty() ? 1 : typed.weight().get().applyAsInt(message);
     if (weight < 1 || weight > sharing.permits())
-      throw new IllegalArgumentException("a message for " + whose + " weighs "
+      throw new IllegalArgumentException("a message for " + receiver + " weighs "
           + weight + "; it must weigh at least 1 and at most " + sharing.permits() + ", all that the pool has");
-    Object key = ways.key().isEmpty() ? null : ways.key().get().apply(message);
+    Object key = typed.key().isEmpty() ? null : typed.key().get().apply(message);
     if (key == null && sharing.byKey())
-      throw new NullPointerException("the key of a message for " + whose + " was null; give each message a key");
+      throw new NullPointerException("the key of a message for " + receiver + " was null; give each message a key");
     return new PoolEntry<>(item, message, weight, key);
   }
 }

@@ -20,19 +20,19 @@ final class SelectiveReceive<E> {
   }
 
   /** By {@link GuardedQueue#receive}. */
-  E receive(Predicate<? super E> fits, BooleanSupplier over) {
-    var look = begin();
+  E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
+    var candidates = begin();
     try {
       while (true) {
-        for (var entry : look) {
+        for (var entry : candidates) {
           E item = item(entry);
           if (item != null && fits.test(item) && queue.remove(entry)) return item;
         }
         ManagedPark.until(
-            () -> hasArrived() || over.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
+            () -> hasArrived() || isOver.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
             queue);
-        look = takeArrived();
-        if (look.isEmpty()) return null;
+        candidates = takeArrived();
+        if (candidates.isEmpty()) return null;
       }
     } finally {
       end();
@@ -80,7 +80,7 @@ final class SelectiveReceive<E> {
 
   // ---- under the monitor
 
-  void came(Entry<E> entry) {
+  void notifyArrival(Entry<E> entry) {
     if (receiver == null) return;
     arrived.add(entry);
     LockSupport.unpark(receiver);

@@ -26,35 +26,35 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
   final KeyLanes<E> lanes; // null: there are no keys
-  private int free; // permits
+  private int freePermits; // permits
   private int slots;
   private int retiring; // of them
   private int busy; // of them
   private Entry<E> pill; // the first that waits
-  boolean over; // the end has begun
+  boolean ending; // the end has begun
   private boolean deserted; // and no worker was left
 
   /**
    * A queue.
    *
-   * @param kind how messages wait
+   * @param mailbox how messages wait
    * @param sharing who takes them
    */
-  SharedQueue(Mailbox<?> kind, Sharing<?> sharing) {
-    this(kind, sharing, System::nanoTime);
+  SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing) {
+    this(mailbox, sharing, System::nanoTime);
   }
 
   /**
    * The same, with a clock of one's own.
    *
-   * @param kind how messages wait
+   * @param mailbox how messages wait
    * @param sharing who takes them
    * @param clock what it measures waits by; in nanoseconds
    */
-  public SharedQueue(Mailbox<?> kind, Sharing<?> sharing, LongSupplier clock) {
-    super(kind, clock, null, true);
+  public SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing, LongSupplier clock) {
+    super(mailbox, clock, null, true);
     this.sharing = sharing;
-    this.free = sharing.permits();
+    this.freePermits = sharing.permits();
     this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
   }
 
@@ -114,7 +114,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * @return whether there is something to do now
    */
   public synchronized boolean open(WorkerSlot<E> slot) {
-    rest(slot);
+    becomeIdle(slot);
     return slot.ready;
   }
 
@@ -130,10 +130,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (pooled == null) return null;
     E item = slot.item;
     busy--;
-    free += pooled.weight;
-    slot.let();
-    if (idle) rest(slot);
-    if (over) return item;
+    freePermits += pooled.weight;
+    slot.release();
+    if (idle) becomeIdle(slot);
+    if (ending) return item;
     pooled.item = item;
     pooled.goTo(Entry.QUEUE);
     pooled.counted = false;
@@ -150,17 +150,17 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * {@link WorkerSlot#ready}.
    *
    * @param slot his
-   * @param through what he is through with; it need not be of this queue
+   * @param handled what he is through with; it need not be of this queue
    * @return null: nothing, and he rests; or he was given something meanwhile, which is on its way
    * to him
    */
-  public synchronized E next(WorkerSlot<E> slot, Object through) {
-    if (slot.item == through) done(slot);
+  public synchronized E next(WorkerSlot<E> slot, Object handled) {
+    if (slot.item == handled) done(slot);
     slot.ready = false;
     if (slot.held != null) return null;
     idleWorkers.wake(slot);
-    if (!over && !slot.retired && firstFits()) begin(slot);
-    else rest(slot);
+    if (!ending && !slot.retired && firstFits()) begin(slot);
+    else becomeIdle(slot);
     return slot.item;
   }
 
@@ -169,10 +169,10 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * {@link #ready}.
    *
    * @param slot his
-   * @param through as in {@link #next}
+   * @param handled as in {@link #next}
    */
-  public synchronized void finish(WorkerSlot<E> slot, Object through) {
-    if (slot.item == through) done(slot);
+  public synchronized void finish(WorkerSlot<E> slot, Object handled) {
+    if (slot.item == handled) done(slot);
     idleWorkers.wake(slot);
   }
 
@@ -192,13 +192,13 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    * Those beyond the least who have rested for so long; they get nothing more.
    *
    * @param now by the clock that {@link #untilCalm} was told
-   * @param least how long
+   * @param minIdle how long
    * @return whom to end
    */
-  public synchronized List<WorkerSlot<E>> retire(long now, long least) {
-    var gone = idleWorkers.retire(slots - retiring - sharing.least(), now, least);
-    retiring += gone.size();
-    return gone;
+  public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
+    var retired = idleWorkers.retire(slots - retiring - sharing.least(), now, minIdle);
+    retiring += retired.size();
+    return retired;
   }
 
   /**
@@ -206,27 +206,27 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    *
    * @param slot whose rest began just now; null: nobody's
    * @param now by some clock
-   * @param least how long
+   * @param minIdle how long
    * @return 0: nobody will
    */
-  public synchronized long untilRetirement(WorkerSlot<E> slot, long now, long least) {
+  public synchronized long untilRetirement(WorkerSlot<E> slot, long now, long minIdle) {
     if (slot != null) {
       slot.idleSince = now;
       slot.idleSinceKnown = true;
     }
-    return slots - retiring > sharing.least() ? idleWorkers.untilRetirement(now, least) : 0;
+    return slots - retiring > sharing.least() ? idleWorkers.untilRetirement(now, minIdle) : 0;
   }
 
   // ---- the end
 
   /** Begins the end: nothing more is begun. */
   public synchronized void beginEnd() {
-    over = true;
+    ending = true;
   }
 
   /** {@return true for the first who asks when the end has come and no worker is left} */
   public synchronized boolean deserted() {
-    if (!over || slots > 0 || deserted) return false;
+    if (!ending || slots > 0 || deserted) return false;
     return deserted = true;
   }
 
@@ -268,15 +268,16 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   /** Null: nobody, or it cannot be told. Under the monitor. */
   private Blockers<E> blockers(PoolEntry<E> pooled) {
     if (pooled.isGone()) return pooled.slot == null ? null : new Blockers<>(List.of(pooled.slot));
-    if (pooled.isOutside() || over || pillIsNext()) return null;
+    if (pooled.isOutside() || ending || pillIsNext()) return null;
     // whatever else happens, it comes after that one
     if (!pooled.isBlocked() && pooled.lane != null && pooled.lane.first.slot != null)
       return new Blockers<>(List.of(pooled.lane.first.slot));
-    var fronts = lanes == null ? List.<WorkerSlot<E>>of() : lanes.fronts();
+    var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.firstWorkers();
     // behind the pill, whose turn comes when all lanes are empty
-    if (!fronts.isEmpty() && !pooled.isBlocked() && pooled.lane == null) return new Blockers<>(fronts);
+    if (!firstWorkers.isEmpty() && !pooled.isBlocked() && pooled.lane == null) return new Blockers<>(firstWorkers);
     // all that can be begun waits in lanes
-    if (!(first() instanceof PoolEntry)) return new Blockers<>(fronts, Integer.MAX_VALUE, fronts.size() - 1);
+    if (!(first() instanceof PoolEntry))
+      return new Blockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
     return new Blockers<>(null, sharing.permits() - heaviest(pooled), sharing.most() - 1);
   }
 
@@ -295,40 +296,40 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  Answer run() {
-    return over || canBegin() || pillIsNext() ? Answer.RUN : Answer.TAKEN;
+  Answer tryRun() {
+    return ending || canBegin() || pillIsNext() ? Answer.RUN : Answer.TAKEN;
   }
 
   private boolean canBegin() {
-    return !over && (!idleWorkers.isEmpty() || slots < sharing.most()) && firstFits();
+    return !ending && (!idleWorkers.isEmpty() || slots < sharing.most()) && firstFits();
   }
 
   private boolean firstFits() {
     var first = first();
-    return first instanceof PoolEntry<E> pooled && pooled.weight <= free;
+    return first instanceof PoolEntry<E> pooled && pooled.weight <= freePermits;
   }
 
   boolean pillIsNext() {
-    return pill != null && !over && (lanes == null || lanes.behind == 0) && first() == pill;
+    return pill != null && !ending && (lanes == null || lanes.behind == 0) && first() == pill;
   }
 
   private void begin(WorkerSlot<E> slot) {
     var pooled = (PoolEntry<E>) first();
     busy++;
-    free -= pooled.weight;
+    freePermits -= pooled.weight;
     slot.hold(pooled);
     remove(pooled, true);
     slot.ready = canBegin() || pillIsNext();
   }
 
-  private void rest(WorkerSlot<E> slot) {
+  private void becomeIdle(WorkerSlot<E> slot) {
     idleWorkers.add(slot);
     slot.ready = canBegin() || pillIsNext();
-    wakeLine();
+    alertBlocked();
   }
 
   /** Who waits for room is not let in by what has changed: so he may wait for himself. */
-  private void wakeLine() {
+  private void alertBlocked() {
     if (!canBegin()) blockedSenders.alert();
   }
 
@@ -336,14 +337,14 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     var pooled = slot.held;
     if (pooled == null) return;
     busy--;
-    free += pooled.weight;
-    slot.let();
+    freePermits += pooled.weight;
+    slot.release();
     advance(pooled);
   }
 
   @Override
-  void expect(Entry<E> entry) {
-    if (lanes != null && pill == null && entry instanceof PoolEntry<E> pooled) lanes.expect(pooled);
+  void prepare(Entry<E> entry) {
+    if (lanes != null && pill == null && entry instanceof PoolEntry<E> pooled) lanes.findLane(pooled);
   }
 
   /** Those in lanes wait for others of their key, which is their own affair. */
@@ -376,7 +377,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   E take(Entry<E> entry) {
     if (entry == pill) pill = null;
     E item = entry instanceof PoolEntry<E> pooled ? remove(pooled, false) : super.take(entry);
-    wakeLine();
+    alertBlocked();
     return item;
   }
 
@@ -384,7 +385,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes == null) return super.take(pooled);
     lanes.all.remove(pooled);
     E item = pooled.item;
-    if (lanes.leaveLane(pooled)) gone(pooled);
+    if (lanes.leaveLane(pooled)) markGone(pooled);
     else super.take(pooled);
     if (!begins) advance(pooled);
     return item;
@@ -402,7 +403,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   List<E> dropOldest(Entry<E> next) {
     if (lanes == null) return super.dropOldest(next);
     var dropped = new ArrayList<E>();
-    while (!occupancy.isEnoughFor(next)) {
+    while (!occupancy.hasRoomFor(next)) {
       var oldest = lanes.all.stream().filter(Entry::mayBeDropped).findFirst();
       if (oldest.isEmpty()) break;
       dropped.add(take(oldest.get()));

@@ -17,8 +17,8 @@ final class TakeOrder<E> {
   private long numbers;
 
   @SuppressWarnings("unchecked") // only messages that the mailbox can hold reach the comparator
-  TakeOrder(Mailbox<?> kind) {
-    var ranks = (Comparator<Object>) kind.order().orElse(null);
+  TakeOrder(Mailbox<?> mailbox) {
+    var ranks = (Comparator<Object>) mailbox.order().orElse(null);
     this.ranked = ranks == null ? null : new TreeSet<>((a, b) -> a.compareTo(b, ranks));
   }
 

@@ -30,7 +30,7 @@ public final class WorkerSlot<E> {
     pooled.slot = this;
   }
 
-  void let() {
+  void release() {
     held.slot = null;
     held = null;
     item = null;

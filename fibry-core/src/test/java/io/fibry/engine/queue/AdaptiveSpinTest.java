@@ -6,15 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import org.junit.jupiter.api.Test;
 
 class MomentTest {
-  private final AdaptiveSpin moment = new AdaptiveSpin();
+  private final AdaptiveSpin spin = new AdaptiveSpin();
 
   @Test
   void isLeftOutAfterFourInVainAndTriedAgainEveryNowAndThen() {
     int tried = 0;
 
-    for (int i = 0; i < 4 + 10 * 33; i++) if (moment.isWorthwhile()) {
+    for (int i = 0; i < 4 + 10 * 33; i++) if (spin.isWorthwhile()) {
       tried++;
-      moment.helped(false);
+      spin.record(false);
     }
 
     assertEquals(4 + 10, tried);
@@ -22,11 +22,11 @@ class MomentTest {
 
   @Test
   void oneThatHelpsMakesTheNextOnesWorthwhile() {
-    for (int i = 0; i < 3; i++) moment.helped(false);
+    for (int i = 0; i < 3; i++) spin.record(false);
 
-    moment.helped(true);
+    spin.record(true);
 
-    for (int i = 0; i < 3; i++) moment.helped(false);
-    assertTrue(moment.isWorthwhile());
+    for (int i = 0; i < 3; i++) spin.record(false);
+    assertTrue(spin.isWorthwhile());
   }
 }
