@@ -1,11 +1,11 @@
 package io.fibry.examples;
 
 import io.fibry.Strategy;
-import io.fibry.examples.tour.Contest;
-import io.fibry.examples.tour.Contest.Row;
-import io.fibry.examples.tour.Creating;
-import io.fibry.examples.tour.Messaging;
-import io.fibry.examples.tour.Switching;
+import io.fibry.examples.tour.Comparison;
+import io.fibry.examples.tour.Comparison.Row;
+import io.fibry.examples.tour.CreationWork;
+import io.fibry.examples.tour.MessageWork;
+import io.fibry.examples.tour.RequestWork;
 import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,11 +23,11 @@ class Tour {
   private static final int SOME = 50_000; // most virtual threads at a time
   private static final int FEW = 500; // most platform threads at a time
 
-  private final Contest contest;
+  private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
 
   private Tour(int roundMillis) {
-    contest = new Contest(5, roundMillis);
+    comparison = new Comparison(5, roundMillis);
   }
 
   public static void main(String[] args) throws Exception {
@@ -40,7 +40,7 @@ class Tour {
     tour.create();
     tour.ask();
     tour.send();
-    Contest.print(tour.rows, tour.sentences());
+    Comparison.print(tour.rows, tour.sentences());
 
     System.out.printf(Locale.ROOT,
         "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
@@ -50,28 +50,28 @@ class Tour {
 
   private void create() throws Exception {
     System.out.print("making actors      ");
-    rows.add(contest.run("make an actor with a thread of its own", Creating.sinks(Stereotypes.threads()),
-        "start a platform thread that waits", Creating.parked(PLATFORM), FEW));
-    rows.add(contest.run("make an actor on fibers", Creating.sinks(Stereotypes.fibers()),
-        "start a virtual thread that waits", Creating.parked(VIRTUAL), SOME));
+    rows.add(comparison.run("make an actor with a thread of its own", CreationWork.sinks(Stereotypes.threads()),
+        "start a platform thread that waits", CreationWork.parked(PLATFORM), FEW));
+    rows.add(comparison.run("make an actor on fibers", CreationWork.sinks(Stereotypes.fibers()),
+        "start a virtual thread that waits", CreationWork.parked(VIRTUAL), SOME));
   }
 
   private void ask() throws Exception {
     System.out.print("\nasking and waiting ");
-    rows.add(contest.run("ask, between threads", Switching.actors(Strategy.THREAD),
-        "two platform threads, two LinkedTransferQueues", Switching.queues(PLATFORM), MANY));
-    rows.add(contest.run("ask, between fibers", Switching.actors(Strategy.FIBER),
-        "two virtual threads, two LinkedTransferQueues", Switching.queues(VIRTUAL), MANY));
+    rows.add(comparison.run("ask, between threads", RequestWork.actors(Strategy.THREAD),
+        "two platform threads, two LinkedTransferQueues", RequestWork.queues(PLATFORM), MANY));
+    rows.add(comparison.run("ask, between fibers", RequestWork.actors(Strategy.FIBER),
+        "two virtual threads, two LinkedTransferQueues", RequestWork.queues(VIRTUAL), MANY));
   }
 
   private void send() throws Exception {
     System.out.print("\nsending            ");
     for (int senders : new int[] {1, 4}) {
       String from = senders == 1 ? ", one sender" : ", " + senders + " senders";
-      rows.add(contest.run("message to a thread" + from, Messaging.actor(Strategy.THREAD, PLATFORM, senders),
-          "platform threads, LinkedTransferQueue", Messaging.queue(PLATFORM, senders), MANY));
-      rows.add(contest.run("message to a fiber" + from, Messaging.actor(Strategy.FIBER, VIRTUAL, senders),
-          "virtual threads, LinkedTransferQueue", Messaging.queue(VIRTUAL, senders), MANY));
+      rows.add(comparison.run("message to a thread" + from, MessageWork.actor(Strategy.THREAD, PLATFORM, senders),
+          "platform threads, LinkedTransferQueue", MessageWork.queue(PLATFORM, senders), MANY));
+      rows.add(comparison.run("message to a fiber" + from, MessageWork.actor(Strategy.FIBER, VIRTUAL, senders),
+          "virtual threads, LinkedTransferQueue", MessageWork.queue(VIRTUAL, senders), MANY));
     }
     System.out.println();
   }

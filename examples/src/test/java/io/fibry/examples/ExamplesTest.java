@@ -32,7 +32,7 @@ class ExamplesTest {
       Map.entry("Counter", "four senders, a thousand each: 4000"),
       Map.entry("Account", "200 paid: true, 400 paid: false, left: 300"),
       Map.entry("DeferredReply", "Ada sleeps in 12, Bob in 7"),
-      Map.entry("Bounded", """
+      Map.entry("BoundedMailbox", """
           BLOCK: taken [true, true, true], handled [1st, 2nd, 3rd]
           REJECT: taken [true, true, false], handled [1st, 2nd]
           DROP_NEWEST: taken [true, true, false], handled [1st, 2nd]
@@ -42,13 +42,13 @@ class ExamplesTest {
       Map.entry("Stash", "log.txt: first\nlog.txt: second\nlog.txt: third"),
       Map.entry("Door", "Ada came in\nthe door fell shut behind Ada\nopens with 1111: false\nopens with 1234: true"),
       Map.entry("Timers", "tick 1\ntick 2\ntick 3\nidle: good bye"),
-      Map.entry("Executor", "hat costs 300\nshoes costs 500"),
+      Map.entry("ActorAsExecutor", "hat costs 300\nshoes costs 500"),
       Map.entry("SinkExample", "2 names, first of all Ada"),
       Map.entry("OwnStrategy", "mine runs on important\nthis one runs on the pool's thread"),
       Map.entry("InlineRequests",
           "on the asker's own thread, as usual: false\non the asker's own thread, inline: true\nfrom a platform "
               + "thread: false"),
-      Map.entry("Ending", """
+      Map.entry("WaysToEnd", """
           poison pill: handled [1, 2, 3], Finished[], takes more: false
           askExit: handled [1], Stopped[], takes more: false
           kill: handled [], Killed[], takes more: false"""),
@@ -108,7 +108,7 @@ class ExamplesTest {
           failed together: [bad, good]
           clicks: {home=2, shop=1}
           last prices: {apple=30, pear=45}"""),
-      Map.entry("RateLimited", """
+      Map.entry("RateLimitExample", """
           mail 1 after # ms
           mail 2 after # ms
           mail 3 after # ms
@@ -139,7 +139,7 @@ class ExamplesTest {
           no half: 7 is odd
           2000 calls with a hook of a second each: answered after # ms
           all hooks done: # ms"""),
-      Map.entry("Scheduled", """
+      Map.entry("ScheduledTasks", """
           once
           tick 1
           tick 2

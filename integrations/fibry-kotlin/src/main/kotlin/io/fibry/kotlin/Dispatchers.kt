@@ -39,7 +39,7 @@ public val Dispatchers.FIBER: CoroutineDispatcher
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!resident()) return StrategyDispatcher(toString(), this::activate) {}
   val own = ActorSystem.anonymous().strategy(this).mailbox<Any>(Mailbox.unbounded()).newSink()
-  return StrategyDispatcher(toString(), InTurn(toString(), own, own)::take, own::sendPoisonPill)
+  return StrategyDispatcher(toString(), PendingPieces(toString(), own, own)::take, own::sendPoisonPill)
 }
 
 /**
@@ -52,7 +52,7 @@ public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
 public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor =
   synchronized(turns) {
     val name = "actor '${name()}'"
-    turns[this]?.get() ?: StrategyDispatcher(name, InTurn(name, this, this)::take) {}.also { turns[this] = WeakReference(it) }
+    turns[this]?.get() ?: StrategyDispatcher(name, PendingPieces(name, this, this)::take) {}.also { turns[this] = WeakReference(it) }
   }
 
 /** Guarded by itself. Who calls `inTurn` again and again shall not leave something at the actor each time: this one hangs on it, and is garbage with it. */
@@ -89,7 +89,7 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
 }
 
 /** An actor that ends, by a pill behind which pieces wait or without one, tells nobody what it will not run. So the pieces that wait are known here, and whoever hands over one looks for the end afterwards. */
-private class InTurn(private val name: String, private val actor: Exitable, private val turns: Executor) {
+private class PendingPieces(private val name: String, private val actor: Exitable, private val turns: Executor) {
   private val waiting = ConcurrentHashMap.newKeySet<Piece>() // added to by who dispatches, removed from by the actor's thread; all that is left by who ends it
 
   init {

@@ -35,7 +35,7 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
     val reader = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox<T>(mailbox).newActor(Handler<T> { message -> channel.trySendBlocking(message) })
     reader.closeOnExit(AutoCloseable { channel.close() })
     try {
-      topic.endsToo(reader)
+      topic.stopAtExit(reader)
       val place = topic.subscribe(reader)
       awaitClose { place.close() }
     } finally {
@@ -45,7 +45,7 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
 }
 
 /** The reader gets its pill when the topic has ended. Who watches ends with the reader; on the caller's thread, so it watches when this returns. */
-private fun Topic<*>.endsToo(reader: Actor<*>) {
+private fun Topic<*>.stopAtExit(reader: Actor<*>) {
   val watcher = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox<Any>(Mailbox.unbounded()).newActor(Handler.InContext<Any> { message, context ->
     if (message is ExitReason) reader.sendPoisonPill() else context.watch(this) { reason -> reason }
   })

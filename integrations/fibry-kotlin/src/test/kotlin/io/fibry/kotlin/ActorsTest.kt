@@ -38,7 +38,7 @@ class ActorsTest {
   }
 
   @Test
-  fun aProtocolIsHandledByOneWhen() = trial {
+  fun aProtocolIsHandledByOneWhen() = coroutineTest {
     account().use { account ->
       account.sendMessage(Deposit(500))
       account.send(Deposit(200))
@@ -51,7 +51,7 @@ class ActorsTest {
   }
 
   @Test
-  fun aRestartHasFreshVariables() = trial {
+  fun aRestartHasFreshVariables() = coroutineTest {
     val account = account(FailurePolicy.restart().withoutLog())
     account.sendMessage(Deposit(500))
 
@@ -64,7 +64,7 @@ class ActorsTest {
   }
 
   @Test
-  fun whatIsNotAnsweredSaysSo() = trial {
+  fun whatIsNotAnsweredSaysSo() = coroutineTest {
     assertInstanceOf(NoReplyException::class.java, runCatching { account().await(Break()) }.exceptionOrNull())
   }
 
@@ -77,7 +77,7 @@ class ActorsTest {
   }
 
   @Test
-  fun theHandlerHasItsContext() = trial {
+  fun theHandlerHasItsContext() = coroutineTest {
     val other = actor<String> { handle { } }
     val watcher = actor<String> {
       handle { message ->
@@ -92,7 +92,7 @@ class ActorsTest {
   }
 
   @Test
-  fun theBuilderChoosesByTheNumberOfParameters() = trial {
+  fun theBuilderChoosesByTheNumberOfParameters() = coroutineTest {
     val plain = ActorSystem.anonymous().newActor<String> { message -> seen += message }
     val inContext = ActorSystem.anonymous().newActor<String> { message, context -> context.self().also { seen += message } }
     val answering = ActorSystem.anonymous().newActorWithReturn<Int, Int> { n -> n * n }

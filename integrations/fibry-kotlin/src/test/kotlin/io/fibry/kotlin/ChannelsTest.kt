@@ -61,7 +61,7 @@ class ChannelsTest {
 
   /** If it blocked, this thread would never come to open the gate. */
   @Test
-  fun sendSuspendsWhereSendMessageWouldBlock() = trial {
+  fun sendSuspendsWhereSendMessageWouldBlock() = coroutineTest {
     val actor = full(Overflow.BLOCK)
 
     val sending = async(start = CoroutineStart.UNDISPATCHED) { actor.send(3) }
@@ -74,7 +74,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aCancelledSendTakesItsMessageBack() = trial {
+  fun aCancelledSendTakesItsMessageBack() = coroutineTest {
     val actor = full(Overflow.BLOCK)
 
     repeat(300) { turns ->
@@ -89,7 +89,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun sendAnswersFalseWhereTheMailboxRefuses() = trial {
+  fun sendAnswersFalseWhereTheMailboxRefuses() = coroutineTest {
     val actor = full(Overflow.REJECT)
 
     assertFalse(actor.send(3))
@@ -97,7 +97,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aCollectorSendsEachValueAndLeavesTheActorAlive() = trial {
+  fun aCollectorSendsEachValueAndLeavesTheActorAlive() = coroutineTest {
     gate.open()
     val actor = narrow(Overflow.BLOCK)
 
@@ -109,7 +109,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aFullMailboxHoldsTheFlowBack() = trial {
+  fun aFullMailboxHoldsTheFlowBack() = coroutineTest {
     val actor = full(Overflow.BLOCK)
     val made = AtomicInteger()
 
@@ -124,7 +124,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aRefusalFailsTheCollectingCoroutine() = trial {
+  fun aRefusalFailsTheCollectingCoroutine() = coroutineTest {
     val ended = narrow(Overflow.BLOCK).apply { close() }
 
     val failure = runCatching { flowOf(1).collect(ended.asCollector()) }.exceptionOrNull()
@@ -133,7 +133,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun closingTheChannelEndsTheActorBehindWhatWasSent() = trial {
+  fun closingTheChannelEndsTheActorBehindWhatWasSent() = coroutineTest {
     val actor = full(Overflow.BLOCK)
     val channel = actor.asSendChannel()
     val sending = launch { for (n in 3..10) channel.send(n) }
@@ -148,7 +148,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun aClosedChannelTakesNothing() = trial {
+  fun aClosedChannelTakesNothing() = coroutineTest {
     val channel = narrow(Overflow.BLOCK).asSendChannel()
 
     channel.close()
@@ -157,7 +157,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun theChannelTakesOneMoreThanTheMailboxAndSelectsAnotherThen() = trial {
+  fun theChannelTakesOneMoreThanTheMailboxAndSelectsAnotherThen() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
     busy.send(3) // waits at the door
     val other = ConcurrentLinkedQueue<Int>()
@@ -174,7 +174,7 @@ class ChannelsTest {
   }
 
   @Test
-  fun whereTheActorHasEndedTheChannelIsClosedAndTheMessageIsADeadLetter() = trial {
+  fun whereTheActorHasEndedTheChannelIsClosedAndTheMessageIsADeadLetter() = coroutineTest {
     val ended = narrow(Overflow.BLOCK).apply { close() }
     val channel = ended.asSendChannel()
 
@@ -196,7 +196,7 @@ class ChannelsTest {
     repeat(100) { round(random) }
   }
 
-  private fun round(random: Random) = trial {
+  private fun round(random: Random) = coroutineTest {
     ActorSystem.openScope("channels that end").use { own ->
       val sent = AtomicInteger()
       val actor = own.anonymous().mailbox<Any>(Mailbox.bounded(random.nextInt(1, 10), Overflow.BLOCK)).newActor(Handler<Int> { Thread.yield() })

@@ -44,7 +44,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun coroutinesRunOnAnyStrategy(strategy: Strategy) = trial {
+  fun coroutinesRunOnAnyStrategy(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       val squares = List(100) { n ->
         async(dispatcher) {
@@ -60,7 +60,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun yieldingManyTimesNeedsNoStack(strategy: Strategy) = trial {
+  fun yieldingManyTimesNeedsNoStack(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       val yields = withContext(dispatcher) {
         var done = 0
@@ -76,7 +76,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun fiberIsAVirtualThreadForEachPieceAndNoneIsLeft() = trial {
+  fun fiberIsAVirtualThreadForEachPieceAndNoneIsLeft() = coroutineTest {
     val threads = ConcurrentHashMap.newKeySet<Thread>()
 
     coroutineScope {
@@ -94,7 +94,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun nothingOfTheResumingThreadIsInherited() = trial {
+  fun nothingOfTheResumingThreadIsInherited() = coroutineTest {
     val who = InheritableThreadLocal<String>()
     who.set("Alice")
 
@@ -104,7 +104,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun limitedParallelismHoldsItsLimitAndReachesIt() = trial {
+  fun limitedParallelismHoldsItsLimitAndReachesIt() = coroutineTest {
     val limited = Dispatchers.FIBER.limitedParallelism(3)
     val three = CyclicBarrier(3)
     val running = AtomicInteger()
@@ -124,7 +124,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aResidentStrategyIsOneThread() = trial {
+  fun aResidentStrategyIsOneThread() = coroutineTest {
     val threads = ConcurrentHashMap.newKeySet<Thread>()
 
     Strategy.THREAD.asCoroutineDispatcher().use { dispatcher ->
@@ -144,7 +144,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun closingRunsWhatWaitsAndEndsTheThread() = trial {
+  fun closingRunsWhatWaitsAndEndsTheThread() = coroutineTest {
     val gate = Gate()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val first = async(dispatcher) {
@@ -162,7 +162,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun afterItsExecutorWasShutDownACoroutineIsCancelledAndCleansUpOnIO() = trial {
+  fun afterItsExecutorWasShutDownACoroutineIsCancelledAndCleansUpOnIO() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val never = CompletableDeferred<Unit>()
     var cleanedUpOn = ""
@@ -184,7 +184,7 @@ class DispatchersTest {
 
   /** Nobody can tell the dispatcher; but who called shutdownNow has the pieces in his hand. */
   @Test
-  fun whatShutdownNowGivesBackMayStillBeRun() = trial {
+  fun whatShutdownNowGivesBackMayStillBeRun() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
@@ -200,7 +200,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aStrategyThatThrowsCancelsTheCoroutineAndSaysWhy() = trial {
+  fun aStrategyThatThrowsCancelsTheCoroutineAndSaysWhy() = coroutineTest {
     val none = Strategy { throw IllegalStateException("no thread today") }
 
     val job = async(none.asCoroutineDispatcher()) { "ran" }
@@ -212,7 +212,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun aStrategyThatRunsItTwiceOrRunsItAndThrowsRunsItOnce() = trial {
+  fun aStrategyThatRunsItTwiceOrRunsItAndThrowsRunsItOnce() = coroutineTest {
     val twice = Strategy { activation -> Thread.ofVirtual().start { repeat(2) { activation.run() } } }
     val runsAndThrows = Strategy { activation ->
       activation.run()
@@ -229,7 +229,7 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun whatACoroutineThrowsHarmsNoOther(strategy: Strategy) = trial {
+  fun whatACoroutineThrowsHarmsNoOther(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       for (error in listOf(StackOverflowError("mine"), OutOfMemoryError("mine"), InterruptedException("mine"))) {
         val failure = runCatching { supervisorScope { async<Int>(dispatcher) { throw error }.await() } }.exceptionOrNull()
@@ -241,7 +241,7 @@ class DispatchersTest {
   }
 
   @Test
-  fun asAnExecutorItRunsTasks() = trial {
+  fun asAnExecutorItRunsTasks() = coroutineTest {
     val ran = CompletableDeferred<Boolean>()
     val executor: Executor = Strategy.FIBER.asCoroutineDispatcher().executor
 

@@ -67,7 +67,7 @@ class FlowsTest {
   private fun numbers() = seen.filter { it > 0 }
 
   @Test
-  fun aFlowHasWhatIsPublishedAndEndsWithTheTopic() = trial {
+  fun aFlowHasWhatIsPublishedAndEndsWithTheTopic() = coroutineTest {
     go.complete(Unit)
     val collecting = collecting(Mailbox.bounded(10, Overflow.BLOCK))
 
@@ -78,7 +78,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aSlowCollectorWithAMailboxOfOneSeesTheLatest() = trial {
+  fun aSlowCollectorWithAMailboxOfOneSeesTheLatest() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     topic.publish(1)
     eventually { 1 in seen }
@@ -92,7 +92,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aMailboxThatBlocksHoldsThePublisherBack() = trial {
+  fun aMailboxThatBlocksHoldsThePublisherBack() = coroutineTest {
     val published = AtomicInteger()
     val collecting = collecting(Mailbox.bounded(2, Overflow.BLOCK))
 
@@ -107,7 +107,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancelledCollectorLeavesAndHoldsNobodyBack() = trial {
+  fun aCancelledCollectorLeavesAndHoldsNobodyBack() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.BLOCK))
     val publishing = publishing(1_000)
     eventually { 1 in seen }
@@ -120,7 +120,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCollectorThatThrowsLeavesAndHoldsNobodyBack() = trial {
+  fun aCollectorThatThrowsLeavesAndHoldsNobodyBack() = coroutineTest {
     val failure = async {
       runCatching { topic.asFlow(Mailbox.bounded(1, Overflow.BLOCK)).collect { throw StackOverflowError("not a real one") } }.exceptionOrNull()
     }
@@ -135,7 +135,7 @@ class FlowsTest {
   }
 
   @Test
-  fun whoHasEnoughLeaves() = trial {
+  fun whoHasEnoughLeaves() = coroutineTest {
     val three = async { topic.asFlow().take(3).toList() }
     eventually {
       topic.publish(7)
@@ -146,14 +146,14 @@ class FlowsTest {
   }
 
   @Test
-  fun theFlowOfATopicThatHasEndedFails() = trial {
+  fun theFlowOfATopicThatHasEndedFails() = coroutineTest {
     topic.close()
 
     assertInstanceOf(IllegalStateException::class.java, runCatching { topic.asFlow().first() }.exceptionOrNull())
   }
 
   @Test
-  fun aSharedValueGivesItsPresentValueThenTheLatest() = trial {
+  fun aSharedValueGivesItsPresentValueThenTheLatest() = coroutineTest {
     val level = SharedValue.of(ActorSystem.anonymous(), 1)
     val collecting = launch { level.asFlow().collect { seen += it } }
     eventually { 1 in seen }
@@ -169,7 +169,7 @@ class FlowsTest {
 
   /** Not even on CALLER, where it is the setter's thread that tells. */
   @Test
-  fun aSlowCollectorHoldsNoSetterBack() = trial {
+  fun aSlowCollectorHoldsNoSetterBack() = coroutineTest {
     val level = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
     val collecting = launch {
       level.asFlow().collect {
@@ -188,14 +188,14 @@ class FlowsTest {
   }
 
   @Test
-  fun aGeneratorIsStartedAnewForEachCollector() = trial {
+  fun aGeneratorIsStartedAnewForEachCollector() = coroutineTest {
     val hundred = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out -> for (n in 1..100) out.yield(n) })
 
     repeat(2) { assertEquals((1..100).toList(), hundred.asFlow().toList()) }
   }
 
   @Test
-  fun whatAProducerThrowsIsTheFlowsFailure() = trial {
+  fun whatAProducerThrowsIsTheFlowsFailure() = coroutineTest {
     val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { out ->
       out.yield(1)
       throw IOException("the disk is gone")
@@ -208,7 +208,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancellationOfAProducerIsAFailureOfTheFlow() = trial {
+  fun aCancellationOfAProducerIsAFailureOfTheFlow() = coroutineTest {
     val producers = CancellationException("the producer's own")
     val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { throw producers })
 
@@ -218,7 +218,7 @@ class FlowsTest {
   }
 
   @Test
-  fun whoCancelsAFlowWaitsForItsProducersAndHoldsNoThread() = trial {
+  fun whoCancelsAFlowWaitsForItsProducersAndHoldsNoThread() = coroutineTest {
     val gate = Gate()
     val stubborn = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { while (runCatching(gate::pass).isFailure); })
     val collecting = launch { stubborn.asFlow().collect { seen += it } }
@@ -233,7 +233,7 @@ class FlowsTest {
   }
 
   @Test
-  fun cancellingAFlowEndsItsProducers() = trial {
+  fun cancellingAFlowEndsItsProducers() = coroutineTest {
     val ended = CountDownLatch(1)
     val stuck = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out ->
       try {

@@ -64,7 +64,7 @@ class InTurnTest {
   }
 
   @Test
-  fun coroutinesRunInTurnWithAnActorsMessages() = trial {
+  fun coroutinesRunInTurnWithAnActorsMessages() = coroutineTest {
     var together = 0 // no lock
     val counter = scope.anonymous().newActor(Handler<Int> { n -> together += n })
 
@@ -91,7 +91,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aSinkTakesCoroutinesToo() = trial {
+  fun aSinkTakesCoroutinesToo() = coroutineTest {
     val names = scope.anonymous().initialState { sortedSetOf("Bob") }.newSink()
 
     val thread = withContext(names.inTurn()) { Thread.currentThread() }
@@ -101,7 +101,7 @@ class InTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
-  fun whatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = trial {
+  fun whatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
@@ -123,7 +123,7 @@ class InTurnTest {
   }
 
   @Test
-  fun whatTheActorRefusesIsCancelledAndCleansUpOnIO() = trial {
+  fun whatTheActorRefusesIsCancelledAndCleansUpOnIO() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -137,7 +137,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aMailboxThatDropsDropsNoCoroutine() = trial {
+  fun aMailboxThatDropsDropsNoCoroutine() = coroutineTest {
     val dropping = actor(Mailbox.bounded(1, Overflow.DROP_OLDEST))
     dropping.sendMessage(1)
     eventually { gate.isEntered }
@@ -151,7 +151,7 @@ class InTurnTest {
   }
 
   @Test
-  fun whatComesAfterAResidentDispatcherWasClosedIsCancelledAndCleansUpOnIO() = trial {
+  fun whatComesAfterAResidentDispatcherWasClosedIsCancelledAndCleansUpOnIO() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
@@ -174,7 +174,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aTaskThatEndsTheActorTakesNoCoroutineAlong() = trial {
+  fun aTaskThatEndsTheActorTakesNoCoroutineAlong() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)
@@ -196,7 +196,7 @@ class InTurnTest {
     val random = Random(seed)
 
     repeat(100) { round ->
-      trial {
+      coroutineTest {
         val ended = AtomicInteger()
         val resident = Strategy.residentFiber().asCoroutineDispatcher()
         val actor = scope.anonymous().newActor(Handler<Int> { })

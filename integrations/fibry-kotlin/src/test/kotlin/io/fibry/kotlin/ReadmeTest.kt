@@ -60,12 +60,12 @@ class ReadmeTest {
   private val calls = CountDownLatch(1_000)
 
   @Test
-  fun theFirstBlock() = trial {
+  fun theFirstBlock() = coroutineTest {
     assertEquals(300, spend())
   }
 
   @Test
-  fun builder() = trial {
+  fun builder() = coroutineTest {
     val seen = ArrayList<String>()
     // @start
     val how = ActorSystem.named("audit").mailbox<Any>(Mailbox.bounded(1_000, Overflow.BLOCK)).onFailure(FailurePolicy.restart())
@@ -90,7 +90,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun dispatchers() = trial {
+  fun dispatchers() = coroutineTest {
     // @start
     val sizes = withContext(Dispatchers.FIBER) {
       (1..1_000).map { page -> async { fetch(page) } }.awaitAll() // a thousand calls that block, at once
@@ -107,7 +107,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun feeding() = trial {
+  fun feeding() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
     val numbers = actor<Int>(ActorSystem.anonymous().mailbox<Any>(Mailbox.bounded(10, Overflow.BLOCK))) { handle { n -> seen += n } }
@@ -122,7 +122,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun reading() = trial {
+  fun reading() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
     val prices = Topic.of<Int>(ActorSystem.anonymous())
@@ -137,7 +137,7 @@ class ReadmeTest {
   }
 
   @Test
-  fun together() = trial {
+  fun together() = coroutineTest {
     // @start
     var visits = 0                                        // no lock: all that touches it runs in turn
     val counter = actor<Int> { handle { n -> visits += n } }

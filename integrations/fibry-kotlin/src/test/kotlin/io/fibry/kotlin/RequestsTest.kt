@@ -56,7 +56,7 @@ class RequestsTest {
     }
 
   @Test
-  fun awaitAnswers() = trial {
+  fun awaitAnswers() = coroutineTest {
     val square = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n -> n * n })
     val names = ActorSystem.anonymous().initialState { sortedSetOf("Bob") }.newSink()
 
@@ -68,7 +68,7 @@ class RequestsTest {
 
   @ParameterizedTest
   @MethodSource("failures")
-  fun theHandlersOwnExceptionArrivesAsItself(failure: Throwable) = trial {
+  fun theHandlersOwnExceptionArrivesAsItself(failure: Throwable) = coroutineTest {
     val failing = thrower(failure)
 
     assertSame(failure, outcome { failing.await(1) })
@@ -76,7 +76,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aCancellationOfTheHandlerIsAFailureOfTheRequest() = trial {
+  fun aCancellationOfTheHandlerIsAFailureOfTheRequest() = coroutineTest {
     val handlers = CancellationException("the handler's own")
 
     val seen = outcome { thrower(handlers).await(1) }
@@ -85,14 +85,14 @@ class RequestsTest {
   }
 
   @Test
-  fun anEndedActorSaysSo() = trial {
+  fun anEndedActorSaysSo() = coroutineTest {
     val ended = gated(Gate()).apply { close() }
 
     assertInstanceOf(ActorStoppedException::class.java, outcome { ended.await(1) })
   }
 
   @Test
-  fun whoAwaitsAKilledActorIsTold() = trial {
+  fun whoAwaitsAKilledActorIsTold() = coroutineTest {
     val gate = Gate()
     val killed = gated(gate)
     val handled = async { outcome { killed.await(1) } }
@@ -107,7 +107,7 @@ class RequestsTest {
 
   /** A fiber that asks on its own thread is interrupted like any other; what cleans up there may block all the same. */
   @Test
-  fun aCancelledRequestLeavesNoInterruptBehind() = trial {
+  fun aCancelledRequestLeavesNoInterruptBehind() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
     var interrupted = true
@@ -127,7 +127,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aLimitIsAFailureAndNoCancellation() = trial {
+  fun aLimitIsAFailureAndNoCancellation() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
@@ -136,7 +136,7 @@ class RequestsTest {
   }
 
   @Test
-  fun withTimeoutEndsTheWaitToo() = trial {
+  fun withTimeoutEndsTheWaitToo() = coroutineTest {
     val gate = Gate()
     val slow = gated(gate)
 
@@ -145,7 +145,7 @@ class RequestsTest {
   }
 
   @Test
-  fun whoAwaitsHoldsNoThreadOfHisDispatcher() = trial {
+  fun whoAwaitsHoldsNoThreadOfHisDispatcher() = coroutineTest {
     val gate = Gate()
     val square = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n -> n * n })
 
@@ -159,7 +159,7 @@ class RequestsTest {
   }
 
   @Test
-  fun aCancelledRequestThatWaitsIsNeverHandledAndItsPlaceIsFree() = trial {
+  fun aCancelledRequestThatWaitsIsNeverHandledAndItsPlaceIsFree() = coroutineTest {
     val gate = Gate()
     val handled = ConcurrentLinkedQueue<Int>()
     ActorSystem.openScope("cancelled").use { scope ->
@@ -184,7 +184,7 @@ class RequestsTest {
   }
 
   @Test
-  fun whatACancelledCoroutineAsksIsNotSent() = trial {
+  fun whatACancelledCoroutineAsksIsNotSent() = coroutineTest {
     val handled = ConcurrentLinkedQueue<Int>()
     val actor = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Boolean> { n -> handled.add(n) })
 
@@ -199,7 +199,7 @@ class RequestsTest {
   }
 
   @Test
-  fun awaitExitSuspendsUntilItEndedAndSaysWhy() = trial {
+  fun awaitExitSuspendsUntilItEndedAndSaysWhy() = coroutineTest {
     val gate = Gate()
     val actor = gated(gate)
     actor.sendMessage(1)

@@ -38,8 +38,8 @@ public final class FibryActuatorAutoConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ActorsEndpoint fibryActorsEndpoint(ActorScope scope, ObjectProvider<Pool> pools) {
-      return new ActorsEndpoint(Pool.scopes(scope, pools));
+    ActorsEndpoint fibryActorsEndpoint(ActorScope scope, ObjectProvider<FiberPool> pools) {
+      return new ActorsEndpoint(FiberPool.scopes(scope, pools));
     }
   }
 }

@@ -23,19 +23,19 @@ public final class FibryAutoConfiguration {
   FibryAutoConfiguration() {}
 
   @Bean
-  static ActorHandlers fibryActorHandlers() {
-    return new ActorHandlers();
+  static ActorRegistrar fibryActorRegistrar() {
+    return new ActorRegistrar();
   }
 
   @Bean
-  static FailedStart fibryFailedStart(ConfigurableListableBeanFactory beans) {
-    return new FailedStart(beans);
+  static FailedStartCleanup fibryFailedStartCleanup(ConfigurableListableBeanFactory beans) {
+    return new FailedStartCleanup(beans);
   }
 
   @Bean
   ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ActorScope.Carrier<?>> carriers,
-      ObjectProvider<Stopwatch> stopwatch) {
-    return new ScopeOptions(properties, carriers.orderedStream().toList(), stopwatch.getIfAvailable());
+      ObjectProvider<MessageTiming> timing) {
+    return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
   }
 
   /** One for each context, also for one that has a parent: it ends with it. */

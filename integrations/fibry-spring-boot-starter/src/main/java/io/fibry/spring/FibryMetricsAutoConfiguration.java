@@ -20,8 +20,8 @@ public final class FibryMetricsAutoConfiguration {
   FibryMetricsAutoConfiguration() {}
 
   @Bean
-  ScopeMeters fibryScopeMeters(ActorScope scope, ObjectProvider<Pool> pools) {
-    return new ScopeMeters(Pool.scopes(scope, pools));
+  ScopeMeters fibryScopeMeters(ActorScope scope, ObjectProvider<FiberPool> pools) {
+    return new ScopeMeters(FiberPool.scopes(scope, pools));
   }
 
   @Bean

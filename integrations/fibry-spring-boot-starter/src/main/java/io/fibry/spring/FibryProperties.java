@@ -29,7 +29,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 record FibryProperties(
     @DefaultValue("true") boolean enabled,
     @Nullable String name,
-    @DefaultValue("fiber") Threads strategy,
+    @DefaultValue("fiber") StrategyName strategy,
     @DefaultValue("30s") Duration askLimit,
     @DefaultValue("10s") Duration drainLimit,
     @DefaultValue("1s") Duration grace,
@@ -41,7 +41,7 @@ record FibryProperties(
     @DefaultValue Web web) {
 
   /** The strategies that have a name. */
-  enum Threads {
+  enum StrategyName {
     /** A virtual thread, while there is work. */
     FIBER(Strategy.FIBER),
     /** A virtual thread of its own. */
@@ -53,7 +53,7 @@ record FibryProperties(
 
     private final Strategy strategy;
 
-    Threads(Strategy strategy) {
+    StrategyName(Strategy strategy) {
       this.strategy = strategy;
     }
   }

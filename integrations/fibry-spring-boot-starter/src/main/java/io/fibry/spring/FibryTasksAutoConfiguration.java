@@ -34,22 +34,22 @@ public final class FibryTasksAutoConfiguration {
   @ConditionalOnBean(ScopeOptions.class)
   @ConditionalOnBooleanProperty("fibry.executor.tasks.enabled")
   @ConditionalOnMissingBean(name = APPLICATION)
-  static class Fibers {
+  static class FiberPoolExecutor {
 
     @Bean
-    Pool fibryTaskPool(ScopeOptions options) {
+    FiberPool fibryTaskPool(ScopeOptions options) {
       var size = options.properties().executor().tasks();
-      return Pool.open("tasks", size.concurrency(), size.waiting(), options.of("tasks"));
+      return FiberPool.open("tasks", size.concurrency(), size.waiting(), options.of("tasks"));
     }
 
     @Bean
-    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, Pool fibryTaskPool,
+    ScopeClosing fibryTaskPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTaskPool,
         FibryProperties properties) {
       return new ScopeClosing(context, fibryTaskPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
     }
 
     @Bean({APPLICATION, ASYNC})
-    AsyncTaskExecutor fibryTaskExecutor(Pool fibryTaskPool, ObjectProvider<TaskDecorator> decorator) {
+    AsyncTaskExecutor fibryTaskExecutor(FiberPool fibryTaskPool, ObjectProvider<TaskDecorator> decorator) {
       var executor = new TaskExecutorAdapter(fibryTaskPool.sink());
       decorator.ifUnique(executor::setTaskDecorator);
       return executor;
@@ -60,11 +60,12 @@ public final class FibryTasksAutoConfiguration {
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)
   @ConditionalOnMissingBean(name = {APPLICATION, ASYNC})
-  @Conditional(OnlyActors.class)
-  static class Usual {
+  @Conditional(OnlyActorExecutorsCondition.class)
+  static class SpringBootExecutor {
 
     @Bean({APPLICATION, ASYNC})
-    AsyncTaskExecutor usualTaskExecutor(Environment environment, ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple,
+    AsyncTaskExecutor defaultTaskExecutor(Environment environment,
+        ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple,
         ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {
       return Threading.VIRTUAL.isActive(environment)
           ? simple.getIfAvailable(SimpleAsyncTaskExecutorBuilder::new).build()

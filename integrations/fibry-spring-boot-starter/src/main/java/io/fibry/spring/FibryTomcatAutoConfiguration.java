@@ -23,20 +23,20 @@ public final class FibryTomcatAutoConfiguration {
    * Without carriers: a request begins here, on a thread of Tomcat's that has nothing to hand on.
    */
   @Bean
-  Pool fibryTomcatPool(ScopeOptions options) {
+  FiberPool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();
-    return Pool.open("tomcat", size.concurrency(), size.waiting(), options.withoutCarriers("tomcat"));
+    return FiberPool.open("tomcat", size.concurrency(), size.waiting(), options.withoutCarriers("tomcat"));
   }
 
   @Bean
-  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, Pool fibryTomcatPool,
+  ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
     return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
   }
 
   /** Without an order it comes last, after that of spring.threads.virtual.enabled. */
   @Bean
-  WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(Pool fibryTomcatPool) {
+  WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));
   }
 }

@@ -17,37 +17,37 @@ import org.jspecify.annotations.Nullable;
  * the first one counts its delay as waiting, and the others, like those of a block, are only timed
  * in their handling.
  */
-final class MessageTimers implements MeterBinder, Stopwatch {
+final class MessageTimers implements MeterBinder, MessageTiming {
   // this and the next: by whoever makes scopes or binds, under the monitor
-  private final List<Watch> watches = new ArrayList<>();
+  private final List<TimingCarrier> carriers = new ArrayList<>();
   // of several the last one, but there is one that is made of all
   private @Nullable MeterRegistry registry;
 
   @Override
   public synchronized void bindTo(MeterRegistry registry) {
     this.registry = registry;
-    for (var watch : watches) watch.bindTo(registry);
+    for (var carrier : carriers) carrier.bindTo(registry);
   }
 
   @Override
   public synchronized ActorScope.Options applyTo(ActorScope.Options options, String scope) {
-    var watch = new Watch(scope);
-    watches.add(watch);
-    if (registry != null) watch.bindTo(registry);
-    return options.withCarrier(watch);
+    var carrier = new TimingCarrier(scope);
+    carriers.add(carrier);
+    if (registry != null) carrier.bindTo(registry);
+    return options.withCarrier(carrier);
   }
 
-  private static final class Watch implements ActorScope.Carrier<@Nullable Stamp> {
+  private static final class TimingCarrier implements ActorScope.Carrier<@Nullable SendTime> {
     private final String scope;
     // null until bound, and nothing is captured; read by senders
-    private volatile @Nullable Times times;
+    private volatile @Nullable ScopeTimers timers;
 
-    Watch(String scope) {
+    TimingCarrier(String scope) {
       this.scope = scope;
     }
 
     void bindTo(MeterRegistry registry) {
-      times = new Times(timer(registry, "fibry.wait", "Time in mailboxes"),
+      timers = new ScopeTimers(timer(registry, "fibry.wait", "Time in mailboxes"),
           timer(registry, "fibry.handling", "Time in handlers"));
     }
 
@@ -56,36 +56,36 @@ final class MessageTimers implements MeterBinder, Stopwatch {
     }
 
     @Override
-    public @Nullable Stamp capture() {
-      var now = times;
-      return now == null ? null : new Stamp(now, System.nanoTime());
+    public @Nullable SendTime capture() {
+      var now = timers;
+      return now == null ? null : new SendTime(now, System.nanoTime());
     }
 
     @Override
-    public AutoCloseable set(@Nullable Stamp sent) {
+    public AutoCloseable set(@Nullable SendTime sent) {
       return sent == null ? () -> {} : sent.begin(); // it never is: nothing captured is nothing set
     }
   }
 
-  private record Times(Timer waiting, Timer handling) {}
+  private record ScopeTimers(Timer waiting, Timer handling) {}
 
   /** When something was sent. */
-  private static final class Stamp {
-    private final Times times;
+  private static final class SendTime {
+    private final ScopeTimers timers;
     private final long sent;
     // the first handler's thread, and later ones; two of a pool at once may both count a wait
     private boolean taken;
 
-    Stamp(Times times, long sent) {
-      this.times = times;
+    SendTime(ScopeTimers timers, long sent) {
+      this.timers = timers;
       this.sent = sent;
     }
 
     AutoCloseable begin() {
       long began = System.nanoTime();
-      if (!taken) times.waiting.record(began - sent, TimeUnit.NANOSECONDS);
+      if (!taken) timers.waiting.record(began - sent, TimeUnit.NANOSECONDS);
       taken = true;
-      return () -> times.handling.record(System.nanoTime() - began, TimeUnit.NANOSECONDS);
+      return () -> timers.handling.record(System.nanoTime() - began, TimeUnit.NANOSECONDS);
     }
   }
 }

@@ -17,15 +17,15 @@ import java.util.function.ToDoubleFunction;
  * {@code fibry.messages.waiting}. What is counted is counted anyway: it costs messages nothing.
  */
 final class ScopeMeters implements MeterBinder {
-  private final List<Accounts> accounts; // the registry holds its objects weakly
+  private final List<CachedReport> reports; // the registry holds its objects weakly
 
   ScopeMeters(List<ActorScope> scopes) {
-    this.accounts = scopes.stream().map(Accounts::new).toList();
+    this.reports = scopes.stream().map(CachedReport::new).toList();
   }
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    for (var each : accounts) {
+    for (var each : reports) {
       count(registry, each, "handled", Report::handled);
       for (var reason : DeadLetter.Reason.values()) count(registry, each, reason.name().toLowerCase(Locale.ROOT),
           report -> report.unhandled().getOrDefault(reason, 0L));
@@ -34,9 +34,10 @@ final class ScopeMeters implements MeterBinder {
     }
   }
 
-  private static void count(MeterRegistry registry, Accounts accounts, String outcome, ToDoubleFunction<Report> count) {
-    FunctionCounter.builder("fibry.messages", accounts, now -> count.applyAsDouble(now.report()))
-        .tag("scope", accounts.scope.name()).tag("outcome", outcome).baseUnit("messages")
+  private static void count(MeterRegistry registry, CachedReport report, String outcome,
+      ToDoubleFunction<Report> count) {
+    FunctionCounter.builder("fibry.messages", report, now -> count.applyAsDouble(now.report()))
+        .tag("scope", report.scope.name()).tag("outcome", outcome).baseUnit("messages")
         .description("Messages by what became of them").register(registry);
   }
 
@@ -44,14 +45,14 @@ final class ScopeMeters implements MeterBinder {
    * The report of a scope, at most a second old: all actors are asked what waits, and all meters
    * are read at a time.
    */
-  private static final class Accounts {
+  private static final class CachedReport {
     private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 
     private final ActorScope scope;
     private Report last; // this and the next: by whoever reads a meter, under the monitor
     private long at;
 
-    Accounts(ActorScope scope) {
+    CachedReport(ActorScope scope) {
       this.scope = scope;
       this.last = scope.report();
       this.at = System.nanoTime() - FRESH;

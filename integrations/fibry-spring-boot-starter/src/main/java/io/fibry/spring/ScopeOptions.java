@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * What the scopes of the application have in common: the properties, what messages take along, and
  * what times them.
  */
-record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable Stopwatch stopwatch) {
+record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable MessageTiming timing) {
 
   /** For a scope of this name. */
   UnaryOperator<ActorScope.Options> of(String scope) {
@@ -24,7 +24,7 @@ record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carr
   UnaryOperator<ActorScope.Options> withoutCarriers(String scope) {
     return options -> {
       var changed = properties.applyTo(options);
-      return stopwatch == null ? changed : stopwatch.applyTo(changed, scope);
+      return timing == null ? changed : timing.applyTo(changed, scope);
     };
   }
 }

@@ -139,7 +139,7 @@ class MetricsTest {
   @Test
   void poolsAreCountedApart() {
     runner.withPropertyValues("fibry.executor.tasks.enabled=true").run(context -> {
-      var pool = context.getBean(Pool.class);
+      var pool = context.getBean(FiberPool.class);
       pool.sink().execAndWait(nothing -> {});
       assertTrue(pool.scope().awaitQuiet(Duration.ofSeconds(20)));
 

@@ -121,7 +121,7 @@ class ServerTest {
   }
 
   private ActorScope pool() {
-    return context.getBean("fibryTomcatPool", Pool.class).scope();
+    return context.getBean("fibryTomcatPool", FiberPool.class).scope();
   }
 
   private CompletableFuture<HttpResponse<String>> get(String path) {
@@ -158,7 +158,7 @@ class ServerTest {
 
   @Test
   void thePoolForTasksIsAnotherOne() {
-    assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(Pool.class).values().stream()
+    assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(FiberPool.class).values().stream()
         .map(pool -> pool.scope().name()).collect(Collectors.toSet()));
   }
 

@@ -73,7 +73,7 @@ class TasksTest {
     var fiber = new CompletableFuture<Boolean>();
 
     pooled.run(context -> {
-      scope.set(context.getBean(Pool.class).scope());
+      scope.set(context.getBean(FiberPool.class).scope());
       executor(context).execute(() -> fiber.complete(Thread.currentThread().isVirtual()));
     });
 
@@ -123,7 +123,7 @@ class TasksTest {
   void asyncMethodsRunInThePool() {
     pooled.withUserConfiguration(WithAsync.class).run(context -> {
       assertEquals("fiber", context.getBean(Work.class).where().get(20, TimeUnit.SECONDS));
-      var pool = context.getBean(Pool.class).scope();
+      var pool = context.getBean(FiberPool.class).scope();
       assertTrue(pool.awaitQuiet(Duration.ofSeconds(20)));
       assertEquals(1, pool.report().sent());
     });
@@ -159,8 +159,9 @@ class TasksTest {
 
   @Test
   void withoutActorsNothingChanges() {
-    runner.run(context -> assertFalse(context.containsBean("usualTaskExecutor") || context.containsBean("taskExecutor")
-        || !context.containsBean("applicationTaskExecutor")));
+    runner
+        .run(context -> assertFalse(context.containsBean("defaultTaskExecutor") || context.containsBean("taskExecutor")
+            || !context.containsBean("applicationTaskExecutor")));
   }
 
   @Test

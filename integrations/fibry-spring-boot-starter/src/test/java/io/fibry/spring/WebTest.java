@@ -49,7 +49,7 @@ class WebTest {
 
   @Test
   void tomcatKeepsItsThreadsUnlessTold() {
-    runner.run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
+    runner.run(context -> assertEquals(0, context.getBeanNamesForType(FiberPool.class).length));
   }
 
   @Test
@@ -57,7 +57,7 @@ class WebTest {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1",
         "fibry.executor.tomcat.waiting=1").run(context -> {
           var gate = new Gate();
-          var sink = context.getBean(Pool.class).sink();
+          var sink = context.getBean(FiberPool.class).sink();
           sink.execAsync(nothing -> gate.pass());
           gate.awaitEntered();
 
@@ -72,6 +72,6 @@ class WebTest {
   void withoutTomcatThereIsNoPool() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
         .withClassLoader(new FilteredClassLoader(ConfigurableTomcatWebServerFactory.class))
-        .run(context -> assertEquals(0, context.getBeanNamesForType(Pool.class).length));
+        .run(context -> assertEquals(0, context.getBeanNamesForType(FiberPool.class).length));
   }
 }

@@ -12,12 +12,12 @@ fun main() {
   Table(
     "blocking: launch(dispatcher) { Thread.sleep(100) }",
     listOf(
-      Side("FIBER", Dispatchers.FIBER, tasks, "0.67 s for 100,000"),
-      Side("64 threads", pool, tasks, "162 s for 100,000"),
-      Side("Default", Dispatchers.Default, few),
-      Side("Unconfined", Dispatchers.Unconfined, few),
-      Side("IO", Dispatchers.IO, tasks, "162 s for 100,000"),
-      Side("IO of 1,000", Dispatchers.IO.limitedParallelism(1_000), tasks),
+      Row("FIBER", Dispatchers.FIBER, tasks, "0.67 s for 100,000"),
+      Row("64 threads", pool, tasks, "162 s for 100,000"),
+      Row("Default", Dispatchers.Default, few),
+      Row("Unconfined", Dispatchers.Unconfined, few),
+      Row("IO", Dispatchers.IO, tasks, "162 s for 100,000"),
+      Row("IO of 1,000", Dispatchers.IO.limitedParallelism(1_000), tasks),
     ),
   ) { Thread.sleep(100) }.print { table ->
     "a call that blocks holds its thread: IO and a pool of 64 do 64 at a time, and took ${table.times("IO")} and ${table.times("64 threads")} as long as FIBER for each; IO allowed 1,000 threads, ${table.times("IO of 1,000")}. This is what a dispatcher on fibers is for. " +

@@ -17,13 +17,13 @@ fun main() {
   Table(
     "delays: launch(dispatcher) { delay(1000) }, limitedParallelism(5000) where not said otherwise",
     listOf(
-      Side("FIBER", Dispatchers.FIBER.limitedParallelism(AT_ONCE), tasks, "18.5 s for 10,000,000; 2.36 s for fewer"),
-      Side("FIBER, no limit", Dispatchers.FIBER, tasks),
-      Side("Default", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks, "11.7 s for fewer"),
-      Side("Unconfined", Dispatchers.Unconfined, tasks, "1.7 s for fewer"),
-      Side("64 threads", pool, tasks),
-      Side("IO", Dispatchers.IO.limitedParallelism(AT_ONCE), tasks, "184.7 s for 10,000,000; 17.4 s for fewer"),
-      Side("Default after IO", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks),
+      Row("FIBER", Dispatchers.FIBER.limitedParallelism(AT_ONCE), tasks, "18.5 s for 10,000,000; 2.36 s for fewer"),
+      Row("FIBER, no limit", Dispatchers.FIBER, tasks),
+      Row("Default", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks, "11.7 s for fewer"),
+      Row("Unconfined", Dispatchers.Unconfined, tasks, "1.7 s for fewer"),
+      Row("64 threads", pool, tasks),
+      Row("IO", Dispatchers.IO.limitedParallelism(AT_ONCE), tasks, "184.7 s for 10,000,000; 17.4 s for fewer"),
+      Row("Default after IO", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks),
     ),
   ) { delay(1_000) }.print { table ->
     "delay holds no thread, so nobody waits for one to be free: what differs is starting and resuming. Default took ${table.times("Default")} as long as FIBER, Unconfined ${table.times("Unconfined")}, a pool of 64 ${table.times("64 threads")}: where code only suspends, choose by other reasons. " +

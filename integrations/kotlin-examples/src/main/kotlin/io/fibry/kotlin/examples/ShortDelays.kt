@@ -12,11 +12,11 @@ fun main() {
   Table(
     "short delays: launch(dispatcher) { delay(100) }",
     listOf(
-      Side("FIBER", Dispatchers.FIBER, tasks, "0.183 s for 10,000"),
-      Side("Default", Dispatchers.Default, tasks),
-      Side("Unconfined", Dispatchers.Unconfined, tasks),
-      Side("64 threads", pool, tasks),
-      Side("IO", Dispatchers.IO, tasks, "0.222 s for 10,000"),
+      Row("FIBER", Dispatchers.FIBER, tasks, "0.183 s for 10,000"),
+      Row("Default", Dispatchers.Default, tasks),
+      Row("Unconfined", Dispatchers.Unconfined, tasks),
+      Row("64 threads", pool, tasks),
+      Row("IO", Dispatchers.IO, tasks, "0.222 s for 10,000"),
     ),
   ) { delay(100) }.print { table ->
     "100 ms of each figure is the delay itself, the rest the start of the coroutines. Default took ${table.times("Default")} as long as FIBER, IO ${table.times("IO")}: choose by what the code does, not by figures like these."

@@ -28,7 +28,7 @@ class ExamplesTest {
 
     val row = Regex("""(\S.{19}) +\d+ +\d+\.\d\d +\(\d+\.\d\d\.\.\d+\.\d\d\) +(\d+\.\d\d)( {3}\S.*)?""")
     val tables = lines.joinToString("\n").split("\n-> ").dropLast(1).map { table -> table.lines().mapNotNull { row.matchEntire(it) } }
-    assertEquals((sources.map { it.nameWithoutExtension } - setOf("All", "Side", "Table")).size, tables.size, lines.joinToString("\n"))
+    assertEquals((sources.map { it.nameWithoutExtension } - setOf("All", "Row", "Table")).size, tables.size, lines.joinToString("\n"))
     for (rows in tables) {
       val dispatchers = rows.map { it.groupValues[1].trim() }
       assertTrue(dispatchers.containsAll(listOf("FIBER", "IO", "Default", "Unconfined", "64 threads")), dispatchers.toString())

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /** Three ways to end an actor that is at its first message while two more wait. */
-class Ending {
+class WaysToEnd {
   public static void main(String[] args) throws Exception {
     show("poison pill", Exitable::sendPoisonPill);
     show("askExit", Exitable::askExit);

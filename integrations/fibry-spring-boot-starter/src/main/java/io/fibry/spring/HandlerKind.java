@@ -11,7 +11,7 @@ import org.springframework.core.ResolvableType;
 /** The shapes of a handler that a bean may have, each with its kind of actor. */
 // of a bean only its type is known; its arguments were read from there
 @SuppressWarnings("unchecked")
-enum Shape {
+enum HandlerKind {
   HANDLER(Handler.class, Actor.class) {
     @Override
     Actor<Object> newActor(ActorBuilder<Object> how, Object handler) {
@@ -43,21 +43,21 @@ enum Shape {
   private final Class<?> handler;
   private final Class<?> actor;
 
-  Shape(Class<?> handler, Class<?> actor) {
+  HandlerKind(Class<?> handler, Class<?> actor) {
     this.handler = handler;
     this.actor = actor;
   }
 
   abstract Actor<Object> newActor(ActorBuilder<Object> how, Object handler);
 
-  /** The one shape of this bean. */
-  static Shape of(String bean, ResolvableType type) {
-    var found = Stream.of(values()).filter(shape -> type.as(shape.handler) != ResolvableType.NONE).toList();
+  /** The one kind of this bean. */
+  static HandlerKind of(String bean, ResolvableType type) {
+    var found = Stream.of(values()).filter(kind -> type.as(kind.handler) != ResolvableType.NONE).toList();
     if (found.isEmpty()) throw new BeanDefinitionValidationException(
         "bean '" + bean + "' is marked @ActorHandler, and a " + type + " handles no messages; let it be a " + ALL);
     if (found.size() > 1)
       throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " is "
-          + found.size() + " handlers (" + found.stream().map(shape -> shape.handler.getSimpleName()).toList()
+          + found.size() + " handlers (" + found.stream().map(kind -> kind.handler.getSimpleName()).toList()
           + "), so nobody knows which one is meant; let it be one of them");
     return found.getFirst();
   }

@@ -19,7 +19,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** A message is handled in the observation in which it was sent. */
 @Timeout(60)
-class ContextTest {
+class ContextPropagationTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
   private final ObservationRegistry registry = registry();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 private const val LONG = 10L
 
 /** Coroutines on the one thread of the test, which is held by nobody: or the others would not go on. */
-internal fun trial(body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(LONG.seconds, body) }
+internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(LONG.seconds, body) }
 
 /** Lets the others go on until it is true. */
 internal suspend fun eventually(fact: () -> Boolean) {

@@ -12,11 +12,11 @@ import org.springframework.beans.factory.config.DestructionAwareBeanPostProcesso
  * call the close of the actor, which waits for all its messages and knows no limit, and a handler
  * that hangs would keep the process for ever. After the usual end the scope is closed already.
  */
-final class FailedStart implements DestructionAwareBeanPostProcessor {
+final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
   private final List<ActorScope> scopes = new CopyOnWriteArrayList<>();
 
-  FailedStart(ConfigurableListableBeanFactory beans) {
+  FailedStartCleanup(ConfigurableListableBeanFactory beans) {
     this.beans = beans;
   }
 

@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Configuration;
  * the end of one while all are at it.
  */
 @Timeout(60)
-class ContextsTest {
+class SeveralContextsTest {
 
   @Configuration(proxyBeanMethods = false)
   @ImportAutoConfiguration({FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class})

@@ -8,7 +8,7 @@ import java.util.Locale;
  * Two ways to do the same, measured side by side: in turns, so that whatever disturbs the machine
  * disturbs both, and the middle one of several rounds counts.
  */
-public final class Contest {
+public final class Comparison {
   /** Does something so many times and answers how many nanoseconds it took. */
   public interface Work {
     /** Prepares, measures, and clears up; only the middle part counts. */
@@ -32,7 +32,7 @@ public final class Contest {
   private final long roundNanos;
 
   /** So many rounds each, each about this long. */
-  public Contest(int rounds, int roundMillis) {
+  public Comparison(int rounds, int roundMillis) {
     this.rounds = rounds;
     this.roundNanos = roundMillis * 1_000_000L;
   }

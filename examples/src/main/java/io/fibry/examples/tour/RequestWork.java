@@ -7,11 +7,11 @@ import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 
 /** One asks another, waits for the answer, and asks again. */
-public final class Switching {
-  private Switching() {}
+public final class RequestWork {
+  private RequestWork() {}
 
   /** An actor that asks an actor. */
-  public static Contest.Work actors(Strategy strategy) {
+  public static Comparison.Work actors(Strategy strategy) {
     return times -> {
       var how = ActorSystem.anonymous().strategy(strategy);
       var act = how.newActorWithReturn((Integer n) -> n * n);
@@ -24,18 +24,18 @@ public final class Switching {
   }
 
   /** Two threads and two queues: one for questions, one for answers. */
-  public static Contest.Work queues(ThreadFactory factory) {
+  public static Comparison.Work queues(ThreadFactory factory) {
     return times -> {
       var questions = new LinkedTransferQueue<Integer>();
       var answers = new LinkedTransferQueue<Integer>();
       long start = System.nanoTime();
-      var answering = Messaging.start(factory, () -> {
+      var answering = MessageWork.start(factory, () -> {
         for (int i = 0; i < times; i++) {
           int n = questions.take();
           answers.put(n * n);
         }
       });
-      var asking = Messaging.start(factory, () -> {
+      var asking = MessageWork.start(factory, () -> {
         for (int i = 0; i < times; i++) {
           questions.put(i);
           answers.take();

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.DependsOn;
 
 /** A start that comes to grief leaves nothing behind, and does not wait for ever. */
 @Timeout(60)
-class FailedStartTest {
+class FailedStartCleanupTest {
   private static final AtomicReference<ActorScope> SCOPE = new AtomicReference<>();
   private static final AtomicReference<Gate> GATE = new AtomicReference<>();
 

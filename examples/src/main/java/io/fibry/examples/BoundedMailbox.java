@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
 /** A mailbox with room for two, and what becomes of the third: each of the four ways. */
-class Bounded {
+class BoundedMailbox {
   public static void main(String[] args) throws Exception {
     for (var overflow : Overflow.values()) show(overflow);
   }

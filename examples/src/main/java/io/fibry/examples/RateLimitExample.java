@@ -9,7 +9,7 @@ import java.util.List;
  * At most three messages in 300 ms: a burst of three at first, then one each 100 ms. All actors of
  * one builder share the limit.
  */
-class RateLimited {
+class RateLimitExample {
   private static final Duration PERIOD = Duration.ofMillis(300);
 
   public static void main(String[] args) {
@@ -22,7 +22,8 @@ class RateLimited {
     long again = System.nanoTime();
     var how = RateLimit.of(ActorSystem.anonymous(), 3, PERIOD);
     var workers =
-        List.of(how.newActor(RateLimited::work), how.newActor(RateLimited::work), how.newActor(RateLimited::work));
+        List.of(how.newActor(RateLimitExample::work), how.newActor(RateLimitExample::work),
+            how.newActor(RateLimitExample::work));
     for (int job = 0; job < 9; job++) workers.get(job % 3).sendMessage(job);
     workers.forEach(worker -> worker.close());
     System.out.println("nine jobs of three workers after " + millisSince(again));

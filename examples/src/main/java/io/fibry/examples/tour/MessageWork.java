@@ -10,13 +10,13 @@ import java.util.concurrent.ThreadFactory;
  * Messages that nobody waits for, from one or more senders to one receiver; they count when they
  * are handled.
  */
-public final class Messaging {
+public final class MessageWork {
   private static final String MESSAGE = "a message";
 
-  private Messaging() {}
+  private MessageWork() {}
 
   /** The receiver is an actor. */
-  public static Contest.Work actor(Strategy strategy, ThreadFactory senders, int count) {
+  public static Comparison.Work actor(Strategy strategy, ThreadFactory senders, int count) {
     return times -> {
       var handled = new long[1];
       var receiver = ActorSystem.anonymous().strategy(strategy).newActor((String message) -> handled[0]++);
@@ -30,7 +30,7 @@ public final class Messaging {
   }
 
   /** The receiver is a thread that takes from a queue. */
-  public static Contest.Work queue(ThreadFactory factory, int count) {
+  public static Comparison.Work queue(ThreadFactory factory, int count) {
     return times -> {
       var queue = new LinkedTransferQueue<String>();
       long start = System.nanoTime();

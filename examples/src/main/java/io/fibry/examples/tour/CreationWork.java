@@ -6,11 +6,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 
 /** Making many and keeping them, waiting for work. */
-public final class Creating {
-  private Creating() {}
+public final class CreationWork {
+  private CreationWork() {}
 
   /** Actors around nothing. */
-  public static Contest.Work sinks(Stereotypes how) {
+  public static Comparison.Work sinks(Stereotypes how) {
     return times -> {
       var made = new Exitable[times];
       long start = System.nanoTime();
@@ -23,7 +23,7 @@ public final class Creating {
   }
 
   /** Threads that wait at a gate. */
-  public static Contest.Work parked(ThreadFactory factory) {
+  public static Comparison.Work parked(ThreadFactory factory) {
     return times -> {
       var gate = new CountDownLatch(1);
       var made = new Thread[times];

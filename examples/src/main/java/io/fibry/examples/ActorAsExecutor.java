@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
  * An actor is an executor: what a future brings comes back into the actor's turn, where it may
  * touch its state.
  */
-class Executor {
+class ActorAsExecutor {
   /** Stands for a client library that answers on threads of its own. */
   private static CompletableFuture<Integer> price(String what) {
     return CompletableFuture.supplyAsync(() -> what.length() * 100);

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Tasks that come later, and again: once, so many times, until they are done. One that fails comes
  * again all the same.
  */
-class Scheduled {
+class ScheduledTasks {
   private static final Duration SOON = Duration.ofMillis(20);
 
   public static void main(String[] args) {

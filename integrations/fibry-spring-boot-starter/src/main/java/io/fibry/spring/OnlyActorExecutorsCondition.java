@@ -14,7 +14,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
  * There are executors among the beans, all of them actors or sinks, and Spring Boot was not told to
  * make one all the same.
  */
-final class OnlyActors extends SpringBootCondition implements ConfigurationCondition {
+final class OnlyActorExecutorsCondition extends SpringBootCondition implements ConfigurationCondition {
   private static final ConditionMessage.Builder SAYS = ConditionMessage.forCondition("only actors are executors");
 
   @Override

@@ -13,7 +13,7 @@ import org.springframework.core.ResolvableType;
  * Adds the actors of all {@link ActorHandler} beans. Looks at types only: no bean is made for it,
  * and what is wrong is said before any is.
  */
-final class ActorHandlers implements BeanFactoryPostProcessor {
+final class ActorRegistrar implements BeanFactoryPostProcessor {
 
   @Override
   public void postProcessBeanFactory(ConfigurableListableBeanFactory beans) {
@@ -25,19 +25,19 @@ final class ActorHandlers implements BeanFactoryPostProcessor {
 
   private static void register(ConfigurableListableBeanFactory beans, String bean, ActorHandler mark) {
     var type = type(beans, bean);
-    var shape = Shape.of(bean, type);
-    var message = shape.message(bean, type);
+    var kind = HandlerKind.of(bean, type);
+    var message = kind.message(bean, type);
     if (!beans.getMergedBeanDefinition(bean).isSingleton())
       throw new BeanDefinitionValidationException("bean '" + bean
           + "' is marked @ActorHandler and is no singleton, so its one actor would have several handlers; make it "
           + "a singleton, or make actors of a builder");
     var actor = new RootBeanDefinition();
-    actor.setTargetType(shape.actor(type));
+    actor.setTargetType(kind.actor(type));
     actor.setDependsOn(bean);
     actor.setDestroyMethodName(""); // it ends with its scope, within the limit of that
     actor.setInstanceSupplier(() -> {
       var how = beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
-      return shape.newActor(mark.capacity() == 0 ? how : how.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow())),
+      return kind.newActor(mark.capacity() == 0 ? how : how.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow())),
           beans.getBean(bean));
     });
     ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);

@@ -23,7 +23,7 @@ import org.springframework.context.annotation.Scope;
 
 /** Beans that are handlers have an actor each, which is a bean. */
 @Timeout(60)
-class ActorHandlersTest {
+class ActorHandlerTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 

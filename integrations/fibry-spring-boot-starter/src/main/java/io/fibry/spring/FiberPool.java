@@ -18,11 +18,11 @@ import org.springframework.beans.factory.ObjectProvider;
  * not mixed with those of messages. It is no {@code Executor} itself: as a bean it would be taken
  * for the application's.
  */
-record Pool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
+record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
-  static Pool open(String name, int concurrency, int waiting, UnaryOperator<ActorScope.Options> options) {
+  static FiberPool open(String name, int concurrency, int waiting, UnaryOperator<ActorScope.Options> options) {
     var scope = ActorSystem.openScope(name, options);
-    return new Pool(scope,
+    return new FiberPool(scope,
         Pools.fixed(scope.named(name).strategy(Strategy.FIBER).mailbox(Mailbox.bounded(waiting, Overflow.REJECT)),
             concurrency).newSink());
   }
@@ -34,7 +34,7 @@ record Pool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
   }
 
   /** The application's scope, then those of its pools. */
-  static List<ActorScope> scopes(ActorScope scope, ObjectProvider<Pool> pools) {
-    return Stream.concat(Stream.of(scope), pools.orderedStream().map(Pool::scope)).toList();
+  static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
+    return Stream.concat(Stream.of(scope), pools.orderedStream().map(FiberPool::scope)).toList();
   }
 }

@@ -17,7 +17,7 @@ internal fun size(soon: Int, published: Int): Int = System.getProperty("size")?.
 internal val pool: CoroutineDispatcher = Executors.newFixedThreadPool(64, Thread.ofPlatform().daemon().factory()).asCoroutineDispatcher()
 
 /** So many coroutines on one dispatcher, and what was published for the same, if it was. */
-internal class Side(val name: String, private val dispatcher: CoroutineDispatcher, val tasks: Int, val published: String = "") {
+internal class Row(val name: String, private val dispatcher: CoroutineDispatcher, val tasks: Int, val published: String = "") {
   private val took = ArrayList<Double>()
 
   /** Of several rounds the middle one counts. */
