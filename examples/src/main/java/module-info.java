@@ -1,4 +1,4 @@
-/** Programs to read and to run; a module of its own, so it sees what a user sees. */
+/** Programs to read and to run. A separate module, so they see what a user sees. */
 module io.fibry.examples {
   requires io.fibry;
   requires java.net.http;

@@ -5,7 +5,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Request;
 
 /**
- * A typed protocol: a sealed interface of records, and each request knows the type of its answer.
+ * A typed protocol: a sealed interface of records. Each request declares the type of its answer.
  */
 class Account {
   sealed interface Message {}
@@ -15,10 +15,7 @@ class Account {
 
   private long cents;
 
-  /**
-   * The compiler sees to it that no case is forgotten, and that each answer is of its request's
-   * type.
-   */
+  /** The compiler checks that every case is handled, and that every answer has the right type. */
   void handle(Message message, ActorContext<Message> context) {
     switch (message) {
       case Deposit d -> cents += d.cents();

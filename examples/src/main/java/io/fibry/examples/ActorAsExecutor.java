@@ -4,18 +4,15 @@ import io.fibry.ActorSystem;
 import java.util.HashMap;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * An actor is an executor: what a future brings comes back into the actor's turn, where it may
- * touch its state.
- */
+/** An actor is an executor: a callback of a future runs on the actor, and may touch its state. */
 class ActorAsExecutor {
-  /** Stands for a client library that answers on threads of its own. */
+  /** Stands for a client library that completes its futures on other threads. */
   private static CompletableFuture<Integer> price(String what) {
     return CompletableFuture.supplyAsync(() -> what.length() * 100);
   }
 
   public static void main(String[] args) {
-    var prices = new HashMap<String, Integer>(); // needs no lock: only the actor's turns touch it
+    var prices = new HashMap<String, Integer>(); // only the actor touches it
     var shop =
         ActorSystem.named("shop").newActor((String what) -> System.out.println(what + " costs " + prices.get(what)));
 

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Messages handled many at a time: as lists, counted, or merged by a key. What is left at the end
- * is handled too; what fails, fails together.
+ * Messages handled in batches: as lists, counted, or merged by key. The last batch is handled when
+ * the actor ends. A batch fails as a whole.
  */
 class Batches {
   record Price(String of, int cents) {}

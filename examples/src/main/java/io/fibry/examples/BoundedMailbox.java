@@ -7,7 +7,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** A mailbox with room for two, and what becomes of the third: each of the four ways. */
+/** A mailbox with room for two, and what each overflow policy does with the third message. */
 class BoundedMailbox {
   public static void main(String[] args) throws Exception {
     for (var overflow : Overflow.values()) show(overflow);
@@ -29,7 +29,7 @@ class BoundedMailbox {
     var sender = Stereotypes.fibers().runOnce(() -> {
       for (var message : new String[] {"1st", "2nd", "3rd"}) taken.add(actor.sendMessage(message));
     });
-    // a blocked sender goes on only when there is room
+    // a blocked sender ends only after the gate opens
     if (overflow != Overflow.BLOCK) sender.waitForExit();
     gate.countDown();
     sender.waitForExit();

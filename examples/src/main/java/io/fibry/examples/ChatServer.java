@@ -1,6 +1,7 @@
 package io.fibry.examples;
 
 import io.fibry.ActorSystem;
+import io.fibry.net.TcpConnection;
 import io.fibry.pubsub.Topic;
 import io.fibry.stereotype.Stereotypes;
 import java.io.BufferedReader;
@@ -12,29 +13,18 @@ import java.net.Socket;
 import java.time.Duration;
 
 /**
- * A chat: each client is a conversation, and an actor to write to. A client too slow is cut off,
- * and holds nobody up.
+ * A chat. Each client is a conversation and an actor to write to. A client that reads too slowly is
+ * disconnected, and delays no other.
  */
 class ChatServer {
-  private static final Topic<String> room = Topic.of(ActorSystem.named("room"));
+  private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
 
   public static void main(String[] args) throws IOException {
-    var chat = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      var lines = connection.lines().iterator();
-      if (!lines.hasNext()) return;
-      var name = lines.next(); // the first line
-      room.subscribe(connection.lineActor()); // forgotten when the connection ends
-      room.publish(name + " has come");
-      try {
-        while (lines.hasNext()) room.publish(name + ": " + lines.next());
-      } finally { // also for one that is cut off
-        room.publish(name + " has left");
-      }
-    }, o -> o.withMaxConnections(10_000).withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
-
-    try (var ann = Client.of(chat.port(), "ann")) {
+    try (var chat = Stereotypes.fibers().tcpAcceptor(0, ChatServer::serve,
+        o -> o.withMaxConnections(10_000).withIdleLimit(Duration.ofMinutes(10)).withMaxUnsent(100_000));
+        var ann = new Client(chat.port(), "ann")) {
       System.out.println("ann sees: " + ann.in.readLine());
-      try (var bob = Client.of(chat.port(), "bob")) {
+      try (var bob = new Client(chat.port(), "bob")) {
         System.out.println("bob sees: " + bob.in.readLine() + "\nann sees: " + ann.in.readLine());
         ann.out.println("hello, bob");
         System.out.println("bob sees: " + bob.in.readLine() + "\nann sees: " + ann.in.readLine());
@@ -43,21 +33,28 @@ class ChatServer {
       chat.connections().forEach(all -> all.lineActor().sendMessage("we close"));
       System.out.println("ann sees: " + ann.in.readLine());
     }
-    chat.close();
   }
 
-  private record Client(Socket socket, BufferedReader in, PrintWriter out) implements AutoCloseable {
-    static Client of(int port, String name) throws IOException {
-      var socket = new Socket(InetAddress.getLoopbackAddress(), port);
-      var client = new Client(socket, new BufferedReader(new InputStreamReader(socket.getInputStream())),
-          new PrintWriter(socket.getOutputStream(), true));
-      client.out.println(name);
-      return client;
+  private static void serve(TcpConnection connection) {
+    var lines = connection.lines().iterator();
+    if (!lines.hasNext()) return;
+    var name = lines.next();
+    ROOM.subscribe(connection.lineActor()); // until the connection ends
+    ROOM.publish(name + " has come");
+    try {
+      while (lines.hasNext()) ROOM.publish(name + ": " + lines.next());
+    } finally { // also after a disconnect
+      ROOM.publish(name + " has left");
     }
+  }
 
-    @Override
-    public void close() throws IOException {
-      socket.close();
+  private static final class Client extends Socket {
+    private final BufferedReader in = new BufferedReader(new InputStreamReader(getInputStream()));
+    private final PrintWriter out = new PrintWriter(getOutputStream(), true);
+
+    Client(int port, String name) throws IOException {
+      super(InetAddress.getLoopbackAddress(), port);
+      out.println(name);
     }
   }
 }

@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import io.fibry.stereotype.Stereotypes;
 
-/** One actor asks another, waits for the answer, and asks again: on threads, then on fibers. */
+/** An actor asks another actor again and again: on threads, then on fibers. */
 class ContextSwitch {
   public static void main(String[] args) {
     int requests = args.length == 0 ? 250_000 : Integer.parseInt(args[0]);

@@ -7,8 +7,7 @@ import io.fibry.FailurePolicy;
 import java.util.function.UnaryOperator;
 
 /**
- * Two who wait for each other would wait for ever; instead one of them is told, with the whole
- * ring.
+ * Two actors that ask each other do not wait for ever: one gets an exception that names the ring.
  */
 class Deadlock {
   private static ActorWithReturn<String, String> ann;

@@ -7,17 +7,14 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Answering later: the actor promises an answer, goes on with other messages, and one of them
- * brings what was promised.
- */
+/** An actor promises an answer, handles other messages, and keeps the promise later. */
 class DeferredReply {
   sealed interface Hotel {}
   record Wait(String guest) implements Hotel, Request<Wait, Integer> {}
   record Free(int room) implements Hotel {}
 
   public static void main(String[] args) {
-    Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // the actor's alone
+    Queue<CompletableFuture<Integer>> waiting = new ArrayDeque<>(); // only the actor touches it
     Actor<Hotel> hotel = ActorSystem.named("hotel").newActor((message, context) -> {
       switch (message) {
         case Wait w -> {

@@ -6,8 +6,8 @@ import io.fibry.fsm.Fsm;
 import java.time.Duration;
 
 /**
- * A state machine: states and messages are sealed types, and the table says what leads where. What
- * comes too early waits for its state.
+ * A state machine: states and events are sealed types, and a table lists the transitions. A
+ * postponed event waits for the next state.
  */
 class Door {
   sealed interface State {}
@@ -26,7 +26,7 @@ class Door {
       .on(Locked.class, Unlock.class, (locked, unlock, context) -> {
         boolean fits = locked.code() == unlock.code();
         context.reply(unlock, fits);
-        return fits ? new Closed() : locked; // the very state it was given: it stays
+        return fits ? new Closed() : locked; // the same object: no transition
       })
       .postpone(Open.class, Lock.class)
       .postpone(Open.class, Unlock.class)
@@ -38,7 +38,7 @@ class Door {
     var door = MACHINE.newActor(ActorSystem.named("door"));
 
     door.sendMessage(new Push("Ada"));
-    door.sendMessage(new Lock(1234)); // it is open: this waits until it has fallen shut
+    door.sendMessage(new Lock(1234)); // postponed until the door has fallen shut
 
     System.out.println("opens with 1111: " + door.ask(new Unlock(1111)));
     System.out.println("opens with 1234: " + door.ask(new Unlock(1234)));

@@ -8,20 +8,16 @@ import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
-/**
- * An actor for each account: made when it is used, ended when nobody has used it for ten minutes.
- * What the one saves, the next one loads. Give another number of accounts: a million fit into 400
- * MB.
- */
+/** An actor per account: loaded on first use, saved and ended after ten idle minutes. */
 class EntitiesExample {
   sealed interface Message {}
   record Deposit(long amount) implements Message {}
   record Balance() implements Message, Request<Balance, Long> {}
 
   private static final Map<Integer, Long> DATABASE = new ConcurrentHashMap<>();
-  private static volatile CountDownLatch toBeSaved = new CountDownLatch(1);
+  private static final Semaphore SAVED = new Semaphore(0);
   private final int id;
   private long balance;
 
@@ -39,26 +35,25 @@ class EntitiesExample {
 
   void save() {
     DATABASE.put(id, balance);
-    toBeSaved.countDown();
+    SAVED.release();
   }
 
   public static void main(String[] args) throws Exception {
-    int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000;
-    var clock = new ManualClock(); // without it: the system's
+    int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000; // a million fit into 400 MB
+    var clock = new ManualClock(); // production code leaves it out
     var accounts = Entities.of(Duration.ofMinutes(10), clock, (Integer id) -> ActorSystem.anonymous()
         .initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save).newActor(EntitiesExample::handle));
 
     accounts.actor(0).sendMessage(new Deposit(1));
     clock.advance(Duration.ofMinutes(20));
-    toBeSaved.await();
+    SAVED.acquire();
     accounts.actor(0).sendMessage(new Deposit(1));
     System.out.println("account 0: " + DATABASE.get(0) + " saved, " + accounts.actor(0).ask(new Balance()) + " in all");
 
-    toBeSaved = new CountDownLatch(many);
     for (int id = 0; id < many; id++) accounts.actor(id).sendMessage(new Deposit(1));
     System.out.println(accounts.size() + " accounts are alive");
     clock.advance(Duration.ofMinutes(20));
-    toBeSaved.await();
+    SAVED.acquire(many);
     System.out.println(DATABASE.size() + " were idle and have been saved");
   }
 }

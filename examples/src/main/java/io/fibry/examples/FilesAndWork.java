@@ -9,11 +9,10 @@ import io.fibry.pool.Pools;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A program reads files and computes. Here the disk is as slow as can be: it answers nobody until
- * all else is done. Where both share one pool of threads, reads sit on all of them soon, and next
- * to nothing is computed meanwhile. On fibers a read that waits needs no thread, and the pool has
- * its threads for computing. (A real disk answers in between: the scenario file-reads measures what
- * is gained then.)
+ * A program reads files and computes. The disk is as slow as can be: it answers when all else is
+ * done. In a shared pool, reads soon hold all threads, and almost nothing is computed. On fibers a
+ * waiting read holds no thread, so the pool is free to compute. (The benchmark scenario file-reads
+ * measures a real disk.)
  */
 class FilesAndWork {
   private static final int READS = 400;
@@ -34,7 +33,7 @@ class FilesAndWork {
         Actor<Handler.Task> fibers = Pools.perMessage(ActorSystem.anonymous()).newActor(Handler.Task::run)) {
       var disk = new CountDownLatch(1);
       var computed = new CountDownLatch(computations);
-      var stuck = new CountDownLatch(THREADS); // in the pool, by reads
+      var stuck = new CountDownLatch(THREADS); // threads of the pool that wait for the disk
       Handler.Task read = () -> {
         stuck.countDown();
         disk.await();
@@ -47,7 +46,7 @@ class FilesAndWork {
         if (isRead) (apart ? fibers : pool).sendMessage(read);
         else pool.sendMessage(computation);
       }
-      (apart ? computed : stuck).await(); // nothing more is done before the disk answers
+      (apart ? computed : stuck).await(); // then nothing happens until the disk answers
       long done = computations - computed.getCount();
       disk.countDown();
       return done;

@@ -5,19 +5,16 @@ import io.fibry.flow.Flows;
 import io.fibry.flow.Generator;
 import java.util.concurrent.SubmissionPublisher;
 
-/**
- * Actors at both ends of a java.util.concurrent.Flow: a stream feeds one, and what one makes is a
- * stream.
- */
+/** Actors at both ends of a java.util.concurrent.Flow: as a subscriber, and as a publisher. */
 class FlowBridge {
   public static void main(String[] args) {
     var printer = ActorSystem.named("printer").newActor((String line) -> System.out.println(line));
     try (var lines = new SubmissionPublisher<String>()) {
-      lines.subscribe(Flows.subscriber(printer, 64)); // never more than 64 ahead of the actor
+      lines.subscribe(Flows.subscriber(printer, 64)); // at most 64 ahead of the actor
       lines.submit("hello");
       lines.submit("world");
     }
-    printer.waitForExit(); // the end of the stream was its poison pill
+    printer.waitForExit(); // the end of the stream sent it a poison pill
 
     Generator<Integer> squares = Generator.of(ActorSystem.anonymous(), 10, out -> {
       for (int i = 1; i <= 3; i++) out.yield(i * i);

@@ -9,14 +9,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * Passes on what comes in at a port, and what is answered: with limits, at the pace of who reads,
- * and each end of a stream as that.
+ * Forwards a port to another address, in both directions, with limits. The reader sets the pace,
+ * and each end of a stream is passed on.
  */
 class Forwarder {
   public static void main(String[] args) throws IOException {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      // to the end, which the forwarder passes on
+      // reads to the end of the stream, which the forwarder passes on
       var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       connection.getOutputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });

@@ -6,8 +6,8 @@ import io.fibry.flow.Generator;
 import java.io.IOException;
 
 /**
- * Sequences made by actors while they are read: the producer runs ahead, so far and no further, and
- * ends with its reader.
+ * Sequences made by an actor while they are read. The producer runs ahead up to a limit, and ends
+ * with its reader.
  */
 class Generators {
   public static void main(String[] args) {
@@ -20,9 +20,9 @@ class Generators {
     });
     try (var numbers = fibonacci.stream()) {
       System.out.println("the first ten: " + numbers.limit(10).toList());
-    } // here the producer is ended
+    } // closing the stream ends the producer
 
-    // the reader is told
+    // a failure reaches the reader, so it needs no log
     var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
     Generator<String> lines = Generator.of(silent, 10, out -> {
       out.yield("one line");
@@ -31,7 +31,7 @@ class Generators {
     });
     try {
       for (var line : lines) System.out.println(line);
-    } catch (Exception failure) { // after the lines before it, as itself
+    } catch (Exception failure) { // after the lines before it, and as the same object
       System.out.println(failure);
     }
   }

@@ -5,8 +5,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Code before, after and on the error of a function, in line or in an actor of its own. On fibers,
- * 100,000 hooks that take a second each take seconds together.
+ * Hooks before and after a function, and on its error, inline or each in its own actor. On fibers,
+ * 100,000 hooks of one second each take a few seconds in all.
  */
 class HooksExample {
   public static void main(String[] args) throws Exception {
@@ -18,12 +18,12 @@ class HooksExample {
     try {
       half.handle(7);
     } catch (IllegalArgumentException odd) {
-      System.out.println("no half: " + odd.getMessage()); // as the function threw it
+      System.out.println("no half: " + odd.getMessage()); // the function's own exception
     }
 
     int calls = args.length == 0 ? 100_000 : Integer.parseInt(args[0]);
     var done = new CountDownLatch(calls);
-    // nobody waits for it; beforeAsync, onErrorAsync: the same
+    // the caller does not wait for it; beforeAsync and onErrorAsync work the same way
     var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> {
       Thread.sleep(1_000);
       done.countDown();

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A hundred calls to a server that takes 1.5 ms for each: one after the other, the time adds up;
- * all at once, it is waited for once. To wait costs neither side a thread.
+ * A hundred calls to a server that takes 1.5 ms each, in sequence, then in parallel. A call that
+ * waits holds no thread on either side.
  */
 class HttpCalls {
   private static final int CALLS = 100;
@@ -24,7 +24,7 @@ class HttpCalls {
           Thread.sleep(Duration.ofNanos(1_500_000));
           return "Hello";
         })
-        .text("/together", exchange -> { // answers nobody before all have come
+        .text("/together", exchange -> { // answers when all calls have arrived
           all.countDown();
           all.await();
           return "Hello";
@@ -33,7 +33,7 @@ class HttpCalls {
         var web = Stereotypes.fibers().downloader(o -> o.withParallel(CALLS))) {
       var address = "http://localhost:" + server.port();
       System.out.println(inParallel(web, URI.create(address + "/together")) + " calls were at the server together");
-      // warms up
+      // warm-up
       for (int round = 0; round < 3; round++) inParallel(web, URI.create(address + "/slow"));
 
       long began = System.nanoTime();

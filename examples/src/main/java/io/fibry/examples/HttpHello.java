@@ -4,8 +4,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.net.URI;
 
 /**
- * An HTTP server in one line. With a port as argument it serves until it is stopped, a target for
- * {@code ab -k} and {@code wrk}; without one it asks itself.
+ * An HTTP server in one line. Given a port, it serves until it is stopped, for {@code ab -k} or
+ * {@code wrk}. Without one it calls itself.
  */
 class HttpHello {
   public static void main(String[] args) throws Exception {

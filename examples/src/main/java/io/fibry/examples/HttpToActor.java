@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Requests are handed over to an actor, whose full mailbox is a 503; what it does is told to
- * browsers as it happens.
+ * HTTP requests go to an actor; a full mailbox becomes a 503. Browsers follow what the actor does,
+ * as server-sent events.
  */
 class HttpToActor {
   public static void main(String[] args) throws Exception {
@@ -32,7 +32,7 @@ class HttpToActor {
         .text("/order", exchange -> "order " + shop.ask(exchange.text())) // full: 503, late: 504
         .stream("/news", exchange -> {
           var browser = exchange.eventActor();
-          news.subscribe(browser); // forgotten when the browser is gone
+          news.subscribe(browser); // until the browser leaves
           watched.countDown();
           browser.waitForExit();
         });
@@ -48,7 +48,7 @@ class HttpToActor {
             .POST(HttpRequest.BodyPublishers.ofString(what)).build();
         System.out.println(client.send(order, BodyHandlers.ofString()).body());
       }
-      server.sendPoisonPill(); // ends the stream of events, too
+      server.sendPoisonPill(); // also ends the stream of events
       events.join().body().filter(line -> !line.isEmpty()).forEach(System.out::println);
     }
   }

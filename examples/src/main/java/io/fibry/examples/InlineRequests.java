@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 
 /**
- * An actor as cheap as a lock: while it is idle, who asks from a virtual thread runs the handler
+ * An actor as cheap as a lock: while it is idle, a virtual thread that asks runs the handler
  * itself.
  */
 class InlineRequests {

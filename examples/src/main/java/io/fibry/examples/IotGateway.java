@@ -7,53 +7,48 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Phaser;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Thousands of devices, each with a long conversation of its own: an actor that mostly waits. They
- * report when they are asked to. The argument says how many; each takes two file descriptors, since
- * both ends are in here.
+ * Thousands of devices that report on request. Each conversation is an actor that mostly waits. The
+ * argument is the number of devices; each takes two file descriptors, since this program also runs
+ * the devices.
  */
 class IotGateway {
-  private static final int ROUNDS = 3;
-  private static final LongAdder sum = new LongAdder();
-  private static CountDownLatch known;
-  private static Phaser reports;
+  private static final LongAdder SUM = new LongAdder();
+  private static final Semaphore CONNECTED = new Semaphore(0);
+  private static final Semaphore REPORTED = new Semaphore(0);
 
   public static void main(String[] args) throws Exception {
     int devices = args.length > 0 ? Integer.parseInt(args[0]) : 9_000;
-    known = new CountDownLatch(devices);
-    reports = new Phaser(devices + 1);
     var gateway = Stereotypes.fibers().tcpAcceptor(0, IotGateway::serve, o -> o.withMaxConnections(devices));
     for (int i = 1; i <= devices; i++) {
       var socket = new Socket(InetAddress.getLoopbackAddress(), gateway.port());
       int id = i;
       Thread.startVirtualThread(() -> device(socket, id));
     }
-    known.await();
+    CONNECTED.acquire(devices);
     System.out.println(gateway.connections().size() + " devices are connected");
 
-    for (int round = 1; round <= ROUNDS; round++) {
+    for (int round = 1; round <= 3; round++) {
       gateway.connections().forEach(device -> device.lineActor().sendMessage("report"));
-      reports.arriveAndAwaitAdvance();
-      System.out.println("round " + round + ": " + sum.sumThenReset());
+      REPORTED.acquire(devices);
+      System.out.println("round " + round + ": " + SUM.sumThenReset());
     }
     gateway.connections().forEach(device -> device.lineActor().sendMessage("good bye"));
-    gateway.close(); // waits for all of them
+    gateway.close(); // waits for every conversation
     System.out.println(gateway.connections().size() + " devices are connected");
   }
 
   private static void serve(TcpConnection device) {
-    known.countDown();
+    CONNECTED.release();
     for (var report : device.lines()) {
-      sum.add(Long.parseLong(report));
-      reports.arrive();
+      SUM.add(Long.parseLong(report));
+      REPORTED.release();
     }
   }
 
-  /** What runs in the device. */
   private static void device(Socket socket, int id) {
     try (socket; var in = new BufferedReader(new InputStreamReader(socket.getInputStream()), 64)) {
       while ("report".equals(in.readLine())) socket.getOutputStream().write((id + "\n").getBytes());

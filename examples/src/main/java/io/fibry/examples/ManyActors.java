@@ -6,8 +6,7 @@ import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A million actors that wait for work: each is an object, and gets a thread only while it has
- * something to do.
+ * A million actors that wait for work. An actor is an object; it has a thread only while it works.
  */
 class ManyActors {
   public static void main(String[] args) {

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
 
 /**
- * Counts words, each text by an actor of its own, eight at a time; results are folded as they come,
- * in the order of the texts.
+ * Counts words: an actor per text, eight at a time. Results are folded as they come, in the order
+ * of the texts.
  */
 class MapReduceExample {
   private static Map<String, Integer> count(String text) {
@@ -32,12 +32,12 @@ class MapReduceExample {
         MapReduce.start(ActorSystem.anonymous(), 8, texts, MapReduceExample::count, Map.of(), MapReduceExample::add);
     System.out.println(words.join());
 
-    // who waits is told
+    // a failure reaches the caller, so it needs no log
     var silent = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog());
     var sum = MapReduce.start(silent, 8, List.of("1", "2", "three"), Integer::parseInt, 0, Integer::sum);
     try {
       sum.join();
-    } catch (CompletionException failed) { // the first failure ends it all
+    } catch (CompletionException failed) { // the first failure ends the whole run
       System.out.println(failed.getCause().getMessage());
     }
   }

@@ -6,8 +6,8 @@ import io.fibry.flow.Pipeline;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Lines become orders, orders get prices, prices are summed up: three stages that work at the same
- * time, the slow one four times.
+ * A pipeline: lines become orders, orders get prices, prices are summed. The stages run in
+ * parallel, and the slow one has four workers.
  */
 class OrderPipeline {
   record Order(int number, String what) {}
@@ -24,9 +24,9 @@ class OrderPipeline {
 
     var lines =
         Pipeline.from(ActorSystem.named("orders").onFailure(FailurePolicy.goOn().withoutLog()), OrderPipeline::parse)
-            .then(4, order -> { // four at once, passed on in the order they came
+            .then(4, order -> { // four at once, passed on in order
               most.accumulateAndGet(atOnce.incrementAndGet(), Math::max);
-              Thread.sleep(5); // asks somebody
+              Thread.sleep(5); // calls another service
               atOnce.decrementAndGet();
               return new Priced(order, 100 + order.what().length());
             })
@@ -36,9 +36,9 @@ class OrderPipeline {
               sum.addAndGet(priced.cents());
             });
 
-    // waits when the pipeline is full
+    // sendMessage waits while the pipeline is full
     for (int i = 1; i <= 200; i++) lines.sendMessage(i == 100 ? "nonsense" : i + ";hat");
-    lines.close(); // waits until all went through
+    lines.close(); // waits until the pipeline is empty
 
     System.out.println("199 orders, " + sum + " cents, " + most + " priced at once");
   }

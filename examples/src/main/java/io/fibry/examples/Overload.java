@@ -1,6 +1,7 @@
 package io.fibry.examples;
 
 import io.fibry.ActorSystem;
+import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -10,10 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Four connections are good for 400 queries a second. For more than half a second 1,000 a second
- * come, then 200 again, and whoever has waited for 200 ms gives up. Where too many may wait, all of
- * them wait too long, and the queries are made for people who have gone; also when the load has
- * fallen.
+ * Four connections serve 400 queries a second. The load is 1,000 a second for a while, then 200.
+ * Clients give up after 200 ms. If too many queries may wait, all of them wait too long, and the
+ * connections work for clients that have left, even after the load has fallen.
  */
 class Overload {
   public static void main(String[] args) throws Exception {
@@ -27,18 +27,16 @@ class Overload {
       Thread.sleep(10);
       return query;
     });
-    int answered = inTime(600, 1, query -> pool.sendMessageReturn(query).get(200, TimeUnit.MILLISECONDS));
-    int answeredAfter = inTime(80, 5, query -> pool.sendMessageReturn(query).get(200, TimeUnit.MILLISECONDS));
+    Handler<Integer> client = query -> pool.sendMessageReturn(query).get(200, TimeUnit.MILLISECONDS);
+    int answered = inTime(600, 1, client);
+    int answeredAfter = inTime(80, 5, client);
     pool.kill();
     String became = answeredAfter > 60 ? "OK" : answeredAfter < 20 ? "COLLAPSED" : "SLOW";
     System.out.println(what + ": in time " + answered + " of 600, then " + answeredAfter + " of 80: " + became);
   }
 
-  /**
-   * How many of so many clients, one each so many milliseconds, got an answer that they still
-   * waited for.
-   */
-  private static int inTime(int clients, int millis, Client client) throws InterruptedException {
+  /** Starts a client every {@code millis}; returns how many were answered in time. */
+  private static int inTime(int clients, int millis, Handler<Integer> client) throws InterruptedException {
     var answers = new AtomicInteger();
     var all = new CountDownLatch(clients);
     long begin = System.nanoTime();
@@ -47,18 +45,13 @@ class Overload {
       Thread.sleep(Duration.ofNanos(begin + query * millis * 1_000_000L - System.nanoTime()));
       Thread.startVirtualThread(() -> {
         try {
-          client.ask(query);
+          client.handle(query);
           answers.incrementAndGet();
-        } catch (Exception refusedOrGaveUp) { // as it is
-        }
+        } catch (Exception refusedOrLate) {}
         all.countDown();
       });
     }
     all.await();
     return answers.get();
-  }
-
-  private interface Client {
-    void ask(int query) throws Exception;
   }
 }

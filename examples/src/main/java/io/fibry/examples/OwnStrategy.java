@@ -5,8 +5,7 @@ import io.fibry.Strategy;
 import java.util.concurrent.Executors;
 
 /**
- * How an actor gets a thread is a function of one argument: run this, soon, on a thread of your
- * choice.
+ * A strategy is a function of one argument: run this activation soon, on a thread of your choice.
  */
 class OwnStrategy {
   public static void main(String[] args) {

@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Tasks that come later, and again: once, so many times, until they are done. One that fails comes
- * again all the same.
+ * Scheduled tasks: once, a number of times, or until a condition holds. A task that fails runs
+ * again at its next time.
  */
 class ScheduledTasks {
   private static final Duration SOON = Duration.ofMillis(20);

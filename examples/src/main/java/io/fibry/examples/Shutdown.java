@@ -4,16 +4,16 @@ import io.fibry.ActorSystem;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** Closing a scope says what became of every message. */
+/** Closing a scope returns a report that accounts for every message. */
 class Shutdown {
   public static void main(String[] args) throws Exception {
     var app = ActorSystem.openScope("app");
     var begun = new CountDownLatch(1);
     var slow = app.named("slow").newActor((String job) -> {
       begun.countDown();
-      Thread.sleep(Duration.ofDays(1)); // obeys an interrupt
+      Thread.sleep(Duration.ofDays(1)); // ends when interrupted
     });
-    var quick = app.named("quick").newActor((Integer n) -> {}); // made last, so ended first
+    var quick = app.named("quick").newActor((Integer n) -> {}); // made last, ends first
     for (int i = 0; i < 1_000; i++) quick.sendMessage(i);
     slow.sendMessage("the long one");
     slow.sendMessage("never begun");

@@ -3,15 +3,15 @@ package io.fibry.examples;
 import io.fibry.stereotype.Stereotypes;
 import java.util.TreeSet;
 
-/** Any object as an actor: a set that is not made for many threads, used by many. */
+/** A sink makes any object an actor: here many threads may use a set that is not thread-safe. */
 class SinkExample {
   public static void main(String[] args) {
     var names = Stereotypes.fibers().sink(new TreeSet<String>());
 
-    names.execAsync(set -> set.add("Bob")); // some time
-    names.execAndWait(set -> set.add("Ada")); // now
+    names.execAsync(set -> set.add("Bob")); // returns at once
+    names.execAndWait(set -> set.add("Ada")); // waits until it is done
     int size = names.ask(set -> set.size());
-    var first = names.execFuture(TreeSet::first); // a future
+    var first = names.execFuture(TreeSet::first); // returns a future
 
     System.out.println(size + " names, first of all " + first.join());
     names.close();

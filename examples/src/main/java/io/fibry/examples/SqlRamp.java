@@ -1,6 +1,7 @@
 package io.fibry.examples;
 
 import io.fibry.ActorSystem;
+import io.fibry.Handler;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -9,29 +10,23 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * Four connections, three queries a request, and a load that rises past what they can do and falls
- * again. Who lets everybody in is late for all, and works on for clients who have gone. Who refuses
- * in time keeps serving.
+ * Four connections, and a load that rises above their capacity, then falls. A server that refuses
+ * early keeps serving. One that lets every request in is late for all, and works for clients that
+ * have left.
  */
 class SqlRamp {
-  private static final int CONNECTIONS = 4;
-  private static final Duration PATIENCE = Duration.ofMillis(250); // a client's
-  // requests in half a second each; about 130 can be served
-  private static final int[] LOAD = {60, 120, 600, 60};
-
-  private interface Server {
-    void request() throws Exception;
-  }
+  private static final Duration PATIENCE = Duration.ofMillis(250); // of a client
+  private static final int[] LOAD = {60, 120, 600, 60}; // per half second; about 130 can be served
 
   public static void main(String[] args) throws Exception {
-    var workers = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.bounded(16, Overflow.REJECT)), CONNECTIONS)
+    var workers = Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.bounded(16, Overflow.REJECT)), 4)
         .newActorWithReturn((Integer queries) -> {
           for (int i = 0; i < queries; i++) Thread.sleep(5); // a query
           return queries;
         });
     ramp("refuses", () -> workers.ask(3, PATIENCE));
 
-    var connections = new Semaphore(CONNECTIONS, true);
+    var connections = new Semaphore(4, true);
     ramp("lets all in", () -> {
       for (int i = 0; i < 3; i++) {
         connections.acquire();
@@ -41,7 +36,7 @@ class SqlRamp {
     });
   }
 
-  private static void ramp(String what, Server server) throws InterruptedException {
+  private static void ramp(String what, Handler.Task request) throws InterruptedException {
     var inTime = new AtomicIntegerArray(LOAD.length);
     long next = System.nanoTime();
     for (int i = 0; i < LOAD.length; i++) {
@@ -51,15 +46,15 @@ class SqlRamp {
         Thread.startVirtualThread(() -> {
           long came = System.nanoTime();
           try {
-            server.request();
+            request.run();
             if (System.nanoTime() - came <= PATIENCE.toNanos()) inTime.incrementAndGet(step);
-          } catch (Exception refused) {} // at once, or too late
+          } catch (Exception refusedOrLate) {}
         });
       }
     }
-    Thread.sleep(PATIENCE); // for the last answers
+    Thread.sleep(PATIENCE); // until the last answers are in or too late
     String became = inTime.get(3) > 45 ? "OK" : inTime.get(3) < 15 ? "COLLAPSED" : "SLOW";
-    System.out.println(what + ": in time " + inTime.get(0) + " of 60, " + inTime.get(1) + " of 120, " + inTime.get(2)
-        + " of 600, " + inTime.get(3) + " of 60: " + became);
+    System.out.printf("%s: in time %s of 60, %s of 120, %s of 600, %s of 60: %s%n", what, inTime.get(0), inTime.get(1),
+        inTime.get(2), inTime.get(3), became);
   }
 }

@@ -4,10 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 
-/**
- * Messages that come too early are put aside and taken back, in their order, when their time has
- * come.
- */
+/** An actor puts early messages aside, and takes them back in their order. */
 class Stash {
   sealed interface Log {}
   record Opened(String file) implements Log {}

@@ -7,10 +7,11 @@ import io.fibry.FailurePolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
- * A failure goes to who can do something about it: to the actor's policy, chosen by what was
- * thrown, and from there to its scope's.
+ * The actor's policy decides what a failure means. It may escalate to the policy of its scope,
+ * which here restarts all actors once, then closes the scope.
  */
 class Supervision {
   private static final FailurePolicy CAUTIOUS = FailurePolicy.by(failure -> switch (failure) {
@@ -23,17 +24,19 @@ class Supervision {
     try (var shop = ActorSystem.openScope("shop", o -> o.withFailurePolicy(once))) {
       var till = assistant(shop, "till");
       var stock = assistant(shop, "stock");
-      show("apple", shop, till, stock);
+      Consumer<String> sell = what -> {
+        shop.awaitQuiet(Duration.ofSeconds(5));
+        System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
+      };
 
+      sell.accept("apple");
       trouble("nonsense", till);
-      show("pear", shop, till, stock); // nothing forgotten
-
+      sell.accept("pear"); // the state was kept
       trouble("fire", till);
-      show("plum", shop, till, stock); // both begin anew, since they belong together
-
+      sell.accept("plum"); // both were restarted
       trouble("fire", till);
       till.waitForExit();
-      stock.waitForExit(); // once was enough: the scope is closed
+      stock.waitForExit();
       System.out.println("till: " + till.onExit().join() + "\nstock: " + stock.onExit().join());
     }
   }
@@ -53,11 +56,5 @@ class Supervision {
   private static void trouble(String what, ActorWithReturn<String, List<String>> assistant) {
     assistant.sendMessage(what);
     System.out.println(what + "!");
-  }
-
-  private static void show(String what, ActorScope shop, ActorWithReturn<String, List<String>> till,
-      ActorWithReturn<String, List<String>> stock) {
-    shop.awaitQuiet(Duration.ofSeconds(5));
-    System.out.println("till " + till.ask(what) + ", stock " + stock.ask(what));
   }
 }

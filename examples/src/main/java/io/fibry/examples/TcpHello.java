@@ -8,9 +8,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A web server of one answer, by hand, an actor per connection: reads byte by byte to the blank
- * line, answers, closes. With a port as its argument it serves there, for {@code ab} or
- * {@code wrk}; else it asks itself.
+ * A web server by hand, with an actor per connection: reads to the blank line, answers, closes.
+ * Given a port, it serves there, for {@code ab} or {@code wrk}. Without one it calls itself.
  */
 class TcpHello {
   private static final byte[] ANSWER =
@@ -25,10 +24,10 @@ class TcpHello {
   }
 
   private static void hello(TcpConnection connection) throws IOException {
-    var in = connection.getInputStream(); // buffered: a byte is no call of the system
+    var in = connection.getInputStream(); // buffered
     for (int lineFeeds = 0; lineFeeds < 2;) {
       int one = in.read();
-      // the client has gone; who forgets to look is told after a thousand reads
+      // the client has left
       if (one < 0) return;
       if (one == '\n') lineFeeds++;
       else if (one != '\r') lineFeeds = 0;

@@ -5,9 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import java.time.Duration;
 
-/**
- * Messages sent later, or again and again. A timer with a key replaces the one before that had it.
- */
+/** Messages sent later, or periodically. A timer replaces an earlier one with the same key. */
 class Timers {
   sealed interface Session {}
   record Tick() implements Session {}
@@ -17,14 +15,14 @@ class Timers {
 
   void handle(Session message, ActorContext<Session> context) {
     switch (message) {
-      case Tick t when ticks == 3 -> {} // it was on its way
+      case Tick t when ticks == 3 -> {} // it was already in the mailbox
       case Tick t -> {
         System.out.println("tick " + ++ticks);
         if (ticks == 3) context.self().sendMessageLater("timer", new Idle(), Duration.ofMillis(100));
       }
       case Idle i -> {
         System.out.println("idle: good bye");
-        context.self().askExit(); // timers end with their actor
+        context.self().askExit(); // its timers end with it
       }
     }
   }

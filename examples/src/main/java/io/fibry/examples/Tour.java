@@ -2,26 +2,23 @@ package io.fibry.examples;
 
 import io.fibry.Strategy;
 import io.fibry.examples.tour.Comparison;
-import io.fibry.examples.tour.Comparison.Row;
 import io.fibry.examples.tour.CreationWork;
 import io.fibry.examples.tour.MessageWork;
 import io.fibry.examples.tour.RequestWork;
+import io.fibry.examples.tour.Row;
 import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadFactory;
 
-/**
- * What actors cost on this machine, in a quarter of a minute: making them, asking them, sending to
- * them.
- */
+/** Measures what actors cost on this machine, in a quarter of a minute. */
 class Tour {
   private static final ThreadFactory PLATFORM = Thread.ofPlatform().daemon().factory();
   private static final ThreadFactory VIRTUAL = Thread.ofVirtual().factory();
-  private static final int MANY = 500_000; // most of anything in a round: memory is finite
-  private static final int SOME = 50_000; // most virtual threads at a time
-  private static final int FEW = 500; // most platform threads at a time
+  private static final int MANY = 500_000; // at most in a round: memory is finite
+  private static final int SOME = 50_000; // virtual threads at a time, at most
+  private static final int FEW = 500; // platform threads at a time, at most
 
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
@@ -40,7 +37,7 @@ class Tour {
     tour.create();
     tour.ask();
     tour.send();
-    Comparison.print(tour.rows, tour.sentences());
+    Row.print(tour.rows, tour.sentences());
 
     System.out.printf(Locale.ROOT,
         "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
@@ -76,7 +73,7 @@ class Tour {
     System.out.println();
   }
 
-  /** One for each row; what they say follows from the figures, whatever they are. */
+  /** One for each row, computed from the figures. */
   private List<String> sentences() {
     return List.of(
         "A platform thread with a mailbox: for some hundreds that compute, not for many that wait.",

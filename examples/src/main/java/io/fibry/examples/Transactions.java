@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Messages that belong together are handled with nothing in between; a message that fails leaves
- * the state as it was.
+ * Messages sent as a block are handled with no other message between them. A message that fails
+ * leaves the state unchanged.
  */
 class Transactions {
   record Move(String from, String to, int cents) {}
@@ -29,7 +29,7 @@ class Transactions {
         .initialState(() -> new TreeMap<>(Map.of("Ada", 100, "Bob", 100)))
         .rollback(accounts -> new TreeMap<>(accounts))
         .newActorWithReturn((TreeMap<String, Integer> accounts, Move move) -> {
-          // done already when the next line throws
+          // rolled back if the next line throws
           accounts.merge(move.from(), -move.cents(), Integer::sum);
           if (accounts.computeIfPresent(move.to(), (name, cents) -> cents + move.cents()) == null)
             throw new IllegalArgumentException("no account " + move.to());

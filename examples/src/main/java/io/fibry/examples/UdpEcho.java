@@ -10,8 +10,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * A UDP server. Who claims the address of another cannot have it flood him: no reply is longer than
- * its packet.
+ * A UDP server. No reply is longer than its packet, so a forged sender address amplifies nothing.
  */
 class UdpEcho {
   public static void main(String[] args) throws Exception {

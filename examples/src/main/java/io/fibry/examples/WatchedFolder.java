@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.SynchronousQueue;
 
-/** An actor is told of each file that changes in a folder. */
+/** An actor is notified of each file that changes in a folder. */
 class WatchedFolder {
   public static void main(String[] args) throws Exception {
     var folder = Files.createTempDirectory("watched");
@@ -15,7 +15,7 @@ class WatchedFolder {
     var file = Files.writeString(folder.resolve("hat.txt"), "a hat");
     System.out.println("changed: " + changed.take().getFileName());
 
-    watch.kill(); // it may be about to tell of the same file again
+    watch.kill(); // it may be about to report the same file again
     watch.waitForExit();
     Files.delete(file);
     Files.delete(folder);

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
-/** Three ways to end an actor that is at its first message while two more wait. */
+/** Three ways to end an actor that handles its first message while two more wait. */
 class WaysToEnd {
   public static void main(String[] args) throws Exception {
     show("poison pill", Exitable::sendPoisonPill);
@@ -22,7 +22,7 @@ class WaysToEnd {
     var handled = new ArrayList<Integer>();
     var actor = ActorSystem.anonymous().newActor((Integer message) -> {
       begun.countDown();
-      gate.await(); // where `kill` interrupts it
+      gate.await(); // kill interrupts it here
       handled.add(message);
     });
     actor.sendMessages(List.of(1, 2, 3));

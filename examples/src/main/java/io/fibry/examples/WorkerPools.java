@@ -8,13 +8,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Four kinds of pools. Each is built like an actor, and is one. */
+/** Four kinds of pools. A pool is built like an actor, and is an actor. */
 class WorkerPools {
   record Order(String customer, int number) {}
 
   public static void main(String[] args) throws Exception {
-    // a connection each for at most three workers; a third message more than they and the mailbox
-    // hold is refused
+    // up to three workers with a connection each; the mailbox holds two more messages
     var connections = new AtomicInteger();
     var busy = new CountDownLatch(3);
     var gate = new CountDownLatch(1);
@@ -33,7 +32,7 @@ class WorkerPools {
     gate.countDown();
     database.close();
 
-    // images need as many permits as they have megabytes
+    // an image takes as many permits as it has megabytes
     var images = Pools.weighted(ActorSystem.named("images"), 100, (Integer megabytes) -> megabytes)
         .newActorWithReturn(megabytes -> "scaled " + megabytes + " MB");
     System.out.println(images.ask(70));
@@ -43,7 +42,7 @@ class WorkerPools {
       System.out.println(tooHeavy.getMessage());
     }
 
-    // each customer's orders in order, those of others beside them
+    // the orders of a customer in sequence, those of different customers in parallel
     var seen = new ConcurrentHashMap<String, String>();
     var invoices = Pools.byKey(ActorSystem.anonymous(), 4, Order::customer)
         .newActor(order -> seen.merge(order.customer(), "" + order.number(), String::concat));
@@ -52,7 +51,7 @@ class WorkerPools {
     invoices.close();
     System.out.println("Ada " + seen.get("Ada") + ", Bob " + seen.get("Bob") + ", Eve " + seen.get("Eve"));
 
-    // nobody waits for anybody
+    // a fiber per message, no queue
     var downloads = Pools.perMessage(ActorSystem.anonymous()).newActorWithReturn(
         (String page) -> page + " from " + (Thread.currentThread().isVirtual() ? "a fiber" : "a thread"));
     System.out.println(downloads.ask("a page"));

@@ -15,9 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/**
- * How to test an actor: make it in a scope of the test, ask it, and leave its end to the extension.
- */
+/** How to test an actor: make it in the test's scope, ask it; the extension ends it. */
 @Timeout(20)
 @ExtendWith(FibryExtension.class)
 class AccountTest {
@@ -30,7 +28,7 @@ class AccountTest {
   }
 
   @Test
-  void whatIsThereCanBeWithdrawn() {
+  void moneyThatIsThereCanBeWithdrawn() {
     boolean paid = account.ask(new Withdraw(200));
 
     assertTrue(paid);
@@ -38,7 +36,7 @@ class AccountTest {
   }
 
   @Test
-  void moreThanIsThereCannotBeWithdrawn() {
+  void moreThanTheBalanceCannotBeWithdrawn() {
     boolean paid = account.ask(new Withdraw(501));
 
     assertFalse(paid);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** How to test what takes time: the test moves the clock. */
+/** How to test code that takes time: the test moves the clock. */
 @Timeout(20)
 @ExtendWith(FibryExtension.class)
 class DoorTest {
@@ -28,7 +28,7 @@ class DoorTest {
   }
 
   @Test
-  void aLockThatComesWhileItIsOpenWaitsUntilItHasFallenShut(TestScope scope) {
+  void lockOfOpenDoorWaitsUntilItIsClosed(TestScope scope) {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Lock(1234));
     var unlocked = door.sendMessageReturn(new Unlock(1234));
@@ -42,7 +42,7 @@ class DoorTest {
   }
 
   @Test
-  void aWrongCodeDoesNotOpen() {
+  void wrongCodeDoesNotOpen() {
     door.sendMessage(new Lock(1234));
 
     boolean opened = door.ask(new Unlock(1111));

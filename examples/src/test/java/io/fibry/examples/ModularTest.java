@@ -19,9 +19,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A modular program of a user: compiled against the library as Maven hands it on (from
- * {@code mvn package} on, that is the jar), and linked into an image that has what it needs and
- * nothing else.
+ * A user's modular program, compiled against the library as Maven provides it (after
+ * {@code mvn package}, the jar), and linked into an image with the needed modules only.
  */
 @Timeout(240)
 class ModularTest {
@@ -29,7 +28,7 @@ class ModularTest {
   Path folder;
 
   @Test
-  void aModularProgramRunsFromAnImageOfItsOwn() throws Exception {
+  void modularProgramRunsFromItsOwnImage() throws Exception {
     write("module-info.java", """
         module greeter {
           requires io.fibry;
@@ -66,7 +65,7 @@ class ModularTest {
     Files.writeString(folder.resolve(file), source);
   }
 
-  /** Runs a tool of the JDK; skips the test where there is none (a JRE). */
+  /** Runs a tool of the JDK; skips the test on a JRE. */
   private static void tool(String name, String... arguments) {
     var tool = ToolProvider.findFirst(name);
     assumeTrue(tool.isPresent(), "no " + name + " in this Java runtime");
@@ -78,7 +77,7 @@ class ModularTest {
     assertEquals(0, exit, () -> name + " " + Arrays.toString(arguments) + ": " + said);
   }
 
-  /** What the Java of the image prints. */
+  /** Runs the image's Java; returns what it prints. */
   private String java(Path image, String... arguments) throws Exception {
     var out = folder.resolve("out").toFile();
     var command = new ArrayList<>(List.of(image.resolve("bin").resolve("java").toString()));

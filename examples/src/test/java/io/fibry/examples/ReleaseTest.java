@@ -15,12 +15,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What a release relies on, where files can hold themselves to it. */
+/** Conditions of a release that a test can check. */
 class ReleaseTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
   private static final Pattern OURS = Pattern.compile(
-      "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
+      "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>"
+          + "|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
   private static final Pattern HEADER = Pattern.compile("(?i)copyright|licensed under|spdx");
   private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
@@ -46,7 +47,7 @@ class ReleaseTest {
   }
 
   @Test
-  void whatIsPublishedIsInTheBillOfMaterials() throws Exception {
+  void publishedModulesAreInTheBillOfMaterials() throws Exception {
     var listed = ARTIFACT.matcher(read(ROOT.resolve("fibry-bom/pom.xml"))).results().map(found -> found.group(1))
         .collect(Collectors.toSet());
 
@@ -59,14 +60,14 @@ class ReleaseTest {
     assertEquals(Set.of(), published);
   }
 
-  /** The first that is not the parent's. */
+  /** The first that is not the parent. */
   private static String artifact(String pom) {
     return ARTIFACT.matcher(pom).results().map(found -> found.group(1)).filter(name -> !name.equals("fibry-parent"))
         .findFirst().orElseThrow();
   }
 
   @Test
-  void allHaveOneVersion() throws Exception {
+  void allModulesHaveOneVersion() throws Exception {
     var versions = files(3, "/pom.xml", "/README.md").stream().map(ReleaseTest::read)
         .flatMap(pom -> OURS.matcher(pom).results()).map(found -> found.group(1))
         .filter(version -> !version.equals("${project.version}")).collect(Collectors.toSet());
@@ -75,14 +76,14 @@ class ReleaseTest {
   }
 
   @Test
-  void theLicenceStandsInOneFileAndInNoHeader() throws Exception {
+  void licenseIsInOneFileAndInNoHeader() throws Exception {
     var headed = files(20, ".java", ".kt").stream().filter(file -> HEADER.matcher(head(read(file))).find()).toList();
 
     assertEquals(List.of(), headed);
     assertTrue(read(ROOT.resolve("LICENSE")).contains("Apache License"));
   }
 
-  /** What comes before the code. */
+  /** The text before the package declaration. */
   private static String head(String source) {
     int code = source.indexOf("package ");
     return code < 0 ? "" : source.substring(0, code);

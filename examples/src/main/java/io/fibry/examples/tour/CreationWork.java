@@ -5,18 +5,18 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 
-/** Making many and keeping them, waiting for work. */
+/** Makes many actors or threads, all of which wait for work. */
 public final class CreationWork {
   private CreationWork() {}
 
-  /** Actors around nothing. */
+  /** Actors around no object. */
   public static Comparison.Work sinks(Stereotypes how) {
     return times -> {
       var made = new Exitable[times];
       long start = System.nanoTime();
       for (int i = 0; i < times; i++) made[i] = how.sink(null);
       long nanos = System.nanoTime() - start;
-      // an idle fiber has nothing to end
+      // an idle actor on fibers has no thread to end
       if (how != Stereotypes.fibers()) for (var actor : made) actor.close();
       return nanos;
     };

@@ -5,14 +5,10 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
+import java.util.stream.Stream;
 
-/**
- * Messages that nobody waits for, from one or more senders to one receiver; they count when they
- * are handled.
- */
+/** Sends messages from several senders to one receiver, until all are handled. */
 public final class MessageWork {
-  private static final String MESSAGE = "a message";
-
   private MessageWork() {}
 
   /** The receiver is an actor. */
@@ -21,7 +17,7 @@ public final class MessageWork {
       var handled = new long[1];
       var receiver = ActorSystem.anonymous().strategy(strategy).newActor((String message) -> handled[0]++);
       long start = System.nanoTime();
-      send(senders, count, times, () -> receiver.sendMessage(MESSAGE));
+      send(senders, count, times / count, () -> receiver.sendMessage("a message"));
       receiver.close();
       long nanos = System.nanoTime() - start;
       if (handled[0] != times / count * count) throw new IllegalStateException("handled " + handled[0]);
@@ -34,29 +30,23 @@ public final class MessageWork {
     return times -> {
       var queue = new LinkedTransferQueue<String>();
       long start = System.nanoTime();
-      var receiver = start(factory, () -> {
-        for (int i = 0; i < times / count * count; i++) queue.take();
-      });
-      send(factory, count, times, () -> queue.put(MESSAGE));
+      var receiver = start(factory, times / count * count, queue::take);
+      send(factory, count, times / count, () -> queue.put("a message"));
       receiver.join();
       return System.nanoTime() - start;
     };
   }
 
-  private static void send(ThreadFactory factory, int count, int times, Handler.Task one) throws InterruptedException {
-    var senders = new Thread[count];
-    for (int s = 0; s < count; s++)
-      senders[s] = start(factory, () -> {
-        for (int i = 0; i < times / count; i++) one.run();
-      });
+  private static void send(ThreadFactory factory, int count, int each, Handler.Task one) throws InterruptedException {
+    var senders = Stream.generate(() -> start(factory, each, one)).limit(count).toList();
     for (var sender : senders) sender.join();
   }
 
-  /** Starts a thread on code that may throw. */
-  static Thread start(ThreadFactory factory, Handler.Task task) {
+  /** Starts a thread that runs the task many times. */
+  static Thread start(ThreadFactory factory, int times, Handler.Task task) {
     var thread = factory.newThread(() -> {
       try {
-        task.run();
+        for (int i = 0; i < times; i++) task.run();
       } catch (Exception failure) {
         throw new IllegalStateException(failure);
       }

@@ -6,11 +6,11 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 
-/** One asks another, waits for the answer, and asks again. */
+/** Asks, waits for the answer, and asks again. */
 public final class RequestWork {
   private RequestWork() {}
 
-  /** An actor that asks an actor. */
+  /** An actor asks an actor. */
   public static Comparison.Work actors(Strategy strategy) {
     return times -> {
       var how = ActorSystem.anonymous().strategy(strategy);
@@ -23,26 +23,22 @@ public final class RequestWork {
     };
   }
 
-  /** Two threads and two queues: one for questions, one for answers. */
+  /** Two threads with a queue of questions and a queue of answers. */
   public static Comparison.Work queues(ThreadFactory factory) {
     return times -> {
       var questions = new LinkedTransferQueue<Integer>();
       var answers = new LinkedTransferQueue<Integer>();
       long start = System.nanoTime();
-      var answering = MessageWork.start(factory, () -> {
-        for (int i = 0; i < times; i++) {
-          int n = questions.take();
-          answers.put(n * n);
-        }
+      var answerer = MessageWork.start(factory, times, () -> {
+        int n = questions.take();
+        answers.put(n * n);
       });
-      var asking = MessageWork.start(factory, () -> {
-        for (int i = 0; i < times; i++) {
-          questions.put(i);
-          answers.take();
-        }
+      var asker = MessageWork.start(factory, times, () -> {
+        questions.put(1_000); // boxed each time, like the actor's messages
+        answers.take();
       });
-      asking.join();
-      answering.join();
+      asker.join();
+      answerer.join();
       return System.nanoTime() - start;
     };
   }

@@ -7,7 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A guest's end of a WebSocket, for the chat to have guests. */
+/** A guest of the chat: the client side of a WebSocket. */
 public final class Browser implements WebSocket.Listener, AutoCloseable {
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
   private final WebSocket socket;
@@ -23,7 +23,7 @@ public final class Browser implements WebSocket.Listener, AutoCloseable {
     return null;
   }
 
-  /** Waits for what is said next. */
+  /** Waits for the next text. */
   public String hear() throws InterruptedException {
     return heard.take();
   }

@@ -1,0 +1,21 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.pubsub.SharedValue;
+import java.util.concurrent.CountDownLatch;
+
+/** A value that many may set. A slow subscriber skips values, but always sees the last one. */
+class SharedValueExample {
+  public static void main(String[] args) throws Exception {
+    var level = SharedValue.of(ActorSystem.anonymous(), 0);
+    var full = new CountDownLatch(1);
+    level.subscribe(now -> {
+      if (now == 1_000) full.countDown();
+    });
+
+    for (int i = 0; i < 1_000; i++) level.update(now -> now + 1);
+    full.await();
+
+    System.out.println("level: " + level.value());
+  }
+}
