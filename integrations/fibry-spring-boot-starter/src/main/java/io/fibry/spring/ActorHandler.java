@@ -8,20 +8,20 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The bean is the handler of an actor, and the actor is a bean too. On a class, or on a
- * {@code @Bean} method. The bean is a singleton of exactly one of these types, with its arguments,
- * which say what kind of actor it is:
+ * Marks a bean as the handler of an actor, and makes the actor a bean too. Stands on a class or a
+ * {@code @Bean} method. The bean must be a singleton of exactly one of these types, with its type
+ * arguments:
  *
- * <ul> <li>{@code Handler<M>} and {@code Handler.InContext<M>}: to be injected as {@code Actor<M>};
- * <li>{@code Handler.Returning<M, R>} and {@code Handler.ReturningInContext<M, R>}: to be injected
- * as {@code ActorWithReturn<M, R>}. </ul>
+ * <ul> <li>{@code Handler<M>} or {@code Handler.InContext<M>}: the actor is injected as
+ * {@code Actor<M>}; <li>{@code Handler.Returning<M, R>} or
+ * {@code Handler.ReturningInContext<M, R>}: it is injected as {@code ActorWithReturn<M, R>}. </ul>
  *
  * {@snippet class="io.fibry.spring.ReadmeBeansTest" region="handler"}
  *
- * <p>The fields of the bean are the state of the actor: nobody else calls it. The bean of the actor
- * is called like that of the handler, with {@code Actor} behind. The actor lives in the scope of
- * the application, is made with the context and ends with the scope. Whatever else an actor may
- * need is told to a builder, in a {@code @Bean} method that is given the {@code ActorScope}.
+ * <p>The fields of the bean are the actor's state: only the actor calls the bean. The actor's bean
+ * name is that of the handler plus {@code Actor}. The actor is made with the context, in the
+ * application's scope, and ends with the scope. For all other settings, use a builder in a
+ * {@code @Bean} method that takes the {@code ActorScope}.
  */
 @Documented
 @Target({ElementType.TYPE, ElementType.METHOD})
@@ -31,21 +31,21 @@ public @interface ActorHandler {
   /**
    * The name of the actor in its scope.
    *
-   * @return that of the bean, unless given
+   * @return the name; empty: that of the bean
    */
   String value() default "";
 
   /**
-   * How many messages may wait.
+   * The capacity of the mailbox.
    *
-   * @return 0: as the scope says
+   * @return how many messages may wait; 0: the mailbox of the scope's options
    */
   int capacity() default 0;
 
   /**
-   * What happens to one too many, where there is a capacity.
+   * What happens to a message that finds the mailbox full, if there is a capacity.
    *
-   * @return what to do
+   * @return the overflow policy
    */
   Overflow overflow() default Overflow.REJECT;
 }

@@ -10,8 +10,8 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ResolvableType;
 
 /**
- * Adds the actors of all {@link ActorHandler} beans. Looks at types only: no bean is made for it,
- * and what is wrong is said before any is.
+ * Registers an actor bean for each {@link ActorHandler} bean. Reads types only, so an invalid
+ * handler stops the start before any bean is made.
  */
 final class ActorRegistrar implements BeanFactoryPostProcessor {
 
@@ -29,21 +29,22 @@ final class ActorRegistrar implements BeanFactoryPostProcessor {
     var message = kind.message(bean, type);
     if (!beans.getMergedBeanDefinition(bean).isSingleton())
       throw new BeanDefinitionValidationException("bean '" + bean
-          + "' is marked @ActorHandler and is no singleton, so its one actor would have several handlers; make it "
-          + "a singleton, or make actors of a builder");
+          + "' is marked @ActorHandler but is not a singleton, so its one actor would have several handlers; make it "
+          + "a singleton, or make the actors with a builder");
     var actor = new RootBeanDefinition();
     actor.setTargetType(kind.actor(type));
     actor.setDependsOn(bean);
-    actor.setDestroyMethodName(""); // it ends with its scope, within the limit of that
+    actor.setDestroyMethodName(""); // the scope ends it, within the drain limit
     actor.setInstanceSupplier(() -> {
-      var how = beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
-      return kind.newActor(mark.capacity() == 0 ? how : how.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow())),
-          beans.getBean(bean));
+      var builder =
+          beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
+      if (mark.capacity() != 0) builder = builder.mailbox(Mailbox.bounded(mark.capacity(), mark.overflow()));
+      return kind.newActor(builder, beans.getBean(bean));
     });
     ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);
   }
 
-  /** With its arguments; asking for the class first makes the factory find them. */
+  /** The type with its arguments, which the factory resolves only after getType was called. */
   private static ResolvableType type(ConfigurableListableBeanFactory beans, String bean) {
     var raw = beans.getType(bean, false);
     var declared = beans.getMergedBeanDefinition(bean).getResolvableType();

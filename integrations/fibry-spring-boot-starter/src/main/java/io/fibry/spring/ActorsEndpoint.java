@@ -12,9 +12,9 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * The endpoint {@code actors}: the accounts as JSON; as plain text, every actor and what it is at.
- * Dead letters are told by their types: what stands in a message is for nobody else, though the
- * text shows messages that are being handled.
+ * The endpoint {@code actors}: the accounts of all scopes as JSON, or the dump of every actor as
+ * plain text. The JSON shows only the class of a dead letter, since its content may be
+ * confidential. The dump does show the messages being handled.
  */
 @Endpoint(id = "actors")
 final class ActorsEndpoint {
@@ -40,7 +40,7 @@ final class ActorsEndpoint {
     return named;
   }
 
-  /** The application's scope first. */
+  /** The accounts, the application's scope first. */
   record Scopes(List<Counts> scopes) implements OperationResponseBody {}
 
   /** The accounts of one scope, and its last dead letters. */
@@ -53,7 +53,7 @@ final class ActorsEndpoint {
     }
   }
 
-  /** A dead letter; no cause is an empty one. */
+  /** A dead letter; {@code cause} is empty if there is none. */
   record Letter(String actor, String message, String reason, String cause) {
     static Letter of(DeadLetter letter) {
       return new Letter(letter.actor(), letter.message().getClass().getName(),

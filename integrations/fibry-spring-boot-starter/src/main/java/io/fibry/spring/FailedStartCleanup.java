@@ -8,9 +8,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Where a start failed, closes the scope before the first of its actors is destroyed: Spring would
- * call the close of the actor, which waits for all its messages and knows no limit, and a handler
- * that hangs would keep the process for ever. After the usual end the scope is closed already.
+ * Closes the scopes of a failed start before Spring destroys the first actor bean. Otherwise Spring
+ * would call the actor's close, which has no limit, and a handler that hangs would block the
+ * process for ever. After a normal end the scopes are already closed.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
@@ -31,7 +31,7 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
     return bean instanceof Exitable;
   }
 
-  /** Singletons only: those of a web request, say, are destroyed in the middle of life. */
+  /** Ignores beans of other Spring scopes: they are destroyed while the application runs. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
     if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton())

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * An executor that is an actor: so many fibers at once, so many tasks waiting, one more is refused.
- * It has a scope of its own, so that it outlives a scope that a failure closes, and its counts are
- * not mixed with those of messages. It is no {@code Executor} itself: as a bean it would be taken
- * for the application's.
+ * A pool of fibers for tasks, with a limit on those that run and on those that wait. Has its own
+ * scope: the pool survives when a failure closes the application's scope, and its counts stay
+ * apart. It does not implement {@code Executor}, since Spring would then take the bean for the
+ * application's executor.
  */
 record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
@@ -27,13 +27,13 @@ record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
             concurrency).newSink());
   }
 
-  /** Where the context came to grief before it was started; else it is closed already. */
+  /** Needed if the context fails before it has started; otherwise the scope is already closed. */
   @Override
   public void close() {
     scope.close();
   }
 
-  /** The application's scope, then those of its pools. */
+  /** The application's scope, then the scopes of its pools. */
   static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
     return Stream.concat(Stream.of(scope), pools.orderedStream().map(FiberPool::scope)).toList();
   }

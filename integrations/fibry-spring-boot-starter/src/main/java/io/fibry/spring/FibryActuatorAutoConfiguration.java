@@ -12,7 +12,7 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** What Actuator shows: the health {@code fibry} and the endpoint {@code actors}. */
+/** Actuator's health {@code fibry} and endpoint {@code actors}. */
 @AutoConfiguration(
     after = {FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)

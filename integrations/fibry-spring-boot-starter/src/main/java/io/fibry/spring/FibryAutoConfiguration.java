@@ -13,8 +13,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The scope of the application, its end, and its actors that are beans. A bean of type
- * {@code ActorScope} takes the place of ours, and is closed like it.
+ * The application's scope, its closing, and the actors that are beans. A user's bean of type
+ * {@code ActorScope} replaces the scope, and is closed in the same way.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "fibry.enabled", matchIfMissing = true)
@@ -38,7 +38,9 @@ public final class FibryAutoConfiguration {
     return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
   }
 
-  /** One for each context, also for one that has a parent: it ends with it. */
+  /**
+   * Each context has its own scope, even if its parent has one: the scope ends with the context.
+   */
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options,

@@ -6,9 +6,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 
-/**
- * Messages take along what context-propagation knows of: the observation, and with it the trace.
- */
+/** Messages carry what context-propagation captures: the observation, and with it the trace. */
 @AutoConfiguration
 @ConditionalOnClass(ContextSnapshotFactory.class)
 @ConditionalOnBooleanProperty(name = "fibry.propagate-context", matchIfMissing = true)

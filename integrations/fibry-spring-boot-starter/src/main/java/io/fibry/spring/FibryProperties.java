@@ -9,21 +9,21 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What {@code fibry.*} says.
+ * The properties {@code fibry.*}.
  *
- * @param enabled Whether there is a scope of actors.
- * @param name Name of the scope; that of the application unless given.
- * @param strategy How an actor gets a thread, unless told otherwise.
- * @param askLimit How long an ask waits for its answer, unless told otherwise.
- * @param drainLimit How long the end of the application waits for messages that were sent.
- * @param grace How long a handler that was interrupted has to obey.
- * @param propagateContext Whether messages take along what context-propagation finds on the
- * sender's thread, such as the observation. Needs that library.
- * @param mailbox How messages wait.
- * @param watchdog What is logged about actors that are slow.
- * @param executor Executors of Spring and Tomcat that are pools of fibers.
+ * @param enabled Whether the application has a scope of actors.
+ * @param name Name of the scope; by default that of the application.
+ * @param strategy How an actor gets a thread, by default.
+ * @param askLimit How long an ask waits for its answer, by default.
+ * @param drainLimit How long the scope, when it closes, waits for messages to be handled.
+ * @param grace How long an interrupted handler may take to end.
+ * @param propagateContext Whether messages carry what context-propagation finds on the sender's
+ * thread, such as the observation. Needs that library.
+ * @param mailbox The default mailbox.
+ * @param watchdog When a slow actor is logged.
+ * @param executor Pools of fibers as executors of Spring and Tomcat.
  * @param metrics What is measured.
- * @param web What web clients are told.
+ * @param web How web clients see refusals.
  */
 @ConfigurationProperties("fibry")
 record FibryProperties(
@@ -40,9 +40,9 @@ record FibryProperties(
     @DefaultValue Metrics metrics,
     @DefaultValue Web web) {
 
-  /** The strategies that have a name. */
+  /** The strategies that a property can name. */
   enum StrategyName {
-    /** A virtual thread, while there is work. */
+    /** A virtual thread while there is work. */
     FIBER(Strategy.FIBER),
     /** A virtual thread of its own. */
     RESIDENT_FIBER(Strategy.residentFiber()),
@@ -59,12 +59,11 @@ record FibryProperties(
   }
 
   /**
-   * How messages wait, unless told otherwise.
+   * The default mailbox.
    *
-   * @param capacity How many may wait; unlimited unless given.
-   * @param overflow What happens to one too many, where there is a capacity.
-   * @param within How long a message may have to wait, where there is a capacity: who would wait
-   * longer is one too many.
+   * @param capacity How many messages may wait; by default any number.
+   * @param overflow What happens to a message that finds the mailbox full.
+   * @param within A bounded mailbox also counts as full for a message that would wait longer.
    */
   record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration within) {
     io.fibry.mailbox.Mailbox<Object> mailbox() {
@@ -75,17 +74,17 @@ record FibryProperties(
   }
 
   /**
-   * When an actor is logged as slow.
+   * When a slow actor is logged.
    *
-   * @param handling How long one message may be handled; nobody looks unless given.
-   * @param waiting How many messages may wait.
+   * @param handling Longest time for one message; the watchdog runs only if this is given.
+   * @param waiting Most messages in a mailbox.
    */
   record Watchdog(@Nullable Duration handling, @DefaultValue("10000") int waiting) {}
 
   /**
-   * Executors of others that are pools of fibers.
+   * Pools of fibers as executors.
    *
-   * @param tasks The applicationTaskExecutor, that of Async methods.
+   * @param tasks The applicationTaskExecutor, which runs Async methods.
    * @param tomcat The executor of Tomcat's requests.
    */
   record Executor(@DefaultValue Tasks tasks, @DefaultValue Tomcat tomcat) {}
@@ -93,9 +92,9 @@ record FibryProperties(
   /**
    * The executor of Async methods.
    *
-   * @param enabled Whether it is a pool of fibers.
+   * @param enabled Whether the executor is a pool of fibers.
    * @param concurrency How many tasks run at once.
-   * @param waiting How many tasks may wait; one more is refused.
+   * @param waiting How many tasks may wait; further ones are refused.
    */
   record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("1024") int waiting) {}
@@ -103,29 +102,29 @@ record FibryProperties(
   /**
    * The executor of Tomcat's requests.
    *
-   * @param enabled Whether it is a pool of fibers.
+   * @param enabled Whether the executor is a pool of fibers.
    * @param concurrency How many requests are handled at once.
-   * @param waiting How many requests may wait; the connection of one more is closed.
+   * @param waiting How many requests may wait; the connections of further ones are closed.
    */
   record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("8192") int waiting) {}
 
   /**
-   * What is measured beside the counts, which cost nothing.
+   * What is measured in addition to the counts.
    *
-   * @param timers Whether each message is timed: how long it waits and how long it is handled.
+   * @param timers Whether the waiting time and the handling time of each message are measured.
    */
   record Metrics(@DefaultValue("true") boolean timers) {}
 
   /**
-   * What web clients are told.
+   * How web clients see refusals.
    *
-   * @param refusals Whether a full mailbox is a 503 and a late answer a 504.
-   * @param retryAfter After how long a refused client may try again.
+   * @param refusals Whether a full mailbox becomes a 503, and a late answer a 504.
+   * @param retryAfter When a refused client may try again.
    */
   record Web(@DefaultValue("true") boolean refusals, @DefaultValue("1s") Duration retryAfter) {}
 
-  /** The options of a scope as these properties say. */
+  /** Sets these properties on the options of a scope. */
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
         .withDrainLimit(drainLimit).withGrace(grace);

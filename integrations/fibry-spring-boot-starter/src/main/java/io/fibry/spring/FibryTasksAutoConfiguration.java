@@ -19,13 +19,13 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.TaskExecutorAdapter;
 
 /**
- * The executor of {@code @Async} methods: a pool of fibers, when asked for; else Spring Boot's own,
- * also where actors are beans, although they are executors.
+ * The executor of {@code @Async} methods: a pool of fibers if enabled, otherwise Spring Boot's own.
+ * Spring Boot alone would make none when an actor is a bean, since an actor is an executor.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class, before = TaskExecutionAutoConfiguration.class)
 public final class FibryTasksAutoConfiguration {
   private static final String APPLICATION = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
-  // what @EnableAsync takes where there are several
+  // the executor that @EnableAsync takes among several
   private static final String ASYNC = "taskExecutor";
 
   FibryTasksAutoConfiguration() {}
@@ -56,7 +56,7 @@ public final class FibryTasksAutoConfiguration {
     }
   }
 
-  /** Spring Boot makes no executor where it finds one, and takes an actor for one. */
+  /** Spring Boot's executor, made here when the only executors are actors. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)
   @ConditionalOnMissingBean(name = {APPLICATION, ASYNC})

@@ -10,7 +10,7 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
-/** The executor of Tomcat's requests: a pool of fibers, when asked for. */
+/** The executor of Tomcat's requests: a pool of fibers, if enabled. */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnWebApplication
 @ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
@@ -19,9 +19,7 @@ import org.springframework.context.annotation.Bean;
 public final class FibryTomcatAutoConfiguration {
   FibryTomcatAutoConfiguration() {}
 
-  /**
-   * Without carriers: a request begins here, on a thread of Tomcat's that has nothing to hand on.
-   */
+  /** Without carriers: Tomcat's thread, which starts the request, has no context to pass on. */
   @Bean
   FiberPool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();
@@ -34,7 +32,7 @@ public final class FibryTomcatAutoConfiguration {
     return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
   }
 
-  /** Without an order it comes last, after that of spring.threads.virtual.enabled. */
+  /** Has no order, so it runs last, after that of {@code spring.threads.virtual.enabled}. */
   @Bean
   WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));

@@ -4,75 +4,62 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
 import io.fibry.Handler;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.support.BeanDefinitionValidationException;
 import org.springframework.core.ResolvableType;
 
-/** The shapes of a handler that a bean may have, each with its kind of actor. */
-// of a bean only its type is known; its arguments were read from there
-@SuppressWarnings("unchecked")
+/** The kinds of handlers that a bean may be, each with its kind of actor. */
+@SuppressWarnings("unchecked") // the type arguments were read from the bean's type
 enum HandlerKind {
-  HANDLER(Handler.class, Actor.class) {
-    @Override
-    Actor<Object> newActor(ActorBuilder<Object> how, Object handler) {
-      return how.newActor((Handler<Object>) handler);
-    }
-  },
-  IN_CONTEXT(Handler.InContext.class, Actor.class) {
-    @Override
-    Actor<Object> newActor(ActorBuilder<Object> how, Object handler) {
-      return how.newActor((Handler.InContext<Object>) handler);
-    }
-  },
-  RETURNING(Handler.Returning.class, ActorWithReturn.class) {
-    @Override
-    Actor<Object> newActor(ActorBuilder<Object> how, Object handler) {
-      return how.newActorWithReturn((Handler.Returning<Object, Object>) handler);
-    }
-  },
-  RETURNING_IN_CONTEXT(Handler.ReturningInContext.class, ActorWithReturn.class) {
-    @Override
-    Actor<Object> newActor(ActorBuilder<Object> how, Object handler) {
-      return how.newActorWithReturn((Handler.ReturningInContext<Object, Object>) handler);
-    }
-  };
+  HANDLER(Handler.class, Actor.class, (actor, bean) -> actor.newActor((Handler<Object>) bean)),
+  IN_CONTEXT(Handler.InContext.class, Actor.class,
+      (actor, bean) -> actor.newActor((Handler.InContext<Object>) bean)),
+  RETURNING(Handler.Returning.class, ActorWithReturn.class,
+      (actor, bean) -> actor.newActorWithReturn((Handler.Returning<Object, Object>) bean)),
+  RETURNING_IN_CONTEXT(Handler.ReturningInContext.class, ActorWithReturn.class,
+      (actor, bean) -> actor.newActorWithReturn((Handler.ReturningInContext<Object, Object>) bean));
 
   private static final String ALL =
       "Handler<M>, Handler.InContext<M>, Handler.Returning<M, R> or Handler.ReturningInContext<M, R>";
 
   private final Class<?> handler;
   private final Class<?> actor;
+  private final BiFunction<ActorBuilder<Object>, Object, Actor<Object>> maker;
 
-  HandlerKind(Class<?> handler, Class<?> actor) {
+  HandlerKind(Class<?> handler, Class<?> actor, BiFunction<ActorBuilder<Object>, Object, Actor<Object>> maker) {
     this.handler = handler;
     this.actor = actor;
+    this.maker = maker;
   }
 
-  abstract Actor<Object> newActor(ActorBuilder<Object> how, Object handler);
+  Actor<Object> newActor(ActorBuilder<Object> builder, Object bean) {
+    return maker.apply(builder, bean);
+  }
 
-  /** The one kind of this bean. */
+  /** The only kind that fits the bean. */
   static HandlerKind of(String bean, ResolvableType type) {
     var found = Stream.of(values()).filter(kind -> type.as(kind.handler) != ResolvableType.NONE).toList();
-    if (found.isEmpty()) throw new BeanDefinitionValidationException(
-        "bean '" + bean + "' is marked @ActorHandler, and a " + type + " handles no messages; let it be a " + ALL);
-    if (found.size() > 1)
-      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type + " is "
-          + found.size() + " handlers (" + found.stream().map(kind -> kind.handler.getSimpleName()).toList()
-          + "), so nobody knows which one is meant; let it be one of them");
+    if (found.isEmpty()) throw refusal(bean, type, "handles no messages; implement " + ALL);
+    if (found.size() > 1) throw refusal(bean, type, "implements " + found.size() + " kinds of handlers ("
+        + found.stream().map(kind -> kind.handler.getSimpleName()).toList() + "); implement one of them");
     return found.getFirst();
   }
 
-  /** What its messages are. */
+  /** The class of the messages. */
   Class<Object> message(String bean, ResolvableType type) {
     var message = type.as(handler).getGeneric(0).resolve();
-    if (message == null)
-      throw new BeanDefinitionValidationException("bean '" + bean + "' is marked @ActorHandler, and a " + type
-          + " does not say what its messages are; say it in the type of the class, or of the @Bean method, as in "
-          + handler.getSimpleName() + "<Order, ..>");
+    if (message == null) throw refusal(bean, type, "does not declare the type of its messages; declare it in the "
+        + "class, or as the return type of the @Bean method, such as " + handler.getSimpleName() + "<Order, ..>");
     return (Class<Object>) message;
   }
 
-  /** What its actor is to be injected as. */
+  private static BeanDefinitionValidationException refusal(String bean, ResolvableType type, String reason) {
+    return new BeanDefinitionValidationException(
+        "bean '" + bean + "' is marked @ActorHandler, but " + type + " " + reason);
+  }
+
+  /** The type by which the actor can be injected. */
   ResolvableType actor(ResolvableType type) {
     return ResolvableType.forClassWithGenerics(actor, type.as(handler).getGenerics());
   }

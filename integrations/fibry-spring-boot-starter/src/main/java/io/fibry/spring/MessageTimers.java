@@ -10,17 +10,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long messages wait and how long they are handled, as the timers {@code fibry.wait} and
- * {@code fibry.handling}: from the send to the code around the handler, and from there until it is
- * done, whatever came of it. Inline requests, which wait for nothing and take nothing along, are
- * not timed. A timer of an actor captures when it is started, and all its messages share that: so
- * the first one counts its delay as waiting, and the others, like those of a block, are only timed
- * in their handling.
+ * The timers {@code fibry.wait}, from the send to the handler, and {@code fibry.handling}, until
+ * the handler ends, even if it fails. Inline requests are not timed: carriers do not see them. All
+ * messages of a periodic timer share what was captured at its start: the first one counts its delay
+ * as waiting, the others record their handling only. The same holds for a block of messages.
  */
 final class MessageTimers implements MeterBinder, MessageTiming {
-  // this and the next: by whoever makes scopes or binds, under the monitor
+  // written by threads that make scopes or bind registries, under the monitor; so is the registry
   private final List<TimingCarrier> carriers = new ArrayList<>();
-  // of several the last one, but there is one that is made of all
+  // the last one bound; of several registries, Spring Boot makes a composite
   private @Nullable MeterRegistry registry;
 
   @Override
@@ -39,7 +37,7 @@ final class MessageTimers implements MeterBinder, MessageTiming {
 
   private static final class TimingCarrier implements ActorScope.Carrier<@Nullable SendTime> {
     private final String scope;
-    // null until bound, and nothing is captured; read by senders
+    // written by the binding thread, read by senders; null until then, so that nothing is captured
     private volatile @Nullable ScopeTimers timers;
 
     TimingCarrier(String scope) {
@@ -63,18 +61,18 @@ final class MessageTimers implements MeterBinder, MessageTiming {
 
     @Override
     public AutoCloseable set(@Nullable SendTime sent) {
-      return sent == null ? () -> {} : sent.begin(); // it never is: nothing captured is nothing set
+      return sent == null ? () -> {} : sent.begin(); // never null: set is called for a capture only
     }
   }
 
   private record ScopeTimers(Timer waiting, Timer handling) {}
 
-  /** When something was sent. */
+  /** When a message, or all messages of a timer or block, were sent. */
   private static final class SendTime {
     private final ScopeTimers timers;
     private final long sent;
-    // the first handler's thread, and later ones; two of a pool at once may both count a wait
-    private boolean taken;
+    // whether the wait was recorded; by handlers' threads, so two workers of a pool may both do it
+    private boolean recorded;
 
     SendTime(ScopeTimers timers, long sent) {
       this.timers = timers;
@@ -83,8 +81,8 @@ final class MessageTimers implements MeterBinder, MessageTiming {
 
     AutoCloseable begin() {
       long began = System.nanoTime();
-      if (!taken) timers.waiting.record(began - sent, TimeUnit.NANOSECONDS);
-      taken = true;
+      if (!recorded) timers.waiting.record(began - sent, TimeUnit.NANOSECONDS);
+      recorded = true;
       return () -> timers.handling.record(System.nanoTime() - began, TimeUnit.NANOSECONDS);
     }
   }

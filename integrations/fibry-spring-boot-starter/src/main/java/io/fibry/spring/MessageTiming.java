@@ -2,9 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/**
- * Times the messages of scopes. An interface, since who times them may not be on the class path.
- */
+/** Adds timers to a scope. An interface, since the implementation needs Micrometer. */
 interface MessageTiming {
   ActorScope.Options applyTo(ActorScope.Options options, String scope);
 }

@@ -11,8 +11,8 @@ import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /**
- * There are executors among the beans, all of them actors or sinks, and Spring Boot was not told to
- * make one all the same.
+ * Matches if there are executor beans, all of them are actors or sinks, and Spring Boot is not
+ * configured to make its own executor in any case.
  */
 final class OnlyActorExecutorsCondition extends SpringBootCondition implements ConfigurationCondition {
   private static final ConditionMessage.Builder SAYS = ConditionMessage.forCondition("only actors are executors");
@@ -32,9 +32,9 @@ final class OnlyActorExecutorsCondition extends SpringBootCondition implements C
     for (var name : executors) {
       var type = beans.getType(name, false);
       if (type == null || !Exitable.class.isAssignableFrom(type))
-        return ConditionOutcome.noMatch(SAYS.because("bean '" + name + "' is none"));
+        return ConditionOutcome.noMatch(SAYS.because("bean '" + name + "' is no actor"));
     }
     return executors.isEmpty() ? ConditionOutcome.noMatch(SAYS.because("there are no executors"))
-        : ConditionOutcome.match(SAYS.because("of " + executors));
+        : ConditionOutcome.match(SAYS.because("all of " + executors + " are actors"));
   }
 }

@@ -15,9 +15,9 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * What a client is told where there is no answer: 503 and when to try again, if its request was
- * refused; 504, if the answer came too late. Texts of exceptions stay inside: they show names and
- * messages. An advice with an order comes before this one; one without comes after.
+ * Answers 503 with {@code Retry-After} if an actor refused a request, and 504 if its answer was too
+ * late. The texts of the exceptions are not shown to clients: they contain names and messages. An
+ * advice with an order comes before this one, an advice without comes after it.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)

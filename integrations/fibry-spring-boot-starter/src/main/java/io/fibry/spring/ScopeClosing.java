@@ -9,17 +9,14 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes a scope with its context: after the web server has let its last request go, before any
- * bean is destroyed that a handler may use. Says in the log what became of the messages.
+ * Closes a scope with its context: after the web server has finished its last request, before
+ * Spring destroys the beans that handlers use. Logs what became of the messages.
  *
- * <p>A context that is only stopped, or paused between tests, may be started again, and a closed
- * scope may not: so the scope stays open then. Idle actors cost nothing.
+ * <p>A context that is only stopped, or paused between tests, may be started again. A closed scope
+ * may not, so it stays open in that case.
  */
 final class ScopeClosing implements SmartLifecycle {
-  /**
-   * Web servers end before these, by Spring Boot's own phases (2,048 below the highest); what is
-   * higher ends earlier.
-   */
+  /** Higher phases end earlier. Web servers, 2,048 below the highest, end before these. */
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
   static final int ACTORS = DEFAULT_PHASE - 4096;
 
@@ -30,7 +27,7 @@ final class ScopeClosing implements SmartLifecycle {
   private final ActorScope scope;
   private final Duration drainLimit;
   private final int phase;
-  // written by the thread that starts or closes the context, read by whoever asks
+  // written by the thread that starts or closes the context, read by any thread
   private volatile boolean running;
 
   ScopeClosing(ConfigurableApplicationContext context, ActorScope scope, Duration drainLimit, int phase) {
@@ -70,7 +67,7 @@ final class ScopeClosing implements SmartLifecycle {
     else
       LOG.warn(
           "scope '{}' closed and left {} messages, the first: {}; handlers that still run: {}; {} messages "
-              + "handled, unhandled {}",
+              + "handled, unhandled {}; a longer fibry.drain-limit gives them more time",
           report.scope(), report.leftovers().size(), report.leftovers().stream().limit(SHOWN).toList(),
           report.running(), report.handled(), unhandled);
   }

@@ -5,14 +5,14 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether the scope is open. One that a failure closed takes no message for good: only a new
- * application helps.
+ * Reports whether the scope is open. A scope that a failure closed never takes messages again: the
+ * application must be restarted.
  */
 final class ScopeHealth extends AbstractHealthIndicator {
   private final ActorScope scope;
 
   ScopeHealth(ActorScope scope) {
-    super("the scope of the actors could not be asked for its health");
+    super("the health check of the actors' scope failed");
     this.scope = scope;
   }
 
@@ -22,7 +22,7 @@ final class ScopeHealth extends AbstractHealthIndicator {
     health.withDetail("scope", report.scope()).withDetail("handled", report.handled())
         .withDetail("unhandled", ActorsEndpoint.byName(report.unhandled())).withDetail("waiting", report.waiting());
     try {
-      scope.openScope("health").close(); // an empty one: only an open scope takes it
+      scope.openScope("health").close(); // only an open scope lets a scope be opened below it
       health.up();
     } catch (IllegalStateException closed) {
       health.down().withDetail("why", String.valueOf(closed.getMessage()));

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The accounts of scopes as meters: {@code fibry.messages}, counted by outcome, and
- * {@code fibry.messages.waiting}. What is counted is counted anyway: it costs messages nothing.
+ * The accounts of scopes as meters: {@code fibry.messages}, by outcome, and
+ * {@code fibry.messages.waiting}. They cost messages nothing, since scopes keep accounts anyway.
  */
 final class ScopeMeters implements MeterBinder {
-  private final List<CachedReport> reports; // the registry holds its objects weakly
+  private final List<CachedReport> reports; // held here, since registries hold them weakly
 
   ScopeMeters(List<ActorScope> scopes) {
     this.reports = scopes.stream().map(CachedReport::new).toList();
@@ -41,15 +41,13 @@ final class ScopeMeters implements MeterBinder {
         .description("Messages by what became of them").register(registry);
   }
 
-  /**
-   * The report of a scope, at most a second old: all actors are asked what waits, and all meters
-   * are read at a time.
-   */
+  /** A report, at most a second old: making one visits all actors, and meters are read together. */
   private static final class CachedReport {
     private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 
     private final ActorScope scope;
-    private Report last; // this and the next: by whoever reads a meter, under the monitor
+    // both written by threads that read meters, under the monitor
+    private Report last;
     private long at;
 
     CachedReport(ActorScope scope) {

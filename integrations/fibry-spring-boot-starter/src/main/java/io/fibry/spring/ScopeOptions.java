@@ -5,13 +5,10 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What the scopes of the application have in common: the properties, what messages take along, and
- * what times them.
- */
+/** What the application's scopes have in common: properties, carriers and timers. */
 record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable MessageTiming timing) {
 
-  /** For a scope of this name. */
+  /** All options for the scope with this name. */
   UnaryOperator<ActorScope.Options> of(String scope) {
     return options -> {
       var changed = withoutCarriers(scope).apply(options);
@@ -20,7 +17,7 @@ record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carr
     };
   }
 
-  /** For a scope to whose messages nobody has anything to hand on. */
+  /** For a scope whose senders have no context to pass on. */
   UnaryOperator<ActorScope.Options> withoutCarriers(String scope) {
     return options -> {
       var changed = properties.applyTo(options);

@@ -5,8 +5,9 @@ import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 
 /**
- * Takes along all thread-locals that context-propagation has been told of. What the sender had none
- * of is cleared while the message is handled: a thread that is not ours may have one of its own.
+ * Carries all thread-locals that are registered with context-propagation. Those that the sender did
+ * not have are cleared while the message is handled: the handler's thread may have values of its
+ * own.
  */
 final class SnapshotCarrier implements ActorScope.Carrier<ContextSnapshot> {
   private final ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder().clearMissing(true).build();

@@ -1,6 +1,6 @@
 /**
- * Actors in a Spring Boot application: a scope that lives and ends with the context, actors as
- * beans, and what Actuator and Micrometer see of them.
+ * Actors in Spring Boot: a scope that ends with the context, actors as beans, and their health,
+ * endpoint and meters.
  */
 @NullMarked
 package io.fibry.spring;

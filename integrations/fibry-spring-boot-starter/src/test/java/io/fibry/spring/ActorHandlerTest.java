@@ -21,13 +21,13 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 
-/** Beans that are handlers have an actor each, which is a bean. */
+/** A bean that is a handler gets an actor, which is a bean too. */
 @Timeout(60)
 class ActorHandlerTest {
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class));
 
-  // ---- what is right
+  // ---- valid handlers
 
   sealed interface Account {}
 
@@ -77,7 +77,6 @@ class ActorHandlerTest {
     }
   }
 
-  /** All that are injected. */
   record Client(Actor<Account> account, Actor<String> tellerActor, ActorWithReturn<Integer, Integer> square,
       ActorWithReturn<String, Integer> length, ActorWithReturn<Long, String> self) {}
 
@@ -105,7 +104,7 @@ class ActorHandlerTest {
   }
 
   @Test
-  void anActorIsCalledLikeItsBeanUnlessTold() {
+  void anActorHasTheNameOfItsBeanByDefault() {
     runner.withUserConfiguration(Functions.class)
         .run(context -> assertEquals("square", context.getBean("squareActor", Actor.class).name()));
   }
@@ -125,7 +124,7 @@ class ActorHandlerTest {
   }
 
   @Test
-  void capacityIsThatOfTheMark() {
+  void capacityIsThatOfTheAnnotation() {
     runner.withUserConfiguration(Narrow.class).run(context -> {
       var gate = context.getBean(Narrow.class).gate;
       @SuppressWarnings("unchecked") // as the bean is declared
@@ -150,7 +149,7 @@ class ActorHandlerTest {
   record Fraction(ActorWithReturn<Integer, Integer> of) {}
 
   @Test
-  void whatAHandlerThrowsIsForItsAskerAlone() {
+  void anExceptionOfAHandlerGoesToItsAskerOnly() {
     runner.withUserConfiguration(Fragile.class, Fraction.class).run(context -> {
       var fraction = context.getBean(Fraction.class).of();
 
@@ -165,14 +164,14 @@ class ActorHandlerTest {
         .run(context -> assertEquals(0, context.getBeanNamesForType(Actor.class).length));
   }
 
-  // ---- what is wrong
+  // ---- invalid handlers
 
   @ActorHandler
   static class NoHandler {}
 
   @Test
-  void whatIsNoHandlerStopsTheStart() {
-    assertRefused(NoHandler.class, "handles no messages; let it be a Handler<M>");
+  void aBeanThatIsNoHandlerStopsTheStart() {
+    assertRefused(NoHandler.class, "handles no messages; implement Handler<M>");
   }
 
   @ActorHandler
@@ -185,8 +184,8 @@ class ActorHandlerTest {
   }
 
   @Test
-  void whatIsTwoHandlersStopsTheStart() {
-    assertRefused(Two.class, "is 2 handlers ([Handler, InContext]), so nobody knows which one is meant");
+  void aBeanThatIsTwoHandlersStopsTheStart() {
+    assertRefused(Two.class, "implements 2 kinds of handlers ([Handler, InContext]); implement one of them");
   }
 
   @Configuration(proxyBeanMethods = false)
@@ -200,7 +199,7 @@ class ActorHandlerTest {
 
   @Test
   void messagesOfNoKnownTypeStopTheStart() {
-    assertRefused(Unknown.class, "bean 'unknown' is marked @ActorHandler", "does not say what its messages are");
+    assertRefused(Unknown.class, "bean 'unknown' is marked @ActorHandler", "does not declare the type of its messages");
   }
 
   @ActorHandler
@@ -212,7 +211,7 @@ class ActorHandlerTest {
 
   @Test
   void severalHandlersOfOneActorStopTheStart() {
-    assertRefused(Many.class, "is no singleton, so its one actor would have several handlers");
+    assertRefused(Many.class, "is not a singleton, so its one actor would have several handlers");
   }
 
   private void assertRefused(Class<?> configuration, String... texts) {

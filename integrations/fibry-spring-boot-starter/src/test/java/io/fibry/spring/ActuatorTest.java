@@ -12,7 +12,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** What Actuator shows of actors. That it is shown on the web is for the sample's test. */
+/** What Actuator shows of actors. The test of the sample shows it over HTTP. */
 @Timeout(60)
 class ActuatorTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()
@@ -43,7 +43,7 @@ class ActuatorTest {
           });
       var other = context.getBean(ActorScope.class).named("other").newActor((Integer n) -> {});
       actor.sendMessage(1);
-      other.waitForExit(); // by now the door of the scope is shut
+      other.waitForExit(); // then the scope no longer takes actors
 
       var health = context.getBean(ScopeHealth.class).health();
 

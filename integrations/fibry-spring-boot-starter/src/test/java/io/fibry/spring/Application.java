@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.task.AsyncTaskExecutor;
 
-/** Starts a context with all that is ours, and says what of it the class path has let in. */
+/** Starts a context with all auto-configurations; returns those that the class path enabled. */
 public class Application implements Supplier<String> {
 
   @Configuration(proxyBeanMethods = false)

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * An application has some libraries and not others: it starts, and has what it can have. The jars
- * are really not there; a filter before the loader would leave them to reflection.
+ * An application starts without optional libraries, and has the features of those it has. The jars
+ * are really absent; a filtering class loader would leave them visible to reflection.
  */
 @Timeout(60)
 class ClassPathTest {
@@ -26,13 +26,13 @@ class ClassPathTest {
     "actuat|spring-boot-health, actors carriers tasks",
     "actuat|spring-boot-health|micrometer|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
-  void itHasWhatItCanHave(String absent, String present) throws Exception {
+  void absentLibrariesDisableTheirFeaturesOnly(String absent, String present) throws Exception {
     var loader = without(absent);
     var thread = Thread.currentThread();
     var before = thread.getContextClassLoader();
     thread.setContextClassLoader(loader);
     try (loader) {
-      @SuppressWarnings("unchecked") // of the JDK's own, or it would be another class there
+      @SuppressWarnings("unchecked") // the JDK's class, which both loaders share
       var application =
           (Supplier<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
 

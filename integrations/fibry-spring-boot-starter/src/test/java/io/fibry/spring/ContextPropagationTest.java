@@ -24,7 +24,7 @@ class ContextPropagationTest {
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryContextAutoConfiguration.class));
   private final ObservationRegistry registry = registry();
 
-  /** One that observes: without a handler it would not. */
+  /** With a handler, since without one a registry observes nothing. */
   private static ObservationRegistry registry() {
     var registry = ObservationRegistry.create();
     ObservationHandler<Observation.Context> all = context -> true;
@@ -64,7 +64,7 @@ class ContextPropagationTest {
   }
 
   @Test
-  void observationStaysBehindWhenToldSo() {
+  void propertyDisablesPropagation() {
     runner.withPropertyValues("fibry.propagate-context=false").run(context -> {
       var actor = context.getBean(ActorScope.class).anonymous().newActorWithReturn((String message) -> current());
 
@@ -74,7 +74,7 @@ class ContextPropagationTest {
   }
 
   @Test
-  void withoutThatLibraryMessagesTakeNothingAlong() {
+  void withoutTheLibraryMessagesCarryNothing() {
     runner.withClassLoader(new FilteredClassLoader(ContextSnapshotFactory.class)).run(context -> {
       assertNull(context.getStartupFailure());
       assertEquals(0, context.getBeanNamesForType(ActorScope.Carrier.class).length);

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.DependsOn;
 
-/** A start that comes to grief leaves nothing behind, and does not wait for ever. */
+/** A failed start leaves no actors behind, and does not wait for ever. */
 @Timeout(60)
 class FailedStartCleanupTest {
   private static final AtomicReference<ActorScope> SCOPE = new AtomicReference<>();
@@ -27,7 +27,7 @@ class FailedStartCleanupTest {
       new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class))
           .withPropertyValues("fibry.drain-limit=100ms", "fibry.grace=100ms");
 
-  /** An actor that is at work when the start fails, and would be for ever. */
+  /** An actor whose handler never ends, at work when the start fails. */
   @Configuration(proxyBeanMethods = false)
   static class Busy {
     @Bean
@@ -52,10 +52,7 @@ class FailedStartCleanupTest {
     }
   }
 
-  /**
-   * As a web server whose port is taken: all beans are there, all that starts before it has
-   * started.
-   */
+  /** Like a web server whose port is taken: it fails after all beans were made. */
   @Configuration(proxyBeanMethods = false)
   static class BrokenServer implements SmartLifecycle {
     @Override
@@ -73,12 +70,12 @@ class FailedStartCleanupTest {
   }
 
   @Test
-  void aBeanThatCannotBeMadeEndsTheActorsThatWere() {
+  void aBeanThatCannotBeMadeEndsTheActors() {
     assertGone(Broken.class);
   }
 
   @Test
-  void whatCannotBeStartedEndsTheActorsThatWere() {
+  void aBeanThatCannotBeStartedEndsTheActors() {
     assertGone(BrokenServer.class);
   }
 

@@ -3,7 +3,7 @@ package io.fibry.spring;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Keeps who comes to it until the test lets them go. */
+/** Holds threads until the test opens it. */
 final class Gate {
   private final CountDownLatch entered = new CountDownLatch(1);
   private final CountDownLatch opened = new CountDownLatch(1);
@@ -13,14 +13,14 @@ final class Gate {
     opened.await();
   }
 
-  /** Does not wait. */
+  /** Records an arrival without waiting. */
   void enter() {
     entered.countDown();
   }
 
-  /** Somebody stands at it. */
+  /** Waits until a thread has arrived. */
   void awaitEntered() throws InterruptedException {
-    if (!entered.await(20, TimeUnit.SECONDS)) throw new AssertionError("nobody came to the gate");
+    if (!entered.await(20, TimeUnit.SECONDS)) throw new AssertionError("no thread came to the gate");
   }
 
   void open() {

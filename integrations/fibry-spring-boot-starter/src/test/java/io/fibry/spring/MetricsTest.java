@@ -20,7 +20,7 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConf
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** What Micrometer sees of actors. */
+/** The meters of actors. */
 @Timeout(60)
 class MetricsTest {
   private final ApplicationContextRunner bare = new ApplicationContextRunner()
@@ -72,7 +72,7 @@ class MetricsTest {
   }
 
   @Test
-  void handlingIsTimedAlsoOfWhatFails() {
+  void handlingThatFailsIsTimedToo() {
     runner.run(context -> {
       var scope = context.getBean(ActorScope.class);
       var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> {
@@ -116,7 +116,7 @@ class MetricsTest {
       var timer = actor.sendMessageEvery(1, Duration.ofSeconds(1));
       for (int i = 0; i < 3; i++) {
         clock.advance(Duration.ofSeconds(1));
-        actor.ask(2); // the one before has been handled
+        actor.ask(2); // waits until the message before it has been handled
       }
       timer.cancel();
       assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
@@ -129,7 +129,7 @@ class MetricsTest {
   }
 
   @Test
-  void nothingIsTimedWhenToldSo() {
+  void propertyDisablesTimers() {
     runner.withPropertyValues("fibry.metrics.timers=false").run(context -> {
       assertNull(context.getBean(MeterRegistry.class).find("fibry.handling").timer());
       assertNull(context.getBean(MeterRegistry.class).find("fibry.wait").timer());

@@ -24,10 +24,7 @@ import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * The beans that the README and the Javadoc show, run. {@link ReadmeTest} sees to it that the
- * README shows these.
- */
+/** Runs the beans that the README and the Javadoc show; {@link ReadmeTest} compares the texts. */
 @Timeout(60)
 class ReadmeBeansTest {
   private final ApplicationContextRunner runner =
@@ -42,7 +39,7 @@ class ReadmeBeansTest {
   @Test
   void anActorOfABuilderIsABean() {
     runner.withUserConfiguration(Actors.class).run(context -> {
-      @SuppressWarnings("unchecked") // as the bean is declared
+      @SuppressWarnings("unchecked") // the bean is declared so
       var mails = (Actor<String>) context.getBean("mails", Actor.class);
 
       assertTrue(mails.sendMessage("hello"));
@@ -60,8 +57,7 @@ record Receipt(String what, int left) {}
 @Component
 @ActorHandler(capacity = 200)
 class Stock implements Handler.Returning<Order, Receipt> {
-  // only the actor touches it
-  private final Map<String, Integer> left = new HashMap<>(Map.of("hat", 2));
+  private final Map<String, Integer> left = new HashMap<>(Map.of("hat", 2)); // the actor's state
 
   @Override
   public Receipt handle(Order order) {
@@ -79,7 +75,7 @@ class Shop {
 
   @PostMapping("/orders")
   Receipt order(@RequestBody Order order) {
-    return stock.ask(order, Duration.ofSeconds(2)); // full: 503, too late: 504
+    return stock.ask(order, Duration.ofSeconds(2)); // mailbox full: 503; too late: 504
   }
 }
 // @end

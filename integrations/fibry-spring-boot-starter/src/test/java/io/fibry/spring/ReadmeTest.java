@@ -20,10 +20,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.json.JsonParserFactory;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/**
- * The README says what is so: its Java has been run, its properties are all there are, its files
- * are there.
- */
+/** The README is true: its Java runs, its properties are complete, its links lead to files. */
 @Timeout(60)
 class ReadmeTest {
   private static final Path README = Path.of("README.md");
@@ -78,14 +75,14 @@ class ReadmeTest {
     assertTrue(Files.readAllLines(README).indexOf("```java") < 10);
   }
 
-  /** What the compiler's processor wrote of our properties, by their names. */
-  @SuppressWarnings("unchecked") // it is a list of objects
+  /** The generated metadata of our properties, by name. */
+  @SuppressWarnings("unchecked") // the JSON is a list of objects
   private static Map<String, Map<String, Object>> metadata() throws Exception {
     var all = JsonParserFactory.getJsonParser().parseMap(Files.readString(METADATA));
     var ours = new TreeMap<String, Map<String, Object>>();
     for (var property : (List<Map<String, Object>>) all.get("properties")) {
       String name = property.get("name").toString();
-      // the others are what every endpoint has
+      // other prefixes are those that every endpoint has
       if (name.startsWith("fibry.")) ours.put(name, property);
     }
     return ours;

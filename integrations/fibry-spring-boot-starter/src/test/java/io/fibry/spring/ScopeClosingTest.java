@@ -14,7 +14,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.SmartLifecycle;
 
-/** The end of the scope is that of its context. */
+/** A scope closes with its context. */
 @Timeout(60)
 @ExtendWith(OutputCaptureExtension.class)
 class ScopeClosingTest {
@@ -23,7 +23,7 @@ class ScopeClosingTest {
   private final AtomicReference<ActorScope> scope = new AtomicReference<>();
 
   @Test
-  void whatWaitsIsHandledBeforeTheContextIsGone(CapturedOutput output) {
+  void waitingMessagesAreHandledBeforeTheContextIsGone(CapturedOutput output) {
     var gate = new Gate();
 
     runner.withBean(OpensBefore.class, () -> new OpensBefore(gate)).run(context -> {
@@ -40,7 +40,7 @@ class ScopeClosingTest {
     assertTrue(output.getAll().contains("scope 'application' closed: 101 messages handled"), output::getAll);
   }
 
-  /** Ends just before the scope: all that was sent still waits then. */
+  /** Stops just before the scope closes, while all messages still wait. */
   record OpensBefore(Gate gate) implements SmartLifecycle {
     @Override
     public void start() {}
@@ -62,7 +62,7 @@ class ScopeClosingTest {
   }
 
   @Test
-  void whatTakesTooLongIsCutOffAndTheLogSaysSo(CapturedOutput output) {
+  void aHandlerThatTakesTooLongIsCutOffAndLogged(CapturedOutput output) {
     var gate = new Gate();
 
     runner.withPropertyValues("fibry.drain-limit=50ms", "fibry.grace=50ms").run(context -> {

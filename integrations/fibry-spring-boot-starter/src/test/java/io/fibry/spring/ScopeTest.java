@@ -23,7 +23,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** The scope of an application, as its properties say. */
+/** The scope of an application, and its properties. */
 @Timeout(60)
 class ScopeTest {
   private final ApplicationContextRunner runner =
@@ -35,13 +35,13 @@ class ScopeTest {
   }
 
   @Test
-  void itIsCalledLikeTheApplication() {
+  void itHasTheNameOfTheApplication() {
     runner.withPropertyValues("spring.application.name=shop")
         .run(context -> assertEquals("shop", context.getBean(ActorScope.class).name()));
   }
 
   @Test
-  void itIsCalledAsThePropertySays() {
+  void itHasTheNameOfTheProperty() {
     runner.withPropertyValues("spring.application.name=shop", "fibry.name=till")
         .run(context -> assertEquals("till", context.getBean(ActorScope.class).name()));
   }
@@ -61,7 +61,7 @@ class ScopeTest {
   }
 
   @Test
-  void actorsAreFibersUnlessTold() {
+  void actorsAreOnFibersByDefault() {
     runner.run(context -> assertTrue(isOnFiber(context.getBean(ActorScope.class))));
   }
 
@@ -120,7 +120,7 @@ class ScopeTest {
   }
 
   @Test
-  void aValueThatIsNoneStopsTheStart() {
+  void anInvalidValueStopsTheStart() {
     runner.withPropertyValues("fibry.strategy=fibre")
         .run(context -> assertInstanceOf(BindException.class, rootless(context.getStartupFailure())));
     runner.withPropertyValues("fibry.ask-limit=0s")

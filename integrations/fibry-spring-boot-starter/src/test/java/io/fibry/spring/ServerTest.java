@@ -38,10 +38,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * A real Tomcat on a pool of fibers, two at once and two waiting: what clients are told, and when
- * they are told nothing.
- */
+/** A real Tomcat on a pool of fibers, with two requests at work and two waiting. */
 @Timeout(60)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ServerTest {
@@ -53,7 +50,7 @@ class ServerTest {
   private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private ConfigurableApplicationContext context;
 
-  /** Whoever is let in says so, and stays until told. */
+  /** Reports that a request is inside, and keeps it there until the test releases it. */
   private String hold(String message) throws InterruptedException {
     inside.release();
     leave.acquire();
@@ -112,7 +109,7 @@ class ServerTest {
   }
 
   @AfterEach
-  void nobodyIsInside() {
+  void releaseAll() {
     leave.release(100);
     assertTrue(pool().awaitQuiet(Duration.ofSeconds(20))
         && context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
@@ -137,13 +134,14 @@ class ServerTest {
   private static void await(BooleanSupplier condition) {
     long began = System.nanoTime();
     while (!condition.getAsBoolean()) {
-      if (System.nanoTime() - began > 20_000_000_000L) throw new AssertionError("it did not come to that");
+      if (System.nanoTime() - began > 20_000_000_000L)
+        throw new AssertionError("the condition did not become true within 20 seconds");
       Thread.onSpinWait();
     }
   }
 
   @Test
-  void requestsAreHandledByThePoolAlsoWhereSpringHasVirtualThreads() throws Exception {
+  void requestsAreHandledByThePoolEvenIfSpringUsesVirtualThreads() throws Exception {
     long before = pool().report().handled();
     var answer = get("/hold");
     awaitInside(1);
@@ -157,13 +155,13 @@ class ServerTest {
   }
 
   @Test
-  void thePoolForTasksIsAnotherOne() {
+  void tasksHaveTheirOwnPool() {
     assertEquals(Set.of("tasks", "tomcat"), context.getBeansOfType(FiberPool.class).values().stream()
         .map(pool -> pool.scope().name()).collect(Collectors.toSet()));
   }
 
   @Test
-  void oneTooManyIsClosedWithoutAnAnswerAndTheOthersAreServed() throws Exception {
+  void aRequestTooManyIsClosedWithoutAnAnswerAndTheOthersAreServed() throws Exception {
     var taken = new ArrayList<CompletableFuture<HttpResponse<String>>>();
     for (int i = 0; i < AT_ONCE; i++) taken.add(get("/hold"));
     awaitInside(AT_ONCE);
@@ -178,7 +176,7 @@ class ServerTest {
   }
 
   @Test
-  void aFullActorIsA503AlsoOfAFuture() throws Exception {
+  void aFullActorIsA503AlsoForAFuture() throws Exception {
     var first = get("/later");
     awaitInside(1);
     var second = get("/later");

@@ -26,8 +26,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Several contexts in one JVM, one after the other, beside each other and inside each other; and
- * the end of one while all are at it.
+ * Several contexts in one JVM: in sequence, side by side, parent and child; and a close under load.
  */
 @Timeout(60)
 class SeveralContextsTest {
@@ -80,7 +79,7 @@ class SeveralContextsTest {
     }
   }
 
-  /** As devtools do, and as one process of tests does. */
+  /** As devtools and test runs do. */
   @Test
   void manyOneAfterTheOtherLeaveNothing() {
     var before = ActorSystem.root().dump();
@@ -94,7 +93,6 @@ class SeveralContextsTest {
     assertEquals(lines(before), lines(ActorSystem.root().dump()));
   }
 
-  /** Without counts. */
   private static long lines(String dump) {
     return dump.lines().count();
   }
@@ -109,12 +107,9 @@ class SeveralContextsTest {
     }
   }
 
-  /**
-   * Each of many requests is answered or told why not, although the context goes meanwhile; and the
-   * accounts add up.
-   */
+  /** Each request is answered or refused while the context closes, and the accounts add up. */
   @Test
-  void anEndUnderLoadLeavesNobodyWaiting() throws Exception {
+  void closeUnderLoadLeavesNoRequestWaiting() throws Exception {
     var context = application().run();
     var scope = context.getBean(ActorScope.class);
     var square = square(context);
@@ -137,7 +132,7 @@ class SeveralContextsTest {
         report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum());
   }
 
-  /** How many were answered, and how many refused. */
+  /** Returns how many requests were answered, and how many refused. */
   private static long[] ask(ActorWithReturn<Integer, Integer> square, AtomicBoolean running, Gate warm) {
     var counts = new long[2];
     for (int n = 0; running.get(); n++) {
@@ -154,8 +149,8 @@ class SeveralContextsTest {
   }
 
   /**
-   * Of the platform: with one processor, virtual threads that always have work keep the JDK from
-   * those that others start, as the end does.
+   * On a platform thread: with one processor, busy virtual threads would starve those that the
+   * closing starts.
    */
   private static <T> CompletableFuture<T> onThread(Callable<T> code) {
     var result = new CompletableFuture<T>();

@@ -29,7 +29,7 @@ import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
-/** The executor of Async methods. */
+/** The executor of {@code @Async} methods. */
 @Timeout(60)
 class TasksTest {
   private final ApplicationContextRunner runner =
@@ -43,7 +43,7 @@ class TasksTest {
   }
 
   @Test
-  void soManyTasksRunSoManyWaitAndOneMoreIsRefused() {
+  void tasksBeyondConcurrencyAndWaitingAreRefused() {
     pooled.run(context -> {
       var executor = executor(context);
       var begun = new CountDownLatch(2);
@@ -140,13 +140,13 @@ class TasksTest {
   }
 
   @Test
-  void anActorThatIsABeanLeavesTheUsualExecutor() {
+  void anActorBeanLeavesTheDefaultExecutor() {
     runner.withUserConfiguration(WithActor.class)
         .run(context -> assertInstanceOf(ThreadPoolTaskExecutor.class, executor(context)));
   }
 
   @Test
-  void asyncMethodsRunInTheUsualExecutorThoughActorsAreBeans() {
+  void asyncMethodsRunInTheDefaultExecutorThoughActorsAreBeans() {
     runner.withUserConfiguration(WithActor.class, WithAsync.class)
         .run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));
   }

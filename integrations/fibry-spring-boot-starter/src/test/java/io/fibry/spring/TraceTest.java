@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** With the observation goes the trace: spans of the handler belong to that of the sender. */
+/** The trace travels with the observation: a handler's spans belong to the sender's trace. */
 @Timeout(60)
 class TraceTest {
   private final ApplicationContextRunner runner = new ApplicationContextRunner()

@@ -15,7 +15,7 @@ import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.web.servlet.DispatcherServlet;
 
-/** When web servers and clients are told of actors. What they are told is for the sample's test. */
+/** Which web beans exist when. The test of the sample shows what they do. */
 @Timeout(60)
 class WebTest {
   private static final AutoConfigurations ALL = AutoConfigurations.of(FibryAutoConfiguration.class,
@@ -23,18 +23,18 @@ class WebTest {
   private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(ALL);
 
   @Test
-  void clientsAreToldOfRefusals() {
+  void refusalsAreAnsweredByDefault() {
     runner.run(context -> assertEquals(1, context.getBeanNamesForType(RefusalAdvice.class).length));
   }
 
   @Test
-  void clientsAreNotToldWhenToldSo() {
+  void propertyDisablesAnswersToRefusals() {
     runner.withPropertyValues("fibry.web.refusals=false")
         .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
   }
 
   @Test
-  void whereThereIsNoWebNobodyIsTold() {
+  void withoutWebThereIsNoAdvice() {
     new ApplicationContextRunner().withConfiguration(ALL)
         .run(context -> assertEquals(0, context.getBeanNamesForType(RefusalAdvice.class).length));
     runner.withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
@@ -48,12 +48,12 @@ class WebTest {
   }
 
   @Test
-  void tomcatKeepsItsThreadsUnlessTold() {
+  void tomcatKeepsItsThreadsByDefault() {
     runner.run(context -> assertEquals(0, context.getBeanNamesForType(FiberPool.class).length));
   }
 
   @Test
-  void tomcatHasAPoolWhenToldSo() {
+  void propertyGivesTomcatAPool() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true", "fibry.executor.tomcat.concurrency=1",
         "fibry.executor.tomcat.waiting=1").run(context -> {
           var gate = new Gate();

@@ -1,4 +1,4 @@
 package io.fibry.sample;
 
-/** What somebody wants. */
+/** A customer's order. */
 record Order(String what) {}

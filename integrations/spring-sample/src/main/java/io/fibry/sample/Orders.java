@@ -5,10 +5,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 
-/**
- * Asks the clerks. Where all are busy and too many wait, the client is answered 503 at once; where
- * it takes too long, 504.
- */
+/** Asks the clerks. A full mailbox becomes a 503 at once, a late answer a 504. */
 @RestController
 final class Orders {
   private final ActorWithReturn<Order, Receipt> clerks;

@@ -1,4 +1,4 @@
 package io.fibry.sample;
 
-/** What was sold, and how many were sold before it. */
+/** What was sold, and as which number. */
 record Receipt(String what, long number) {}

@@ -11,8 +11,8 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The shop. {@code curl -i localhost:8080/orders/hat}, and
- * {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat} for too much of it; then
+ * The shop. Try {@code curl -i localhost:8080/orders/hat}, then too much load with
+ * {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat}, then
  * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}.
  */
 @SpringBootApplication(proxyBeanMethods = false)
@@ -25,9 +25,9 @@ class ShopApplication {
   }
 
   /**
-   * In front of what is scarce: four at once, twenty wait, one more is refused. Threads of their
-   * own, as they are few: fibers are served in the order they came, and under load they would stand
-   * behind all those that are only there to be refused.
+   * Protects the warehouse: four orders at once, twenty wait, further ones are refused. The clerks
+   * have platform threads: under load, a fiber that wakes up would queue behind all the fibers of
+   * requests that are about to be refused.
    */
   @Bean
   ActorWithReturn<Order, Receipt> clerks(ActorScope scope, Warehouse warehouse) {

@@ -3,7 +3,7 @@ package io.fibry.sample;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.stereotype.Component;
 
-/** Takes 20 ms for each: with four clerks, 200 in a second. */
+/** Takes 20 ms per order: four clerks serve 200 orders a second. */
 @Component
 final class SlowWarehouse implements Warehouse {
   private final AtomicLong sold = new AtomicLong();

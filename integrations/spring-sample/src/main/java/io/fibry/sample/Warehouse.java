@@ -1,6 +1,6 @@
 package io.fibry.sample;
 
-/** What is slow and scarce: as a database with a few connections. */
+/** A slow and scarce resource, like a database with few connections. */
 interface Warehouse {
   Receipt fetch(Order order) throws Exception;
 }

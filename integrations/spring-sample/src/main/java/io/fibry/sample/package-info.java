@@ -1,4 +1,4 @@
-/** A shop whose warehouse can do four things at a time. */
+/** A shop whose warehouse serves four orders at a time. */
 @NullMarked
 package io.fibry.sample;
 

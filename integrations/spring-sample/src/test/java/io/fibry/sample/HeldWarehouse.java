@@ -4,12 +4,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Keeps all who come while it is held; open, it is as fast as can be. */
+/** Holds all clerks until it is opened; serves them at once when it is open. */
 final class HeldWarehouse implements Warehouse {
   private final AtomicLong sold = new AtomicLong();
-  private volatile Hold hold = new Hold(); // written by the test, read by clerks
+  private volatile Hold hold = new Hold(); // written by the test, read by the clerks
 
-  /** One time of being held: all clerks stand there, and then may go. */
+  /** A period in which the warehouse holds the clerks. */
   private record Hold(CountDownLatch busy, CountDownLatch opened) {
     Hold() {
       this(new CountDownLatch(ShopApplication.AT_ONCE), new CountDownLatch(1));
@@ -28,7 +28,7 @@ final class HeldWarehouse implements Warehouse {
     hold = new Hold();
   }
 
-  /** All clerks stand here. */
+  /** Waits until all clerks are held. */
   void awaitBusy() throws InterruptedException {
     if (!hold.busy.await(20, TimeUnit.SECONDS)) throw new AssertionError(hold.busy.getCount() + " clerks did not come");
   }

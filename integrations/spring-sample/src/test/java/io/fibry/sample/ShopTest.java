@@ -22,10 +22,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 
-/**
- * The whole application, over real HTTP. Each test has one of its own, and tells one story with it:
- * a start takes longer than all the rest.
- */
+/** The whole application, over real HTTP, started again for each test. */
 @Timeout(120)
 class ShopTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
@@ -95,12 +92,9 @@ class ShopTest {
       assertEquals(200, get("/actuator/metrics/" + meter).statusCode(), meter);
   }
 
-  /**
-   * What is too much is refused while all clerks are held: nobody has to be served before somebody
-   * is refused.
-   */
+  /** Orders are refused while all clerks are held, so a refusal needs no order to be served. */
   @Test
-  void fourTimesTooMuchIsRefusedAtOnceAndTheRestIsServed() throws Exception {
+  void excessOrdersAreRefusedAtOnceAndTheRestAreServed() throws Exception {
     var answers = orders(ShopApplication.AT_ONCE);
     warehouse.awaitBusy();
     var refused = new CountDownLatch(3 * ROOM);
@@ -136,7 +130,7 @@ class ShopTest {
   }
 
   @Test
-  void anOrderThatWasTakenIsAnsweredThoughTheShopCloses() throws Exception {
+  void anAcceptedOrderIsAnsweredAlthoughTheShopCloses() throws Exception {
     var answers = orders(ShopApplication.AT_ONCE);
     warehouse.awaitBusy();
     shop.addApplicationListener(event -> {
