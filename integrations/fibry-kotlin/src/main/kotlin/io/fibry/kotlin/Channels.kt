@@ -10,38 +10,44 @@ import kotlinx.coroutines.flow.FlowCollector
 import kotlinx.coroutines.launch
 
 /**
- * A collector that sends each value to the actor, one at a time, as [send] does: a mailbox that makes senders wait holds the flow back. The end of the flow does not end the actor. Where the actor refuses a message, it is a
- * dead letter, and the collecting coroutine fails with a [RejectedExecutionException].
+ * A collector that sends each value to the actor with [send]. A full mailbox that blocks holds the
+ * flow back. The actor survives the end of the flow. If the actor refuses a message, the message is
+ * a dead letter, and the collecting coroutine fails with a [RejectedExecutionException].
  */
 public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { message ->
-  if (!send(message)) throw refusedBy(this)
+  if (!send(message)) throw rejectionBy(this)
 }
 
 /**
- * A channel into the actor, without room of its own: `send` suspends until the message before it is in the mailbox. Closing the channel, with or without a cause, sends the actor a poison pill behind what was sent.
+ * A channel to the actor, without a buffer: `send` suspends until the message before it is in the
+ * mailbox. Closing the channel, with or without a cause, sends the actor a poison pill behind the
+ * messages sent before.
  *
- * Where the actor refuses a message, that is a dead letter, and so are those whose senders are suspended then; the channel is closed, and later senders are told why by a [RejectedExecutionException]. A channel that nobody
- * refers to any more is garbage, and ends nothing.
+ * If the actor refuses a message, that message is a dead letter, and so are those of senders that
+ * are suspended at that moment. The channel is then closed, and later senders get a
+ * [RejectedExecutionException]. An unreachable channel is garbage, and does not end the actor.
  */
 public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   val channel = Channel<M>()
   CoroutineScope(Dispatchers.FIBER).launch {
     while (true) {
       val message = channel.receiveCatching().getOrNull() ?: break
-      refusal(message)?.let { channel.close(it) }
+      rejection(message)?.let { channel.close(it) }
     }
     sendPoisonPill()
   }
   return channel
 }
 
-/** Null: it was taken. */
-private fun <M : Any> Actor<M>.refusal(message: M): Throwable? =
+/** Sends a message; returns why it was refused, or null. */
+private fun <M : Any> Actor<M>.rejection(message: M): Throwable? =
   try {
-    if (sendMessage(message)) null else refusedBy(this)
-  } catch (failure: Throwable) { // of a comparator, say
+    if (sendMessage(message)) null else rejectionBy(this)
+  } catch (failure: Throwable) { // of a priority mailbox's comparator, for example
     failure
   }
 
-private fun refusedBy(actor: Actor<*>) =
-  RejectedExecutionException("actor '${actor.name()}' refused a message: it has ended, or its mailbox is full and refuses; a mailbox with Overflow.BLOCK makes the sender wait instead")
+private fun rejectionBy(actor: Actor<*>) = RejectedExecutionException(
+  "actor '${actor.name()}' refused a message: it has ended, or its mailbox is full; " +
+    "a mailbox with Overflow.BLOCK makes the sender wait instead"
+)

@@ -21,20 +21,26 @@ import kotlinx.coroutines.cancel
 private val fiber: CoroutineDispatcher = Strategy.FIBER.asCoroutineDispatcher()
 
 /**
- * A virtual thread for each piece of a coroutine between two suspensions: [Strategy.FIBER] as a dispatcher. For code that blocks. Nothing of the thread that resumes the coroutine is inherited; what the coroutine's
- * context carries (an MDC, say) is set as everywhere. It has no limit of its own: `limitedParallelism` gives it one.
+ * [Strategy.FIBER] as a dispatcher, for code that blocks: a virtual thread for each piece of a
+ * coroutine between two suspensions. The thread inherits nothing from the one that resumes the
+ * coroutine; the coroutine's context (an MDC, for example) is set as usual. `limitedParallelism`
+ * adds a limit.
  */
 public val Dispatchers.FIBER: CoroutineDispatcher
   get() = fiber
 
 /**
- * A dispatcher that gets its threads as an actor would. One that is not resident (`FIBER`, `CALLER`, `on(executor)`, your own) is activated for each piece of a coroutine, and closing the dispatcher does nothing. A
- * resident one (`THREAD`, `residentFiber()`) is one thread made here, on which one piece runs at a time, until the dispatcher is closed: what waits then is run first.
+ * A dispatcher that gets its threads as an actor would. A strategy that is not resident (`FIBER`,
+ * `CALLER`, `on(executor)`, your own) is activated for each piece of a coroutine, and closing the
+ * dispatcher has no effect. A resident one (`THREAD`, `residentFiber()`) is one thread, made here,
+ * which runs one piece at a time. Closing the dispatcher ends it after the pieces that wait.
  *
- * Where the strategy throws (its executor was shut down), or the dispatcher was closed, the coroutine is cancelled and cleans up on [Dispatchers.IO], as with the dispatchers of executors. An executor that took a piece
- * and discards it (`shutdownNow`) is beyond that: the coroutine does not go on.
+ * If the strategy throws (its executor was shut down), or the dispatcher was closed, the coroutine
+ * is cancelled and cleans up on [Dispatchers.IO], as with dispatchers of executors. If an executor
+ * accepts a piece and then discards it (`shutdownNow`), the coroutine never resumes.
  *
- * On `CALLER` a coroutine goes on wherever it is resumed, after a `delay` on the one thread that all delays share: for tests.
+ * On `CALLER` a coroutine continues on the thread that resumes it; after a `delay` that is the one
+ * thread of all delays. Use it for tests.
  */
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!resident()) return StrategyDispatcher(toString(), this::activate) {}
@@ -43,22 +49,34 @@ public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
 }
 
 /**
- * A dispatcher that runs each piece of a coroutine in turn with what the actor (or sink) does: what only they touch needs no lock. Always the same one for an actor. Its mailbox had
- * better have no bound: into a full one, who resumes the coroutine waits for room, or is refused.
+ * A dispatcher that runs each piece of a coroutine in turn with the messages of the actor or sink,
+ * so state that only they touch needs no lock. An actor always has the same one. Prefer an
+ * unbounded mailbox: when it is full, the thread that resumes the coroutine waits for room, or is
+ * refused.
  *
- * Where the actor refuses a piece, or ends before it ran, the coroutine is cancelled and cleans up on [Dispatchers.IO]. An actor is an executor too, but the dispatcher that coroutines make of any executor,
- * `asCoroutineDispatcher()`, would never hear that an actor that ended has dropped what it took: such a coroutine would hang.
+ * If the actor refuses a piece, or ends before it ran, the coroutine is cancelled and cleans up on
+ * [Dispatchers.IO]. Coroutines' own `asCoroutineDispatcher()`, which takes any executor and so any
+ * actor, cannot know that an ended actor has dropped a piece: such a coroutine would hang.
  */
 public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor =
-  synchronized(turns) {
+  synchronized(dispatchers) {
     val name = "actor '${name()}'"
-    turns[this]?.get() ?: StrategyDispatcher(name, PendingPieces(name, this, this)::take) {}.also { turns[this] = WeakReference(it) }
+    dispatchers[this]?.get()
+      ?: StrategyDispatcher(name, PendingPieces(name, this, this)::take) {}
+        .also { dispatchers[this] = WeakReference(it) }
   }
 
-/** Guarded by itself. Who calls `inTurn` again and again shall not leave something at the actor each time: this one hangs on it, and is garbage with it. */
-private val turns = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
+/**
+ * The dispatchers of `inTurn`, guarded by the map itself. Each registers a callback at its actor,
+ * so a second call must not make another. A dispatcher is garbage together with its actor.
+ */
+private val dispatchers = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
 
-private class StrategyDispatcher(private val name: String, private val activate: (Piece) -> Unit, private val end: () -> Unit) : ExecutorCoroutineDispatcher() {
+private class StrategyDispatcher(
+  private val name: String,
+  private val activate: (Piece) -> Unit,
+  private val end: () -> Unit,
+) : ExecutorCoroutineDispatcher() {
   override val executor: Executor = Executor { task -> dispatch(EmptyCoroutineContext, task) }
 
   override fun dispatch(context: CoroutineContext, block: Runnable) {
@@ -75,7 +93,10 @@ private class StrategyDispatcher(private val name: String, private val activate:
   override fun toString(): String = name
 }
 
-/** A strategy may run it twice, or run it and throw. `false -> true`: who does that runs it, here or on IO. */
+/**
+ * A piece of a coroutine between two suspensions. A strategy may run it twice, or run it and throw.
+ * `false -> true`: the thread that sets it runs the piece, or hands it to IO.
+ */
 private class Piece(private val context: CoroutineContext, private val block: Runnable) : AtomicBoolean(), Runnable {
   override fun run() {
     if (compareAndSet(false, true)) block.run()
@@ -83,14 +104,19 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
 
   fun cancel(where: String, why: Throwable) {
     if (!compareAndSet(false, true)) return
-    context.cancel(CancellationException("$where gave this coroutine no thread: it is cancelled, and cleans up on Dispatchers.IO", why))
+    val text = "$where gave this coroutine no thread: it is cancelled, and cleans up on Dispatchers.IO"
+    context.cancel(CancellationException(text, why))
     Dispatchers.IO.dispatch(context, block)
   }
 }
 
-/** An actor that ends, by a pill behind which pieces wait or without one, tells nobody what it will not run. So the pieces that wait are known here, and whoever hands over one looks for the end afterwards. */
-private class PendingPieces(private val name: String, private val actor: Exitable, private val turns: Executor) {
-  private val waiting = ConcurrentHashMap.newKeySet<Piece>() // added to by who dispatches, removed from by the actor's thread; all that is left by who ends it
+/**
+ * The pieces that wait at an actor. An actor that ends does not report the tasks it will not run,
+ * so its exit cancels the pieces known here, and [take] checks for the exit after it has added one.
+ */
+private class PendingPieces(private val name: String, private val actor: Exitable, private val executor: Executor) {
+  // added by dispatching threads, removed by the actor's thread and by the thread that ends it
+  private val waiting = ConcurrentHashMap.newKeySet<Piece>()
 
   init {
     actor.onExit().thenRun { waiting.forEach(::cancel) }
@@ -99,7 +125,7 @@ private class PendingPieces(private val name: String, private val actor: Exitabl
   fun take(piece: Piece) {
     waiting += piece
     try {
-      turns.execute {
+      executor.execute {
         waiting -= piece
         piece.run()
       }

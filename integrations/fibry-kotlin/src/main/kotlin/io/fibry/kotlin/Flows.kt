@@ -22,58 +22,72 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.withContext
 
 /**
- * What is published while the flow is collected. Each collector is a subscriber of its own, with a mailbox that says what a slow one costs: the publisher's time (`BLOCK`), or messages, which are dead letters then. Beside
- * what the mailbox holds, some are under way: one where the mailbox drops, or the collector would see old ones; else up to 64, since handing over one by one is slow.
+ * A flow of what is published while it is collected. Each collector is a subscriber with its own
+ * mailbox, which decides what a slow collector costs: the publisher's time (`BLOCK`), or messages,
+ * which become dead letters. Beyond the mailbox, one message is under way if the mailbox drops, so
+ * that the collector sees no old ones; otherwise up to 64 are, since single hand-overs are slow.
  *
- * The flow ends when the topic has ended, after what was published before; cancelled, it leaves the topic. Collecting a topic that has ended is an [IllegalStateException].
+ * When the topic ends, the flow completes after the messages published before. A cancelled flow
+ * leaves the topic. Collecting a topic that has ended fails with an [IllegalStateException].
  *
- * @param mailbox how messages wait for the collector; the latest 1,024, unless told
+ * @param mailbox where messages wait for the collector; by default it keeps the latest 1,024
  */
 public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_024, Overflow.DROP_OLDEST)): Flow<T> {
   val topic = this
   return callbackFlow<T> {
-    val reader = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox<T>(mailbox).newActor(Handler<T> { message -> channel.trySendBlocking(message) })
+    val reader = ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox<T>(mailbox)
+      .newActor(Handler<T> { message -> channel.trySendBlocking(message) })
     reader.closeOnExit(AutoCloseable { channel.close() })
     try {
       topic.stopAtExit(reader)
-      val place = topic.subscribe(reader)
-      awaitClose { place.close() }
+      val subscription = topic.subscribe(reader)
+      awaitClose { subscription.close() }
     } finally {
       reader.askExit()
     }
   }.buffer(if (mailbox.drops()) Channel.RENDEZVOUS else 64)
 }
 
-/** The reader gets its pill when the topic has ended. Who watches ends with the reader; on the caller's thread, so it watches when this returns. */
+/**
+ * Sends the reader a poison pill when the topic ends. The watching actor ends with the reader. It
+ * runs on the caller's thread, so it watches when this function returns.
+ */
 private fun Topic<*>.stopAtExit(reader: Actor<*>) {
-  val watcher = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox<Any>(Mailbox.unbounded()).newActor(Handler.InContext<Any> { message, context ->
-    if (message is ExitReason) reader.sendPoisonPill() else context.watch(this) { reason -> reason }
-  })
+  val watcher = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox<Any>(Mailbox.unbounded())
+    .newActor(Handler.InContext<Any> { message, context ->
+      if (message is ExitReason) reader.sendPoisonPill() else context.watch(this) { reason -> reason }
+    })
   reader.closeOnExit(AutoCloseable { watcher.askExit() })
   watcher.sendMessage(this)
 }
 
-/** The present value, then each change; a slow collector gets the latest only. It has no end of its own; cancelled, it leaves. What follows is an actor as the builder of the value says, and never waits for the collector. */
+/**
+ * A flow of the current value and its changes; a slow collector gets only the latest. The flow
+ * never completes; cancelling it ends the subscription. The subscriber is an actor from the value's
+ * builder, and never waits for the collector.
+ */
 public fun <T : Any> SharedValue<T>.asFlow(): Flow<T> {
   val value = this
   return callbackFlow<T> {
-    val place = value.subscribe(Handler<T> { now -> channel.trySend(now) })
-    awaitClose { place.close() }
+    val subscription = value.subscribe(Handler<T> { now -> channel.trySend(now) })
+    awaitClose { subscription.close() }
   }.conflate()
 }
 
 /**
- * What the producers make, started anew for each collector, who suspends where a loop over the generator would block. They run as far ahead as the generator says. Their failure is the flow's, behind all that was made
- * before; cancelled, it ends them and suspends until they have ended.
+ * A flow of what the generator's producers make. Each collection starts them again. They run ahead
+ * as far as the generator allows; the collector suspends where a loop over the generator would
+ * block. A failure of a producer fails the flow, after all values made before. Cancelling the flow
+ * ends the producers, and suspends until they have ended.
  */
 public fun <T : Any> Generator<T>.asFlow(): Flow<T> {
   val generator = this
   return flow<T> {
-    val reading = generator.iterator()
+    val reader = generator.iterator()
     try {
-      while (onFiber { reading.hasNext() }) emit(reading.next())
+      while (onFiber { reader.hasNext() }) emit(reader.next())
     } finally {
-      withContext(NonCancellable) { onFiber { reading.close() } }
+      withContext(NonCancellable) { onFiber { reader.close() } }
     }
   }
 }

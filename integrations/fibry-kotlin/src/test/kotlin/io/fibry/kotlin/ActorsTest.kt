@@ -23,19 +23,20 @@ class ActorsTest {
 
   private val seen = ConcurrentLinkedQueue<Any>()
 
-  private fun account(policy: FailurePolicy = FailurePolicy.goOn()) = actor<Account>(ActorSystem.anonymous().onFailure(policy)) {
-    var cents = 0L
-    seen += "opened"
-    onStop { seen += "closed at $cents" }
-    onStop { seen += "closing" }
-    handle { message ->
-      when (message) {
-        is Deposit -> cents += message.cents
-        is Balance -> reply(message, cents)
-        is Break -> check(cents == 0L) { "broken" }
+  private fun account(policy: FailurePolicy = FailurePolicy.goOn()) =
+    actor<Account>(ActorSystem.anonymous().onFailure(policy)) {
+      var cents = 0L
+      seen += "opened"
+      onStop { seen += "closed at $cents" }
+      onStop { seen += "closing" }
+      handle { message ->
+        when (message) {
+          is Deposit -> cents += message.cents
+          is Balance -> reply(message, cents)
+          is Break -> check(cents == 0L) { "broken" }
+        }
       }
     }
-  }
 
   @Test
   fun aProtocolIsHandledByOneWhen() = coroutineTest {
@@ -64,7 +65,7 @@ class ActorsTest {
   }
 
   @Test
-  fun whatIsNotAnsweredSaysSo() = coroutineTest {
+  fun aRequestWithoutAnswerFails() = coroutineTest {
     assertInstanceOf(NoReplyException::class.java, runCatching { account().await(Break()) }.exceptionOrNull())
   }
 
@@ -94,7 +95,9 @@ class ActorsTest {
   @Test
   fun theBuilderChoosesByTheNumberOfParameters() = coroutineTest {
     val plain = ActorSystem.anonymous().newActor<String> { message -> seen += message }
-    val inContext = ActorSystem.anonymous().newActor<String> { message, context -> context.self().also { seen += message } }
+    val inContext = ActorSystem.anonymous().newActor<String> { message, context ->
+      context.self().also { seen += message }
+    }
     val answering = ActorSystem.anonymous().newActorWithReturn<Int, Int> { n -> n * n }
 
     plain.sendMessage("plain")

@@ -20,16 +20,20 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 
-/** Coroutines that await answers are cancelled at any moment: before they ask, in the line for room, in the mailbox, while they are handled, when they are answered. */
+/**
+ * Cancels coroutines that await answers at any moment: before they ask, while they wait for room,
+ * in the mailbox, while they are handled, when they are answered.
+ */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class CancelStressTest {
   private val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
   private val random = Random(seed)
-  private val mailboxes = listOf(Mailbox.unbounded(), Mailbox.bounded(1, Overflow.BLOCK), Mailbox.bounded(8, Overflow.BLOCK))
+  private val mailboxes =
+    listOf(Mailbox.unbounded(), Mailbox.bounded(1, Overflow.BLOCK), Mailbox.bounded(8, Overflow.BLOCK))
   private val dispatchers = listOf(Dispatchers.Default, Dispatchers.FIBER, Dispatchers.FIBER.limitedParallelism(2))
 
   @Test
-  fun everyRequestHasOneEndHoweverItIsCancelled() {
+  fun everyRequestHasOneOutcomeWheneverItIsCancelled() {
     println("cancelled requests: -Dfibry.seed=$seed")
 
     repeat(100) { round() }
@@ -41,11 +45,12 @@ class CancelStressTest {
       val handled = AtomicInteger()
       val answered = AtomicInteger()
       val wrong = AtomicInteger()
-      val actor = scope.anonymous().mailbox<Any>(mailboxes.random(random)).newActorWithReturn(Handler.Returning<Int, Int> { n ->
-        handled.incrementAndGet()
-        Thread.yield()
-        n + 1
-      })
+      val actor = scope.anonymous().mailbox<Any>(mailboxes.random(random))
+        .newActorWithReturn(Handler.Returning<Int, Int> { n ->
+          handled.incrementAndGet()
+          Thread.yield()
+          n + 1
+        })
       val dispatcher = dispatchers.random(random)
 
       val jobs = List(100) { n ->

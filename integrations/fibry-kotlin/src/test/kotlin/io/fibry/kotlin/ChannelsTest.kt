@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 
-/** Into actors whose mailbox holds one message, while they stand at a gate. */
+/** Sends to actors whose mailbox holds one message, and whose handler waits at a gate. */
 @Timeout(20)
 class ChannelsTest {
   private val scope: ActorScope = ActorSystem.openScope("channels")
@@ -45,12 +45,13 @@ class ChannelsTest {
     scope.close()
   }
 
-  private fun narrow(overflow: Overflow): Actor<Int> = scope.anonymous().mailbox<Any>(Mailbox.bounded(1, overflow)).newActor(Handler<Int> { n ->
-    gate.pass()
-    handled += n
-  })
+  private fun narrow(overflow: Overflow): Actor<Int> =
+    scope.anonymous().mailbox<Any>(Mailbox.bounded(1, overflow)).newActor(Handler<Int> { n ->
+      gate.pass()
+      handled += n
+    })
 
-  /** One is being handled, one waits: there is no more room. */
+  /** An actor that handles one message while another fills its mailbox. */
   private suspend fun full(overflow: Overflow): Actor<Int> {
     val actor = narrow(overflow)
     actor.sendMessage(1)
@@ -59,7 +60,7 @@ class ChannelsTest {
     return actor
   }
 
-  /** If it blocked, this thread would never come to open the gate. */
+  /** If send blocked, this thread would never open the gate. */
   @Test
   fun sendSuspendsWhereSendMessageWouldBlock() = coroutineTest {
     val actor = full(Overflow.BLOCK)
@@ -113,7 +114,8 @@ class ChannelsTest {
     val actor = full(Overflow.BLOCK)
     val made = AtomicInteger()
 
-    val collecting = launch(start = CoroutineStart.UNDISPATCHED) { flow { repeat(10) { emit(made.incrementAndGet()) } }.collect(actor.asCollector()) }
+    val numbers = flow { repeat(10) { emit(made.incrementAndGet()) } }
+    val collecting = launch(start = CoroutineStart.UNDISPATCHED) { numbers.collect(actor.asCollector()) }
     repeat(100) { yield() }
     assertEquals(1, made.get())
     gate.open()
@@ -159,7 +161,7 @@ class ChannelsTest {
   @Test
   fun theChannelTakesOneMoreThanTheMailboxAndSelectsAnotherThen() = coroutineTest {
     val busy = full(Overflow.BLOCK).asSendChannel()
-    busy.send(3) // waits at the door
+    busy.send(3) // the channel takes it, and waits for room
     val other = ConcurrentLinkedQueue<Int>()
     val free = scope.anonymous().newActor(Handler<Int> { n -> other += n })
 
@@ -187,9 +189,9 @@ class ChannelsTest {
     assertTrue(scope.deadLetters().any { it.message() == 1 })
   }
 
-  /** However it ends, while many send: what was sent is handled or a dead letter, and what was not is neither. */
+  /** An actor ends while many send: exactly the messages sent are handled or dead letters. */
   @Test
-  fun whatWasSentHasOneEndAndWhatWasNotHasNone() {
+  fun eachSentMessageHasOneOutcomeHoweverTheActorEnds() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()
     println("channels that end: -Dfibry.seed=$seed")
     val random = Random(seed)
@@ -199,7 +201,8 @@ class ChannelsTest {
   private fun round(random: Random) = coroutineTest {
     ActorSystem.openScope("channels that end").use { own ->
       val sent = AtomicInteger()
-      val actor = own.anonymous().mailbox<Any>(Mailbox.bounded(random.nextInt(1, 10), Overflow.BLOCK)).newActor(Handler<Int> { Thread.yield() })
+      val mailbox = Mailbox.bounded(random.nextInt(1, 10), Overflow.BLOCK)
+      val actor = own.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { Thread.yield() })
       val channel = actor.asSendChannel()
       val senders = List(5) {
         launch(Dispatchers.Default) {
@@ -216,7 +219,8 @@ class ChannelsTest {
       }
       senders.joinAll()
       actor.awaitExit()
-      eventually { own.report().run { handled() + unhandled().values.sum() >= sent.get() } } // the last of them may still be on its way
+      // the last message may still be on its way
+      eventually { own.report().run { handled() + unhandled().values.sum() >= sent.get() } }
 
       assertEquals(sent.get().toLong(), own.report().sent(), own.report().toString())
       assertEquals(0, own.report().waiting())

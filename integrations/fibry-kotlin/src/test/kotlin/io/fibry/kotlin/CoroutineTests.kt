@@ -11,17 +11,17 @@ import org.junit.jupiter.api.Assertions.assertTrue
 
 private const val LONG = 10L
 
-/** Coroutines on the one thread of the test, which is held by nobody: or the others would not go on. */
+/** Runs coroutines on the test's thread, which no coroutine may block: the others need it. */
 internal fun coroutineTest(body: suspend CoroutineScope.() -> Unit) = runBlocking { withTimeout(LONG.seconds, body) }
 
-/** Lets the others go on until it is true. */
+/** Lets other coroutines run until [fact] is true. */
 internal suspend fun eventually(fact: () -> Boolean) {
   while (!fact()) yield()
 }
 
-internal fun CountDownLatch.awaitLong() = assertTrue(await(LONG, TimeUnit.SECONDS), "waited in vain")
+internal fun CountDownLatch.awaitLong() = assertTrue(await(LONG, TimeUnit.SECONDS), "not reached within $LONG seconds")
 
-/** Keeps whoever passes it until it is opened. */
+/** Holds threads until the test opens it. */
 internal class Gate {
   private val opened = CountDownLatch(1)
   private val entered = CountDownLatch(1)

@@ -38,7 +38,10 @@ class DispatchersTest {
     @JvmStatic
     fun strategies(): List<Strategy> {
       val pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory())
-      return listOf(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER, Strategy.on(pool), Strategy { piece -> Thread.ofVirtual().start(piece) })
+      val own = Strategy { piece -> Thread.ofVirtual().start(piece) }
+      return listOf(
+        Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER, Strategy.on(pool), own,
+      )
     }
   }
 
@@ -182,9 +185,9 @@ class DispatchersTest {
     assertTrue(cleanedUpOn.startsWith("DefaultDispatcher-worker"), cleanedUpOn)
   }
 
-  /** Nobody can tell the dispatcher; but who called shutdownNow has the pieces in his hand. */
+  /** The dispatcher does not hear of shutdownNow, but its caller gets the pieces. */
   @Test
-  fun whatShutdownNowGivesBackMayStillBeRun() = coroutineTest {
+  fun piecesThatShutdownNowReturnsMayStillRun() = coroutineTest {
     val pool = Executors.newSingleThreadExecutor()
     val gate = Gate()
     pool.execute { runCatching(gate::pass) }
@@ -220,7 +223,9 @@ class DispatchersTest {
     }
     val pieces = AtomicInteger()
 
-    val jobs = listOf(twice, runsAndThrows).map { strategy -> launch(strategy.asCoroutineDispatcher()) { repeat(10) { pieces.incrementAndGet().also { yield() } } } }
+    val jobs = listOf(twice, runsAndThrows).map { strategy ->
+      launch(strategy.asCoroutineDispatcher()) { repeat(10) { pieces.incrementAndGet().also { yield() } } }
+    }
     jobs.joinAll()
 
     assertEquals(20, pieces.get())
@@ -229,10 +234,11 @@ class DispatchersTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  fun whatACoroutineThrowsHarmsNoOther(strategy: Strategy) = coroutineTest {
+  fun aFailureOfACoroutineHarmsNoOther(strategy: Strategy) = coroutineTest {
     strategy.asCoroutineDispatcher().use { dispatcher ->
       for (error in listOf(StackOverflowError("mine"), OutOfMemoryError("mine"), InterruptedException("mine"))) {
-        val failure = runCatching { supervisorScope { async<Int>(dispatcher) { throw error }.await() } }.exceptionOrNull()
+        val failure =
+          runCatching { supervisorScope { async<Int>(dispatcher) { throw error }.await() } }.exceptionOrNull()
 
         assertEquals("mine", failure?.message)
         assertEquals(1, withContext(dispatcher) { 1 })

@@ -1,5 +1,6 @@
 package io.fibry.kotlin
 
+import io.fibry.ActorBuilder
 import io.fibry.ActorSystem
 import io.fibry.FailurePolicy
 import io.fibry.Handler
@@ -43,8 +44,9 @@ class FlowsTest {
   private val go = CompletableDeferred<Unit>()
 
   /**
-   * Collects what is published; waits to [go] on at each but zero. Comes back when a zero has arrived: from then on nothing is missed. Zeros are not published on the thread of the collector, whom that may have to wait
-   * for.
+   * Collects what is published; at each number but zero it waits for [go]. Returns after the first
+   * zero has arrived, so nothing is missed afterwards. A fiber publishes the zeros, since
+   * publishing may wait for the collector's thread.
    */
   private suspend fun CoroutineScope.collecting(mailbox: Mailbox<Any>): Job {
     val collecting = launch {
@@ -65,6 +67,13 @@ class FlowsTest {
   }
 
   private fun numbers() = seen.filter { it > 0 }
+
+  private val silent = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+
+  private fun generator(
+    builder: ActorBuilder<Any> = ActorSystem.anonymous(),
+    producer: (Generator.Output<Int>) -> Unit,
+  ): Generator<Int> = Generator.of(builder, 10, Handler<Generator.Output<Int>> { out -> producer(out) })
 
   @Test
   fun aFlowHasWhatIsPublishedAndEndsWithTheTopic() = coroutineTest {
@@ -88,7 +97,7 @@ class FlowsTest {
     eventually { 1_000 in seen }
     collecting.cancelAndJoin()
 
-    assertTrue(numbers().size <= 3, numbers().toString()) // the first, perhaps one that was under way, the last
+    assertTrue(numbers().size <= 3, numbers().toString()) // the first, perhaps one under way, the last
   }
 
   @Test
@@ -99,7 +108,7 @@ class FlowsTest {
     val publishing = publishing(1_000, published::set)
     eventually { published.get() > 60 }
     repeat(1_000) { yield() }
-    assertTrue(published.get() <= 68, "$published were published: one is being collected, 64 and one more under way, two wait")
+    assertTrue(published.get() <= 68, "$published: one is being collected, 64 and one more are under way, two wait")
     go.complete(Unit)
     publishing.join()
     eventually { numbers().size == 1_000 }
@@ -107,7 +116,7 @@ class FlowsTest {
   }
 
   @Test
-  fun aCancelledCollectorLeavesAndHoldsNobodyBack() = coroutineTest {
+  fun aCancelledCollectorLeavesAndFreesThePublisher() = coroutineTest {
     val collecting = collecting(Mailbox.bounded(1, Overflow.BLOCK))
     val publishing = publishing(1_000)
     eventually { 1 in seen }
@@ -120,9 +129,10 @@ class FlowsTest {
   }
 
   @Test
-  fun aCollectorThatThrowsLeavesAndHoldsNobodyBack() = coroutineTest {
+  fun aCollectorThatThrowsLeavesAndFreesThePublisher() = coroutineTest {
+    val published = topic.asFlow(Mailbox.bounded(1, Overflow.BLOCK))
     val failure = async {
-      runCatching { topic.asFlow(Mailbox.bounded(1, Overflow.BLOCK)).collect { throw StackOverflowError("not a real one") } }.exceptionOrNull()
+      runCatching { published.collect { throw StackOverflowError("not a real one") } }.exceptionOrNull()
     }
     eventually {
       topic.publish(1)
@@ -135,7 +145,7 @@ class FlowsTest {
   }
 
   @Test
-  fun whoHasEnoughLeaves() = coroutineTest {
+  fun aCollectorThatHasEnoughLeaves() = coroutineTest {
     val three = async { topic.asFlow().take(3).toList() }
     eventually {
       topic.publish(7)
@@ -167,7 +177,7 @@ class FlowsTest {
     assertEquals(100, seen.last())
   }
 
-  /** Not even on CALLER, where it is the setter's thread that tells. */
+  /** Not even on CALLER, where the setter's thread runs the subscriber. */
   @Test
   fun aSlowCollectorHoldsNoSetterBack() = coroutineTest {
     val level = SharedValue.of(ActorSystem.anonymous().strategy(Strategy.CALLER), 1)
@@ -188,18 +198,18 @@ class FlowsTest {
   }
 
   @Test
-  fun aGeneratorIsStartedAnewForEachCollector() = coroutineTest {
-    val hundred = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out -> for (n in 1..100) out.yield(n) })
+  fun aGeneratorStartsAgainForEachCollector() = coroutineTest {
+    val hundred = generator { out -> for (n in 1..100) out.yield(n) }
 
     repeat(2) { assertEquals((1..100).toList(), hundred.asFlow().toList()) }
   }
 
   @Test
-  fun whatAProducerThrowsIsTheFlowsFailure() = coroutineTest {
-    val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { out ->
+  fun aFailureOfAProducerIsTheFlowsFailure() = coroutineTest {
+    val failing = generator(silent) { out ->
       out.yield(1)
       throw IOException("the disk is gone")
-    })
+    }
 
     val failure = runCatching { failing.asFlow().collect { seen += it } }.exceptionOrNull()
 
@@ -210,7 +220,7 @@ class FlowsTest {
   @Test
   fun aCancellationOfAProducerIsAFailureOfTheFlow() = coroutineTest {
     val producers = CancellationException("the producer's own")
-    val failing = Generator.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 10, Handler<Generator.Output<Int>> { throw producers })
+    val failing = generator(silent) { throw producers }
 
     val failure = runCatching { failing.asFlow().collect { seen += it } }.exceptionOrNull()
 
@@ -218,9 +228,9 @@ class FlowsTest {
   }
 
   @Test
-  fun whoCancelsAFlowWaitsForItsProducersAndHoldsNoThread() = coroutineTest {
+  fun aCancelledFlowWaitsForItsProducersAndHoldsNoThread() = coroutineTest {
     val gate = Gate()
-    val stubborn = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { while (runCatching(gate::pass).isFailure); })
+    val stubborn = generator { while (runCatching(gate::pass).isFailure); }
     val collecting = launch { stubborn.asFlow().collect { seen += it } }
     eventually { gate.isEntered }
 
@@ -235,14 +245,14 @@ class FlowsTest {
   @Test
   fun cancellingAFlowEndsItsProducers() = coroutineTest {
     val ended = CountDownLatch(1)
-    val stuck = Generator.of(ActorSystem.anonymous(), 10, Handler<Generator.Output<Int>> { out ->
+    val stuck = generator { out ->
       try {
         out.yield(1)
         CountDownLatch(1).await()
       } finally {
         ended.countDown()
       }
-    })
+    }
     val collecting = launch { stuck.asFlow().collect { seen += it } }
     eventually { seen.isNotEmpty() }
 

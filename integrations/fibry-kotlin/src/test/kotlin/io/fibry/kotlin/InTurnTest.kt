@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout
 import org.junit.jupiter.params.ParameterizedTest
 import org.junit.jupiter.params.provider.ValueSource
 
-/** Coroutines whose pieces wait in the mailbox of an actor, which may end before they ran: none of them is forgotten. */
+/** Pieces of coroutines wait in the mailbox of an actor. If the actor ends first, none is lost. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class InTurnTest {
   private val scope: ActorScope = ActorSystem.openScope("in turn")
@@ -47,16 +47,20 @@ class InTurnTest {
     scope.close()
   }
 
-  private fun actor(mailbox: Mailbox<Any> = Mailbox.unbounded()): Actor<Int> = scope.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { gate.pass() })
+  private fun actor(mailbox: Mailbox<Any> = Mailbox.unbounded()): Actor<Int> =
+    scope.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { gate.pass() })
 
-  /** A coroutine that comes to [dispatcher] now, and notes where it goes on. */
-  private fun CoroutineScope.comesTo(dispatcher: CoroutineDispatcher, goesOn: ConcurrentLinkedQueue<String>): Job = launch(dispatcher, CoroutineStart.UNDISPATCHED) {
-    try {
-      yield()
-    } finally {
-      goesOn += Thread.currentThread().name
+  /**
+   * Starts a coroutine that is dispatched to [dispatcher], and notes the thread it continues on.
+   */
+  private fun CoroutineScope.comesTo(dispatcher: CoroutineDispatcher, goesOn: ConcurrentLinkedQueue<String>): Job =
+    launch(dispatcher, CoroutineStart.UNDISPATCHED) {
+      try {
+        yield()
+      } finally {
+        goesOn += Thread.currentThread().name
+      }
     }
-  }
 
   private fun assertCancelledOnIO(job: Job, goesOn: Collection<String>) {
     assertTrue(job.isCancelled)
@@ -101,12 +105,12 @@ class InTurnTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["pill", "ask", "kill", "close"])
-  fun whatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = coroutineTest {
+  fun aPieceThatWaitsWhenTheActorEndsIsCancelledAndCleansUpOnIO(end: String) = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val actor = actor()
     actor.sendMessage(1)
     eventually { gate.isEntered }
-    if (end == "pill") actor.sendPoisonPill() // the door stays open until the actor meets it
+    if (end == "pill") actor.sendPoisonPill() // the actor takes messages until it meets the pill
     val job = comesTo(actor.inTurn(), goesOn)
     val closing = async(Dispatchers.FIBER) {
       when (end) {
@@ -123,7 +127,7 @@ class InTurnTest {
   }
 
   @Test
-  fun whatTheActorRefusesIsCancelledAndCleansUpOnIO() = coroutineTest {
+  fun aPieceThatTheActorRefusesIsCancelledAndCleansUpOnIO() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val full = actor(Mailbox.bounded(1, Overflow.REJECT))
     full.sendMessage(1)
@@ -151,7 +155,7 @@ class InTurnTest {
   }
 
   @Test
-  fun whatComesAfterAResidentDispatcherWasClosedIsCancelledAndCleansUpOnIO() = coroutineTest {
+  fun aPieceForAClosedResidentDispatcherIsCancelledAndCleansUpOnIO() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val dispatcher = Strategy.THREAD.asCoroutineDispatcher()
     val before = async(dispatcher) {
@@ -161,7 +165,7 @@ class InTurnTest {
     eventually { gate.isEntered }
     dispatcher.close()
 
-    val behind = comesTo(dispatcher, goesOn) // it still takes them: its thread has not come to the end
+    val behind = comesTo(dispatcher, goesOn) // accepted, since the thread has not met its pill
     gate.open()
     behind.join()
 
@@ -174,7 +178,7 @@ class InTurnTest {
   }
 
   @Test
-  fun aTaskThatEndsTheActorTakesNoCoroutineAlong() = coroutineTest {
+  fun aTaskThatEndsTheActorLosesNoCoroutine() = coroutineTest {
     val goesOn = ConcurrentLinkedQueue<String>()
     val stopping = scope.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActor(Handler<Int> { gate.pass() })
     stopping.sendMessage(1)
@@ -188,7 +192,7 @@ class InTurnTest {
     assertCancelledOnIO(job, goesOn)
   }
 
-  /** Ended at any moment, while coroutines come and go: each of them ends, here or cancelled, and each cleans up once. */
+  /** The actor ends at any moment. Every coroutine ends, cancelled or not, and cleans up once. */
   @Test
   fun everyCoroutineEndsHoweverTheActorDoes() {
     val seed = System.getProperty("fibry.seed")?.toLong() ?: System.nanoTime()

@@ -32,9 +32,9 @@ data class Withdraw(val cents: Long) : Account, Request<Withdraw, Boolean>
 class Balance : Account, Request<Balance, Long>
 
 fun account() = actor<Account> {
-  var cents = 0L                                   // only this actor touches it; fresh after a restart
+  var cents = 0L                                   // only the actor touches it; fresh after a restart
   handle { message ->
-    when (message) {                               // the compiler sees to it that none is forgotten
+    when (message) {                               // the compiler checks that all are handled
       is Deposit -> cents += message.cents
       is Withdraw -> {
         val enough = cents >= message.cents
@@ -54,7 +54,7 @@ suspend fun spend(): Long {
 }
 // @end
 
-/** The blocks of the README are the regions of this file, which run. */
+/** Runs the code blocks of the README, which are the regions of this file. */
 @Timeout(20)
 class ReadmeTest {
   private val calls = CountDownLatch(1_000)
@@ -68,8 +68,9 @@ class ReadmeTest {
   fun builder() = coroutineTest {
     val seen = ArrayList<String>()
     // @start
-    val how = ActorSystem.named("audit").mailbox<Any>(Mailbox.bounded(1_000, Overflow.BLOCK)).onFailure(FailurePolicy.restart())
-    val audit = actor<String>(how) {
+    val builder = ActorSystem.named("audit").mailbox<Any>(Mailbox.bounded(1_000, Overflow.BLOCK))
+      .onFailure(FailurePolicy.restart())
+    val audit = actor<String>(builder) {
       val lines = ArrayList<String>()
       onStop { seen += lines }                     // when the actor ends, and before a restart
       handle { line -> lines += line }
@@ -82,7 +83,7 @@ class ReadmeTest {
     assertEquals(listOf("opened"), seen)
   }
 
-  /** Comes back when a thousand have called it, or once there is nobody to wait for. */
+  /** Returns after a thousand calls have arrived. */
   private fun fetch(page: Int): Int {
     calls.countDown()
     calls.awaitLong()
@@ -93,10 +94,10 @@ class ReadmeTest {
   fun dispatchers() = coroutineTest {
     // @start
     val sizes = withContext(Dispatchers.FIBER) {
-      (1..1_000).map { page -> async { fetch(page) } }.awaitAll() // a thousand calls that block, at once
+      (1..1_000).map { page -> async { fetch(page) } }.awaitAll()   // a thousand blocking calls at once
     }
-    val gentle = Dispatchers.FIBER.limitedParallelism(20)         // twenty at a time
-    val same = Strategy.THREAD.asCoroutineDispatcher().use { one -> // one platform thread, until it is closed
+    val gentle = Dispatchers.FIBER.limitedParallelism(20)           // twenty at a time
+    val same = Strategy.THREAD.asCoroutineDispatcher().use { one -> // one platform thread until closed
       withContext(one) { Thread.currentThread() } === withContext(one) { Thread.currentThread() }
     }
     // @end
@@ -110,11 +111,12 @@ class ReadmeTest {
   fun feeding() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
-    val numbers = actor<Int>(ActorSystem.anonymous().mailbox<Any>(Mailbox.bounded(10, Overflow.BLOCK))) { handle { n -> seen += n } }
-    (1..100).asFlow().map { it * it }.collect(numbers.asCollector()) // a full mailbox holds the flow back
+    val builder = ActorSystem.anonymous().mailbox<Any>(Mailbox.bounded(10, Overflow.BLOCK))
+    val numbers = actor<Int>(builder) { handle { n -> seen += n } }
+    (1..100).asFlow().map { it * it }.collect(numbers.asCollector()) // a full mailbox slows the flow
     val channel = numbers.asSendChannel()
     channel.send(0)
-    channel.close()                                                  // the actor handles what was sent, and ends
+    channel.close()                                                  // drains the actor and ends it
     numbers.awaitExit()
     // @end
 
@@ -126,8 +128,12 @@ class ReadmeTest {
     val seen = ArrayList<Int>()
     // @start
     val prices = Topic.of<Int>(ActorSystem.anonymous())
-    val all = launch { prices.asFlow(Mailbox.bounded(100, Overflow.BLOCK)).collect { seen += it } }        // slow: holds the publisher back
-    val some = launch { prices.asFlow(Mailbox.bounded(1, Overflow.DROP_OLDEST)).take(1).collect { } }      // slow: sees the latest
+    val all = launch { // if it is slow, the publisher waits
+      prices.asFlow(Mailbox.bounded(100, Overflow.BLOCK)).collect { seen += it }
+    }
+    val some = launch { // if it is slow, it sees the latest
+      prices.asFlow(Mailbox.bounded(1, Overflow.DROP_OLDEST)).take(1).collect { }
+    }
     // @end
     while (some.isActive || seen.isEmpty()) withContext(Dispatchers.FIBER) { prices.publish(7) }
     launch(Dispatchers.FIBER) { prices.close() }
@@ -139,7 +145,7 @@ class ReadmeTest {
   @Test
   fun together() = coroutineTest {
     // @start
-    var visits = 0                                        // no lock: all that touches it runs in turn
+    var visits = 0 // needs no lock: only code in turn with the actor touches it
     val counter = actor<Int> { handle { n -> visits += n } }
     coroutineScope {
       repeat(100) { launch(counter.inTurn()) { visits++ } }
@@ -152,9 +158,11 @@ class ReadmeTest {
 
   @Test
   fun theReadmeShowsTheRegionsOfThisTest() {
-    val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText()).map { it.groupValues[1].trimEnd() }.toList()
+    val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText())
+      .map { it.groupValues[1].trimEnd() }.toList()
     val source = Files.readString(Path.of("src/test/kotlin/io/fibry/kotlin/ReadmeTest.kt"))
-    val run = Regex("(?ms)^ *// @start\n(.*?)^ *// @end$").findAll(source).map { it.groupValues[1].trimIndent().trimEnd() }.toList()
+    val run = Regex("(?ms)^ *// @start\n(.*?)^ *// @end$").findAll(source)
+      .map { it.groupValues[1].trimIndent().trimEnd() }.toList()
 
     assertEquals(run, shown)
   }

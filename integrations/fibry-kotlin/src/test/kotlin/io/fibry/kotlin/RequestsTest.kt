@@ -38,10 +38,18 @@ import org.junit.jupiter.params.provider.MethodSource
 class RequestsTest {
   companion object {
     @JvmStatic
-    fun failures() = listOf(IllegalStateException("mine"), IOException("checked"), CompletionException(IOException("wrapped")), InterruptedException("not ours"), StackOverflowError("an error"))
+    fun failures() = listOf(
+      IllegalStateException("mine"),
+      IOException("checked"),
+      CompletionException(IOException("wrapped")),
+      InterruptedException("not ours"),
+      StackOverflowError("an error"),
+    )
   }
 
-  private fun thrower(failure: Throwable) = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn(Handler.Returning<Int, Int> { throw failure })
+  private fun thrower(failure: Throwable) =
+    ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+      .newActorWithReturn(Handler.Returning<Int, Int> { throw failure })
 
   private fun gated(gate: Gate) = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n ->
     gate.pass()
@@ -92,7 +100,7 @@ class RequestsTest {
   }
 
   @Test
-  fun whoAwaitsAKilledActorIsTold() = coroutineTest {
+  fun requestsToAKilledActorFail() = coroutineTest {
     val gate = Gate()
     val killed = gated(gate)
     val handled = async { outcome { killed.await(1) } }
@@ -105,7 +113,7 @@ class RequestsTest {
     assertInstanceOf(InterruptedException::class.java, handled.await())
   }
 
-  /** A fiber that asks on its own thread is interrupted like any other; what cleans up there may block all the same. */
+  /** The interrupt that cancels the call must not reach the cleanup, which may block. */
   @Test
   fun aCancelledRequestLeavesNoInterruptBehind() = coroutineTest {
     val gate = Gate()
@@ -145,14 +153,14 @@ class RequestsTest {
   }
 
   @Test
-  fun whoAwaitsHoldsNoThreadOfHisDispatcher() = coroutineTest {
+  fun awaitHoldsNoThreadOfTheDispatcher() = coroutineTest {
     val gate = Gate()
     val square = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Int> { n -> n * n })
 
     val waiting = async { gated(gate).await(1) }
     eventually { gate.isEntered }
 
-    assertEquals(4, square.await(2)) // on the one thread that the other coroutine has too
+    assertEquals(4, square.await(2)) // on the same thread as the other coroutine
     assertFalse(waiting.isCompleted)
     gate.open()
     assertEquals(1, waiting.await())
@@ -163,11 +171,12 @@ class RequestsTest {
     val gate = Gate()
     val handled = ConcurrentLinkedQueue<Int>()
     ActorSystem.openScope("cancelled").use { scope ->
-      val actor = scope.anonymous().mailbox<Any>(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn(Handler.Returning<Int, Int> { n ->
-        gate.pass()
-        handled += n
-        n
-      })
+      val actor = scope.anonymous().mailbox<Any>(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn(Handler.Returning<Int, Int> { n ->
+          gate.pass()
+          handled += n
+          n
+        })
       actor.sendMessage(1)
       eventually { gate.isEntered }
       val waiting = launch { actor.await(2) }
@@ -184,7 +193,7 @@ class RequestsTest {
   }
 
   @Test
-  fun whatACancelledCoroutineAsksIsNotSent() = coroutineTest {
+  fun aCancelledCoroutineSendsNoRequest() = coroutineTest {
     val handled = ConcurrentLinkedQueue<Int>()
     val actor = ActorSystem.anonymous().newActorWithReturn(Handler.Returning<Int, Boolean> { n -> handled.add(n) })
 

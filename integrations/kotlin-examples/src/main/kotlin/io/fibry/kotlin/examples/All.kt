@@ -6,16 +6,26 @@ import java.lang.management.ManagementFactory
 import java.nio.file.Path
 import kotlin.time.measureTime
 
-/** The programs, one after the other: about a minute. A JVM for each: the threads that one has left on IO would slow the next. */
+/**
+ * Runs all programs, in about a minute. Each has its own JVM, since idle threads of IO would slow
+ * the next program.
+ */
 fun main() {
   val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
-  val arguments = ManagementFactory.getRuntimeMXBean().inputArguments + listOf("-cp", System.getProperty("java.class.path"))
+  val options = ManagementFactory.getRuntimeMXBean().inputArguments
+  val command = listOf(java) + options + listOf("-cp", System.getProperty("java.class.path"))
   val took = measureTime {
     for (program in listOf("Blocking", "Delays", "ShortDelays")) {
-      val exit = ProcessBuilder(listOf(java) + arguments + "io.fibry.kotlin.examples.$program").inheritIO().start().waitFor()
-      check(exit == 0) { "$program ended with $exit" }
+      val process = ProcessBuilder(command + "io.fibry.kotlin.examples.$program").inheritIO().start()
+      check(process.waitFor() == 0) { "$program ended with ${process.exitValue()}" }
     }
   }
-  println("\nThat took ${took.inWholeSeconds} seconds. One run is a first impression: figures change with what else the machine does.")
-  if (!full) println("In the published sizes, half an hour and more on two processors: mvn -q -Pkotlin -Dfull=true -Dvm.args=-Xmx8g; one alone: mvn -q -Pkotlin -Dexample=Blocking")
+  println(
+    "\nThat took ${took.inWholeSeconds} seconds. " +
+      "One run is a first impression: figures change with what else the machine does."
+  )
+  if (!full) println(
+    "The published sizes take more than half an hour on two processors: " +
+      "mvn -q -Pkotlin -Dfull=true -Dvm.args=-Xmx8g; one program: mvn -q -Pkotlin -Dexample=Blocking"
+  )
 }

@@ -5,7 +5,10 @@ package io.fibry.kotlin.examples
 import io.fibry.kotlin.FIBER
 import kotlinx.coroutines.Dispatchers
 
-/** Calls that block their thread for 100 ms, as those of JDBC or a Java client do. Default and Unconfined have so few threads that they get few of them. */
+/**
+ * Calls that block their thread for 100 ms, like those of JDBC or a Java client. Default and
+ * Unconfined have so few threads that they run only a few of the calls.
+ */
 fun main() {
   val tasks = size(1_000, 100_000)
   val few = minOf(tasks, 10)
@@ -20,7 +23,9 @@ fun main() {
       Row("IO of 1,000", Dispatchers.IO.limitedParallelism(1_000), tasks),
     ),
   ) { Thread.sleep(100) }.print { table ->
-    "a call that blocks holds its thread: IO and a pool of 64 do 64 at a time, and took ${table.times("IO")} and ${table.times("64 threads")} as long as FIBER for each; IO allowed 1,000 threads, ${table.times("IO of 1,000")}. This is what a dispatcher on fibers is for. " +
-      "Give it a limit, limitedParallelism(n), where what is called can serve only n at once: fibers do not make a database faster."
+    "a call that blocks holds its thread: IO and a pool of 64 run 64 at a time, and took ${table.times("IO")} and " +
+      "${table.times("64 threads")} as long as FIBER per call; IO with 1,000 threads, ${table.times("IO of 1,000")}. " +
+      "This is what a dispatcher on fibers is for. Limit it, limitedParallelism(n), if the called service can " +
+      "serve only n calls at once: fibers do not make a database faster."
   }
 }

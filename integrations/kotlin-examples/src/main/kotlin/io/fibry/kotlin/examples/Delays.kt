@@ -9,13 +9,14 @@ import kotlinx.coroutines.delay
 private const val AT_ONCE = 5_000
 
 /**
- * Many coroutines that wait a second without holding a thread. The published limit of 5,000 counts those that run, not those that wait: IO may start as many threads by it; a fiber runs several pieces one after the other,
- * where there would be one for each.
+ * Many coroutines that wait for a second without holding a thread. The published limit of 5,000
+ * counts those that run, not those that wait. With it, IO may start as many threads, and a fiber
+ * runs several pieces in sequence.
  */
 fun main() {
   val tasks = size(50_000, 10_000_000)
   Table(
-    "delays: launch(dispatcher) { delay(1000) }, limitedParallelism(5000) where not said otherwise",
+    "delays: launch(dispatcher) { delay(1000) }, limitedParallelism(5000) unless stated otherwise",
     listOf(
       Row("FIBER", Dispatchers.FIBER.limitedParallelism(AT_ONCE), tasks, "18.5 s for 10,000,000; 2.36 s for fewer"),
       Row("FIBER, no limit", Dispatchers.FIBER, tasks),
@@ -26,7 +27,11 @@ fun main() {
       Row("Default after IO", Dispatchers.Default.limitedParallelism(AT_ONCE), tasks),
     ),
   ) { delay(1_000) }.print { table ->
-    "delay holds no thread, so nobody waits for one to be free: what differs is starting and resuming. Default took ${table.times("Default")} as long as FIBER, Unconfined ${table.times("Unconfined")}, a pool of 64 ${table.times("64 threads")}: where code only suspends, choose by other reasons. " +
-      "IO took ${table.times("IO")}: it starts threads though nothing blocks. They linger for a minute in the scheduler that it shares with Default, which took ${table.times("Default after IO")} after it: what was published for Default may be that."
+    "delay holds no thread, so no coroutine waits for a free one; starting and resuming make the difference. " +
+      "Default took ${table.times("Default")} as long as FIBER, Unconfined ${table.times("Unconfined")}, " +
+      "a pool of 64 ${table.times("64 threads")}: if code only suspends, choose by other criteria. " +
+      "IO took ${table.times("IO")}: it starts threads although nothing blocks. They linger for a minute in the " +
+      "scheduler that it shares with Default, which took ${table.times("Default after IO")} after it; that may " +
+      "explain the figure published for Default."
   }
 }

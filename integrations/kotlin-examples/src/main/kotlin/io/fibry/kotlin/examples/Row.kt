@@ -8,19 +8,29 @@ import kotlinx.coroutines.asCoroutineDispatcher
 import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
-/** Whether to run in the sizes of the published experiment, which take half an hour and more on two processors, most of it on IO, and 8 GB of heap. */
+/**
+ * Whether to run in the sizes of the published experiment, which need 8 GB of heap and, on two
+ * processors, more than half an hour, most of it for IO.
+ */
 internal val full: Boolean = System.getProperty("full").toBoolean()
 
-/** How many: from `-Dsize`, or the published number, or one that ends soon. */
-internal fun size(soon: Int, published: Int): Int = System.getProperty("size")?.toInt() ?: if (full) published else soon
+/** The number of tasks: from `-Dsize`, or as published, or one that is quick. */
+internal fun size(quick: Int, published: Int): Int =
+  System.getProperty("size")?.toInt() ?: if (full) published else quick
 
-internal val pool: CoroutineDispatcher = Executors.newFixedThreadPool(64, Thread.ofPlatform().daemon().factory()).asCoroutineDispatcher()
+internal val pool: CoroutineDispatcher =
+  Executors.newFixedThreadPool(64, Thread.ofPlatform().daemon().factory()).asCoroutineDispatcher()
 
-/** So many coroutines on one dispatcher, and what was published for the same, if it was. */
-internal class Row(val name: String, private val dispatcher: CoroutineDispatcher, val tasks: Int, val published: String = "") {
+/** A dispatcher and its number of coroutines, with the published figure if there is one. */
+internal class Row(
+  val name: String,
+  private val dispatcher: CoroutineDispatcher,
+  val tasks: Int,
+  val published: String = "",
+) {
   private val took = ArrayList<Double>()
 
-  /** Of several rounds the middle one counts. */
+  /** The median of the rounds. */
   val seconds: Double
     get() = took.sorted()[took.size / 2]
   val range: String
@@ -33,7 +43,7 @@ internal class Row(val name: String, private val dispatcher: CoroutineDispatcher
   }
 
   fun round(work: suspend () -> Unit) {
-    System.gc() // none pays for the garbage of another
+    System.gc() // no row pays for the garbage of another
     took += measureNanoTime { run(tasks, work) } / 1e9
   }
 }

@@ -6,7 +6,7 @@ import io.fibry.kotlin.FIBER
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.delay
 
-/** So few coroutines with so short a delay that every dispatcher has time to spare. */
+/** Few coroutines with a short delay, which keep no dispatcher busy. */
 fun main() {
   val tasks = size(10_000, 10_000)
   Table(
@@ -19,6 +19,8 @@ fun main() {
       Row("IO", Dispatchers.IO, tasks, "0.222 s for 10,000"),
     ),
   ) { delay(100) }.print { table ->
-    "100 ms of each figure is the delay itself, the rest the start of the coroutines. Default took ${table.times("Default")} as long as FIBER, IO ${table.times("IO")}: choose by what the code does, not by figures like these."
+    "100 ms of each figure is the delay itself, the rest starts the coroutines. Default took " +
+      "${table.times("Default")} as long as FIBER, IO ${table.times("IO")}: " +
+      "choose by what the code does, not by figures like these."
   }
 }

@@ -13,10 +13,12 @@ import org.junit.jupiter.api.Timeout
 class ExamplesTest {
   private val sources = Path.of("src/main/kotlin/io/fibry/kotlin/examples").listDirectoryEntries("*.kt")
 
-  /** What All prints when its programs are as small as can be. */
+  /** Runs All in the smallest size; returns its lines. */
   private fun printed(): List<String> {
     val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
-    val all = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", System.getProperty("java.class.path"), "io.fibry.kotlin.examples.All").redirectErrorStream(true).start()
+    val classPath = System.getProperty("java.class.path")
+    val all = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.All")
+      .redirectErrorStream(true).start()
     val lines = all.inputReader().readLines()
     assertEquals(0, all.waitFor(), lines.joinToString("\n"))
     return lines
@@ -27,11 +29,14 @@ class ExamplesTest {
     val lines = printed()
 
     val row = Regex("""(\S.{19}) +\d+ +\d+\.\d\d +\(\d+\.\d\d\.\.\d+\.\d\d\) +(\d+\.\d\d)( {3}\S.*)?""")
-    val tables = lines.joinToString("\n").split("\n-> ").dropLast(1).map { table -> table.lines().mapNotNull { row.matchEntire(it) } }
-    assertEquals((sources.map { it.nameWithoutExtension } - setOf("All", "Row", "Table")).size, tables.size, lines.joinToString("\n"))
+    val tables = lines.joinToString("\n").split("\n-> ").dropLast(1)
+      .map { table -> table.lines().mapNotNull { row.matchEntire(it) } }
+    val programs = sources.map { it.nameWithoutExtension } - setOf("All", "Row", "Table")
+    assertEquals(programs.size, tables.size, lines.joinToString("\n"))
     for (rows in tables) {
       val dispatchers = rows.map { it.groupValues[1].trim() }
-      assertTrue(dispatchers.containsAll(listOf("FIBER", "IO", "Default", "Unconfined", "64 threads")), dispatchers.toString())
+      val wanted = listOf("FIBER", "IO", "Default", "Unconfined", "64 threads")
+      assertTrue(dispatchers.containsAll(wanted), dispatchers.toString())
       assertEquals("FIBER" to "1.00", dispatchers.first() to rows.first().groupValues[2])
     }
   }
