@@ -11,18 +11,16 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * An extension for JUnit that gives each test a scope and its clock, and ends after the test what
- * is left in the scope. Immutable and thread-safe: tests may run side by side.
+ * A JUnit extension that gives each test a scope with a clock, and closes the scope after the test.
+ * Immutable and thread-safe: tests may run in parallel.
  * {@snippet class="io.fibry.test.SnippetsTest" region="extension"}
  *
- * <p>A test, its {@code @BeforeEach} and its {@code @AfterEach} methods may have parameters of type
- * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualClock} (the scope's).
+ * <p>A test, {@code @BeforeEach} or {@code @AfterEach} method may have parameters of type
+ * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualClock} (its clock).
  *
- * <p>Actors of the scope that are idle when the test is over are no leak, nor are those that end
- * after what waits for them: ending them is what the scope is for. One that has to be interrupted
- * is a leak, and so is one whose handler ignores that, on whatever thread: the test fails, and the
- * text says what each actor was at. What a test makes elsewhere, such as in the root scope, is not
- * seen.
+ * <p>An actor that is idle after the test, or ends after its waiting messages, is not a leak. An
+ * actor that must be interrupted is a leak, and fails the test with a text that says what each
+ * actor was doing. Actors outside the scope are not checked.
  */
 public final class FibryExtension implements ParameterResolver, AfterEachCallback {
   private static final ExtensionContext.Namespace OURS = ExtensionContext.Namespace.create(FibryExtension.class);
@@ -30,10 +28,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   private final UnaryOperator<ActorScope.Options> options;
   private final boolean refusesDeadLetters;
 
-  /**
-   * One whose scopes have actors on virtual threads, and that takes dead letters as they come; for
-   * {@code @ExtendWith}.
-   */
+  /** For {@code @ExtendWith}: actors run on virtual threads, and dead letters are allowed. */
   public FibryExtension() {
     this(options -> options, false);
   }
@@ -44,9 +39,9 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * One whose scopes have these options; for {@code @RegisterExtension}.
+   * Sets the options of the scopes; for {@code @RegisterExtension}.
    *
-   * @param options changes those of the root; the clock is always a manual one
+   * @param options changes the root's options; the clock is always a manual one
    * @return a changed copy
    */
   public FibryExtension withOptions(UnaryOperator<ActorScope.Options> options) {
@@ -54,7 +49,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * One that fails a test which leaves dead letters, unless it has asked for them by
+   * Fails a test that leaves dead letters, except those that it found with
    * {@link TestScope#assertDeadLetter}; for {@code @RegisterExtension}.
    *
    * @return a changed copy
@@ -77,8 +72,8 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
 
   private TestScope scope(ExtensionContext test) {
     if (test.getTestMethod().isEmpty()) throw new ParameterResolutionException(
-        "a scope belongs to one test: ask for it in the test, in @BeforeEach or @AfterEach, not in a constructor, "
-            + "@BeforeAll or @AfterAll");
+        "a scope belongs to one test: declare the parameter in the test, @BeforeEach or @AfterEach, not in a "
+            + "constructor, @BeforeAll or @AfterAll");
     var ours = test.getStore(OURS);
     var made = ours.get(TestScope.class, TestScope.class);
     if (made != null) return made;

@@ -20,14 +20,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * An actor that writes down what it is sent, for the test to look at, one message after the other.
- * Thread-safe.
+ * An actor that records its messages, for a test to check one after the other. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
- * <p>A request is answered as {@link #answer} says; one it says nothing of fails with a
- * {@link io.fibry.NoReplyException}. How long it waits for a message is real time: 5 seconds, or as
- * many as the system property {@code fibry.test.limit} says; all failures say what came instead,
- * and what the scope is at.
+ * <p>{@link #answer} defines the answers to requests; other requests fail with a
+ * {@link io.fibry.NoReplyException}. The probe waits for a message for 5 seconds of real time, or
+ * for the seconds in the system property {@code fibry.test.limit}. Failures say what came instead,
+ * and what the scope is doing.
  *
  * @param <M> the messages
  */
@@ -49,33 +48,33 @@ public final class Probe<M> {
   }
 
   /**
-   * A probe with this name in this scope.
+   * Makes a probe.
    *
    * @param <M> the messages
-   * @param scope owns its actor; nothing is expected of what happens outside of it
-   * @param name unique among the living of the scope
-   * @return the probe, at work
+   * @param scope owns the probe's actor; {@link #expectNothing} covers this scope only
+   * @param name unique among the living actors of the scope
+   * @return the probe
    */
   public static <M> Probe<M> of(ActorScope scope, String name) {
     return new Probe<>(scope, name);
   }
 
   /**
-   * What to give to the code under test.
+   * The actor to pass to the code under test.
    *
-   * @return always the same one
+   * @return always the same actor
    */
   public Actor<M> actor() {
     return actor;
   }
 
   /**
-   * From now on, requests of this class get this answer.
+   * Defines the answer to requests of a class, from now on.
    *
    * @param <Q> the request
    * @param <R> its answer
-   * @param request its class
-   * @param answer makes the answer; what it throws, the asker gets
+   * @param request the class of the requests
+   * @param answer makes the answer; the asker gets what it throws
    * @return this
    */
   public <Q extends Request<Q, R>, R> Probe<M> answer(Class<Q> request, Handler.Returning<Q, R> answer) {
@@ -85,10 +84,10 @@ public final class Probe<M> {
   }
 
   /**
-   * Writes down also what other actors are sent, before their handlers see it.
+   * Also records the messages of other actors, before their handlers see them.
    *
-   * @param <N> their messages
-   * @param how makes them
+   * @param <N> the messages of the other actors
+   * @param how their builder
    * @return a changed copy
    */
   public <N extends M> ActorBuilder<N> recording(ActorBuilder<N> how) {
@@ -109,21 +108,21 @@ public final class Probe<M> {
     if (answer != null) reply(message, answer.handle(message), context);
   }
 
-  @SuppressWarnings("unchecked") // the answer is of the request's type: `answer` is typed by it
+  @SuppressWarnings("unchecked") // `answer` takes only answers of the request's type
   private void reply(M request, Object value, ActorContext<M> context) {
     try {
       context.reply((Request<?, Object>) request, value);
-    } catch (IllegalArgumentException nobodyAsked) {
-      // it was sent as a message: nobody waits for the answer
+    } catch (IllegalArgumentException sentAsMessage) {
+      // no sender waits for an answer
     }
   }
 
-  // ---- what came
+  // ---- recorded messages
 
   /**
-   * The next message, waiting for it.
+   * Takes the next message; waits for it.
    *
-   * @return the first that no call has answered yet
+   * @return the oldest message that no call has taken
    * @throws AssertionError if none comes in time
    */
   public M next() {
@@ -131,12 +130,12 @@ public final class Probe<M> {
   }
 
   /**
-   * The next message, waiting for it at most so long.
+   * Takes the next message; waits at most {@code limit} for it.
    *
-   * @param limit real time
-   * @return the first that no call has answered yet
+   * @param limit in real time
+   * @return the oldest message that no call has taken
    * @throws AssertionError if none comes in time
-   * @throws CancellationException if the waiting thread is interrupted; the flag is kept
+   * @throws CancellationException if the waiting thread is interrupted; its flag stays set
    */
   public M next(Duration limit) {
     return next(limit, "a message");
@@ -154,23 +153,23 @@ public final class Probe<M> {
   }
 
   /**
-   * The next message is this one.
+   * Asserts that the next message equals this one.
    *
-   * @param message what it is equal to
-   * @return the one that came
-   * @throws AssertionError if another comes, or none in time
+   * @param message the expected message
+   * @return the message that came
+   * @throws AssertionError if another one comes, or none in time
    */
   public M expect(M message) {
     return expect(message.toString(), message::equals);
   }
 
   /**
-   * The next message fits.
+   * Asserts that the next message fits.
    *
-   * @param wanted what is wanted, for the text of the failure
-   * @param fits whether it is that
-   * @return the one that came
-   * @throws AssertionError if another comes, or none in time
+   * @param wanted describes the expected message in the text of a failure
+   * @param fits tests the message
+   * @return the message that came
+   * @throws AssertionError if another one comes, or none in time
    */
   public M expect(String wanted, Predicate<? super M> fits) {
     var message = next(TestScope.LIMIT, wanted);
@@ -179,7 +178,7 @@ public final class Probe<M> {
   }
 
   /**
-   * No message is left, and none is on its way: waits until the scope is quiet.
+   * Waits until the scope is quiet; asserts that no message is left.
    *
    * @throws AssertionError if there is one, or if the scope does not become quiet
    */
@@ -190,17 +189,17 @@ public final class Probe<M> {
   }
 
   /**
-   * All that came so far, whether a call has answered it or not.
+   * All messages so far, taken or not.
    *
-   * @return in the order it came
+   * @return the messages in order of arrival
    */
   public List<M> all() {
     return List.copyOf(all);
   }
 
   private AssertionError failure(String wanted, String got) {
-    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all it got so far: "
-        + all() + "; the scope is at\n" + scope.dump());
+    return new AssertionError("probe '" + name + "' wanted " + wanted + " and got " + got + "; all messages so far: "
+        + all() + "; the scope:\n" + scope.dump());
   }
 
   @Override

@@ -20,22 +20,22 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * A scope for one test: its time stands still until the test moves it, it can be asked what went
- * wrong, and its close fails where something had to be forced to end. Hand it to the code under
- * test as an {@link ActorScope}. Thread-safe.
+ * A scope for one test. Its clock stands still until the test moves it, it asserts what happened,
+ * and its close fails if an actor had to be forced to end. Pass it to the code under test as an
+ * {@link ActorScope}. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="scope"}
  *
- * <p>All limits of its actors are by its clock, that of {@code ask} too: a test that asks for what
- * never comes waits for ever, so give it a time-out of its own. How long the assertions here wait
- * is real time: 5 seconds, or as many as the system property {@code fibry.test.limit} says. What
- * did not happen is known from the scope being quiet, not from waiting.
+ * <p>All limits of its actors follow this clock, including that of {@code ask}. An ask without an
+ * answer waits for ever, so give the test a time-out. The assertions wait for 5 seconds of real
+ * time, or for the seconds in the system property {@code fibry.test.limit}. They know that nothing
+ * more happens when the scope is quiet, and do not sleep.
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope;
-  // by tests; read by who looks for the others
+  // the dead letters that assertions have found; added and read by the threads of the test
   private final Set<DeadLetter> asserted =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
@@ -45,8 +45,8 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Actors on virtual threads, as in production: what they do is done when {@link #assertQuiet}
-   * returned.
+   * Opens a scope whose actors run on virtual threads, as in production. Their work is done when
+   * {@link #assertQuiet} returns.
    *
    * @return an open scope
    */
@@ -55,8 +55,8 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Actors on the thread that sends to them: what they do is done when {@code sendMessage}
-   * returned.
+   * Opens a scope whose actors run on the sender's thread. Their work is done when
+   * {@code sendMessage} returns.
    *
    * @return an open scope
    */
@@ -65,10 +65,10 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * One with these options; the clock is always a manual one.
+   * Opens a scope with these options; the clock is always a manual one.
    *
    * @param name not blank; need not be unique
-   * @param options changes those of the root, with {@link Strategy#FIBER}
+   * @param options changes the root's options, in which the strategy is {@link Strategy#FIBER}
    * @return an open scope
    */
   public static TestScope open(String name, UnaryOperator<Options> options) {
@@ -78,18 +78,18 @@ public final class TestScope implements ActorScope {
   // ---- time
 
   /**
-   * What its timers and limits are measured by.
+   * The clock of all timers and limits.
    *
-   * @return always the same one
+   * @return always the same clock
    */
   public ManualClock clock() {
     return clock;
   }
 
   /**
-   * Moves the time on and waits until all is done that this set off. A timer that a handler is to
-   * start must be there: {@link #assertQuiet} first. A message that comes every second comes once
-   * in a step of ten, if the one before still waits: on fibers give it ten steps of one.
+   * Moves the clock forward, and waits until the scope is quiet. If a handler must start a timer
+   * first, call {@link #assertQuiet} before. A periodic message is skipped while the one before
+   * still waits: on fibers, advance ten times by one second rather than once by ten.
    *
    * @param by how far
    * @throws AssertionError if the scope does not become quiet
@@ -99,40 +99,41 @@ public final class TestScope implements ActorScope {
     assertQuiet();
   }
 
-  // ---- what happened
+  // ---- assertions
 
   /**
-   * Waits until nothing waits, no handler runs and no timer is due.
+   * Waits until no message waits, no handler runs and no timer is due.
    *
-   * @throws AssertionError if that does not come, with what each actor is at
+   * @throws AssertionError if that does not happen in time; it says what each actor is doing
    */
   public void assertQuiet() {
     if (!scope.awaitQuiet(LIMIT)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + LIMIT + "; it is at\n" + scope.dump());
+        "scope '" + name() + "' did not become quiet within " + LIMIT + ":\n" + scope.dump());
   }
 
   /**
-   * Waits until it is quiet, and finds no dead letter but those that {@link #assertDeadLetter} was
-   * told of; of very many, among the last 100.
+   * Waits until the scope is quiet; asserts that {@link #assertDeadLetter} has found all dead
+   * letters. Checks the last 100.
    *
-   * @throws AssertionError if there is one, with all of them, or if the scope does not become quiet
+   * @throws AssertionError if there are others, which it lists, or if the scope does not become
+   * quiet
    */
   public void assertNoDeadLetters() {
     assertQuiet();
     var others = scope.deadLetters().stream().filter(letter -> !asserted.contains(letter)).toList();
     if (!others.isEmpty())
-      throw new AssertionError("scope '" + name() + "' has dead letters that the test did not ask for: " + others,
+      throw new AssertionError("scope '" + name() + "' has dead letters that the test did not expect: " + others,
           others.getFirst().cause().orElse(null));
   }
 
   /**
-   * Finds a dead letter, waiting for it until the scope is quiet. Each is found once: two equal
-   * ones are two.
+   * Finds a dead letter; waits for it until the scope is quiet. Each dead letter is found once,
+   * even among equal ones.
    *
-   * @param reason why it was not handled
-   * @param message what was sent
-   * @return the first such
-   * @throws AssertionError if there is none, with those that there are
+   * @param reason why the message was not handled
+   * @param message equal to what was sent
+   * @return the first match
+   * @throws AssertionError if there is none; it lists all dead letters
    */
   public DeadLetter assertDeadLetter(DeadLetter.Reason reason, Object message) {
     var found = take(reason, message);
@@ -140,7 +141,7 @@ public final class TestScope implements ActorScope {
     boolean quiet = scope.awaitQuiet(LIMIT);
     return take(reason, message)
         .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
-            + " has no dead letter " + reason + ": " + message + "; those it has: " + scope.deadLetters()));
+            + " has no dead letter " + reason + ": " + message + "; its dead letters: " + scope.deadLetters()));
   }
 
   private Optional<DeadLetter> take(DeadLetter.Reason reason, Object message) {
@@ -148,28 +149,27 @@ public final class TestScope implements ActorScope {
         .filter(asserted::add).findFirst();
   }
 
-  // ---- the end
+  // ---- closing
 
   /**
-   * Ends all it owns, each after what waits in its mailbox, as any scope does. What has not come to
-   * its end in time is interrupted, which the test then hears of.
+   * Closes the scope like any other: each actor handles its waiting messages, then ends. Handlers
+   * that take too long are interrupted.
    *
-   * @throws AssertionError if an actor had to be interrupted, or was cut off before and runs still;
-   * with what each was at
+   * @throws AssertionError if an actor had to be interrupted, or still runs after an earlier
+   * interrupt; it says what each actor was doing
    */
   @Override
   public void close() {
     var late = new AtomicReference<>("");
     var report = end(LIMIT, () -> late.set(scope.dump()));
     if (late.get().isEmpty() && report.running().isEmpty()) return;
-    var before = late.get().isEmpty() ? "" : "; before it was interrupted it was at\n" + late.get();
+    var before = late.get().isEmpty() ? "" : "; before the interrupt:\n" + late.get();
     throw new AssertionError("scope '" + name() + "' did not end by itself within " + LIMIT
-        + ": end its actors, open what they wait for, or move the clock, before the test is over. Messages left: "
-        + report.leftovers() + ", handlers that run still: "
-        + report.running() + before);
+        + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
+        + report.leftovers() + ", handlers that still run: " + report.running() + before);
   }
 
-  /** The same, as any scope does it; but the limit is real time. */
+  /** Closes the scope like any other, except that {@code limit} is real time. */
   @Override
   public Report closeWithin(Duration limit) {
     return end(limit, () -> {});
@@ -177,7 +177,7 @@ public final class TestScope implements ActorScope {
 
   private Report end(Duration limit, Runnable atLimit) {
     var ended = new CountDownLatch(1);
-    Thread.ofVirtual().name("clock of scope '" + name() + "'").start(() -> goOn(ended, limit, atLimit));
+    Thread.ofVirtual().name("clock of scope '" + name() + "'").start(() -> driveClock(ended, limit, atLimit));
     try {
       return scope.closeWithin(limit);
     } finally {
@@ -185,11 +185,8 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /**
-   * Nobody moves the clock while the test waits here: so it goes by itself, once the limit is over
-   * in real time.
-   */
-  private void goOn(CountDownLatch ended, Duration limit, Runnable atLimit) {
+  /** Moves the clock once the limit is over in real time, since the test itself is waiting. */
+  private void driveClock(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;
       atLimit.run();
@@ -200,7 +197,7 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  // ---- a scope as any other
+  // ---- delegation
 
   @Override
   public String name() {

@@ -1,6 +1,5 @@
 /**
- * For tests of programs that use actors: a scope whose time a test moves, a probe that records, an
- * extension for JUnit.
+ * Testing programs with actors: a scope with a manual clock, a recording probe, a JUnit extension.
  */
 @NullMarked
 package io.fibry.test;

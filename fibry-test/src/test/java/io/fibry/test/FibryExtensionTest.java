@@ -32,15 +32,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/**
- * Each class inside is a class of tests as a user would write it, run here to see what becomes of
- * it.
- */
+/** Each nested class is a test class as a user would write it; the tests here run it. */
 @Timeout(60)
 class FibryExtensionTest {
-  // added by the tests inside, read here
+  // added by the nested tests, read here
   private static final Queue<Object> SEEN = new ConcurrentLinkedQueue<>();
-  // made anew for each test here, waited for by handlers
+  // a new one for each test here; handlers wait for it
   private static volatile CompletableFuture<Void> gate;
 
   @BeforeEach
@@ -160,7 +157,7 @@ class FibryExtensionTest {
 
   @Test
   void aThreadWhoseHandlerIgnoresItsInterruptIsALeakWithItsActorsName() {
-    assertContains("handlers that run still: [clerk]", failureOf(LeaveAThread.class));
+    assertContains("handlers that still run: [clerk]", failureOf(LeaveAThread.class));
   }
 
   static class LeaveADeadLetter {
@@ -174,7 +171,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aDeadLetterIsAFailureWhereTheTestSaysSo() {
+  void aDeadLetterIsAFailureIfTheExtensionRefusesThem() {
     assertContains("[dead letter to 'kitchen', FAILED: soup]", failureOf(LeaveADeadLetter.class));
   }
 
@@ -190,7 +187,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aDeadLetterThatWasAskedForIsNone() {
+  void anExpectedDeadLetterIsNoFailure() {
     succeeds(1, AskForTheirDeadLetter.class);
   }
 
@@ -203,7 +200,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void deadLettersAreNoFailureUnlessTold() {
+  void deadLettersAreNoFailureByDefault() {
     succeeds(1, DoNotMind.class);
   }
 
@@ -235,7 +232,7 @@ class FibryExtensionTest {
   }
 
   @Test
-  void aTestThatFailedIsNotBlamedForItsDeadLettersToo() {
+  void aTestThatFailsKeepsItsOwnFailure() {
     var failure = failureOf(FailByThemselves.class);
 
     assertEquals("its own", failure.getMessage());

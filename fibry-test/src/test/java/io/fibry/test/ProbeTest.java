@@ -69,8 +69,8 @@ class ProbeTest {
     var text = failureOf(() -> post.expect(new Letter("Ada")));
 
     assertContains(
-        "probe 'post' wanted Letter[to=Ada] and got Letter[to=Bob]; all it got so far: [Letter[to=Bob]]; the "
-            + "scope is at\n",
+        "probe 'post' wanted Letter[to=Ada] and got Letter[to=Bob]; all messages so far: [Letter[to=Bob]]; "
+            + "the scope:\n",
         text);
     assertContains("post (FIBER)", text);
   }
@@ -80,7 +80,7 @@ class ProbeTest {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
-        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all it got so far: []",
+        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all messages so far: []",
         failureOf(() -> post.expect(new Letter("Ada"))));
     assertContains("wanted a message and got nothing within PT0.001S",
         failureOf(() -> post.next(Duration.ofMillis(1))));
@@ -118,7 +118,7 @@ class ProbeTest {
   }
 
   @Test
-  void requestsAreAnsweredAsTold(TestScope scope) {
+  void requestsGetTheDefinedAnswer(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     int three = post.actor().ask(new Count());
@@ -132,14 +132,14 @@ class ProbeTest {
   }
 
   @Test
-  void aRequestThatItWasToldNothingOfSaysSo(TestScope scope) {
+  void aRequestWithoutADefinedAnswerFails(TestScope scope) {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertThrows(NoReplyException.class, () -> post.actor().ask(new Count()));
   }
 
   @Test
-  void aRequestThatNobodyWaitsForIsAMessage(TestScope scope) {
+  void aRequestThatIsSentIsAMessage(TestScope scope) {
     Probe<Mail> post = Probe.<Mail>of(scope, "post").answer(Count.class, count -> 3);
 
     post.actor().sendMessage(new Count());
@@ -149,7 +149,7 @@ class ProbeTest {
   }
 
   @Test
-  void itRecordsWhatOtherActorsAreSent(TestScope scope) {
+  void itRecordsMessagesOfOtherActors(TestScope scope) {
     Probe<String> words = Probe.of(scope, "words");
     var length =
         words.recording(scope.anonymous().protocol(String.class)).newActorWithReturn((String word) -> word.length());

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The code that README.md shows is that of {@link SnippetsTest}, which runs. */
+/** {@link SnippetsTest} runs the code of README.md. */
 class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
 

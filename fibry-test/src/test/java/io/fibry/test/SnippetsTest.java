@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The regions that the Javadoc shows, run. */
+/** Runs the regions that the Javadoc shows. */
 @Timeout(20)
 class SnippetsTest {
 
@@ -68,7 +68,7 @@ class SnippetsTest {
 
     kitchen.sendMessage("soup");
 
-    scope.assertDeadLetter(Reason.FAILED, "soup"); // any other would fail the test
-  } // what is left in the scope is ended here
+    scope.assertDeadLetter(Reason.FAILED, "soup"); // any other dead letter would fail the test
+  } // the extension closes the scope
   // @end
 }

@@ -34,12 +34,12 @@ class TestScopeTest {
     gate.complete(null);
   }
 
-  /** Waits at the gate, until it is interrupted. */
+  /** Its handler waits at the gate, and can be interrupted. */
   private Actor<String> waiting(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> gate.get());
   }
 
-  /** Waits at the gate, and hears no interrupt. */
+  /** Its handler waits at the gate, and ignores interrupts. */
   private Actor<String> deaf(TestScope scope) {
     return scope.named("clerk").newActor((String message) -> gate.join());
   }
@@ -89,7 +89,7 @@ class TestScopeTest {
   }
 
   @Test
-  void itIsAScopeAsAnyOther() {
+  void itIsAScopeLikeAnyOther() {
     Actor<String> below;
     try (var scope = TestScope.fibers()) {
       var clerk = scope.named("clerk").protocol(String.class).newActor((String message) -> {});
@@ -126,14 +126,14 @@ class TestScopeTest {
       var failure = assertThrows(AssertionError.class, scope::assertNoDeadLetters);
 
       assertContains(
-          "scope 'test' has dead letters that the test did not ask for: [dead letter to 'kitchen', FAILED: soup]",
+          "scope 'test' has dead letters that the test did not expect: [dead letter to 'kitchen', FAILED: soup]",
           failure.getMessage());
       assertEquals("planned", failure.getCause().getMessage());
     }
   }
 
   @Test
-  void aDeadLetterThatWasAskedForIsNoFailure() {
+  void anExpectedDeadLetterIsNoFailure() {
     try (var scope = TestScope.fibers()) {
       failing(scope.openScope("below").anonymous()).sendMessage("soup");
 
@@ -167,7 +167,7 @@ class TestScopeTest {
       var text = failureOf(() -> scope.assertDeadLetter(Reason.REJECTED, "soup"));
 
       assertContains(
-          "scope 'test' has no dead letter REJECTED: soup; those it has: [dead letter to 'kitchen', FAILED: soup]",
+          "scope 'test' has no dead letter REJECTED: soup; its dead letters: [dead letter to 'kitchen', FAILED: soup]",
           text);
     }
   }
@@ -193,7 +193,7 @@ class TestScopeTest {
     var text = failureOf(scope::close);
 
     assertContains("scope 'test' did not end by itself within " + TestScope.LIMIT, text);
-    assertContains("handlers that run still: []; before it was interrupted it was at\n", text);
+    assertContains("handlers that still run: []; before the interrupt:\n", text);
     assertContains("clerk (FIBER)", text);
     assertTrue(clerk.onExit().isDone());
   }
@@ -203,7 +203,7 @@ class TestScopeTest {
     var scope = TestScope.fibers();
     deaf(scope).sendMessage("wait");
 
-    assertContains("handlers that run still: [clerk]", failureOf(scope::close));
+    assertContains("handlers that still run: [clerk]", failureOf(scope::close));
   }
 
   @Test
@@ -220,7 +220,7 @@ class TestScopeTest {
     scope.clock().advance(Duration.ZERO);
     clerk.waitForExit();
 
-    assertContains("handlers that run still: [clerk]", failureOf(scope::close));
+    assertContains("handlers that still run: [clerk]", failureOf(scope::close));
   }
 
   @Test
