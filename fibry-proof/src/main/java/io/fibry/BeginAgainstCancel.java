@@ -13,8 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. In this order: was it begun, did
- * {@code cancel} answer true, did the actor hear that it was withdrawn, the value (-1: cancelled).
+ * A drain begins a request while its asker cancels it. Results: whether it was begun, whether
+ * {@code cancel} returned true, whether the actor was told of the withdrawal, the value (-1:
+ * cancelled).
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")

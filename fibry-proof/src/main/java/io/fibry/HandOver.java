@@ -12,23 +12,23 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * What a sender wrote before it sent, the handler sees; what handler k wrote, handler k+1 sees, on
- * whatever thread: all by plain fields. Two threads send three messages each, and work for the
- * actor by turns.
+ * Plain fields are visible across messages: a handler sees what the sender wrote before the send,
+ * and what the handler before it wrote, on any thread. Two threads send three messages each, and
+ * run the actor in turn.
  */
 @JCStressTest
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")
 @Outcome(expect = FORBIDDEN, desc = "lost, unseen or two at once")
 @State
 public class HandOver {
-  /** Written by its sender, read by the handler. */
+  /** Written by the sender, read by the handler. */
   private static final class Letter {
     int written;
     Letter more;
   }
 
   private final ActorCell cell = Stage.actor(Runnable::run, this::handle);
-  private int count; // these four by handlers only
+  private int count; // this and the next three: used by handlers only
   private int twin;
   private int unseen;
   private int torn;

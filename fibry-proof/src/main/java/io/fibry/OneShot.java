@@ -11,17 +11,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/**
- * An activation that was handed out twice is run by two threads, one of which sends, too. It works
- * once.
- */
+/** Two threads run the same activation, and one of them also sends. It works once. */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")
 @Outcome(expect = FORBIDDEN, desc = "lost, or two at once")
 @State
 public class OneShot {
   private Runnable held; // the first activation
-  private int count; // these three by handlers only
+  private int count; // this and the next two: used by handlers only
   private int twin;
   private int torn;
   private final ActorCell cell = Stage.actor(this::activate, message -> {

@@ -12,9 +12,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A restart that was asked for from outside is heeded by the drain, and another asked for, while
- * somebody shuts the door. In this order: was the first heeded, the phase at the end. A shut door
- * stays shut. Catches: a heed, or an asking, by a plain write.
+ * The drain accepts a requested restart, and another is requested, while a third thread shuts the
+ * door, which must stay shut. Results: whether the first was accepted, the final phase. Catches a
+ * plain write instead of a compare-and-set in either step.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "heeded, then shut")

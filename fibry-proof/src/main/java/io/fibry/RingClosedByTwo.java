@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two handlers begin to wait for each other at the same moment: each publishes, then walks. In
- * order: was each told of the ring.
+ * Two handlers begin to wait for each other at the same moment: each publishes its wait, then looks
+ * for a ring. Results: whether each found the ring.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "a ring that nobody found would never end")
@@ -39,7 +39,7 @@ public class RingClosedByTwo {
     result.r2 = waits(b, a, ofA);
   }
 
-  /** As a handler of one on this thread, for the answer of the other; 1 if told. */
+  /** Waits as a handler of one actor for the other; returns 1 if it found the ring. */
   private static int waits(ActorCell by, ActorCell on, RequestFuture<Object> asked) {
     var handler = new Activation(by, null, Activation.Kind.NORMAL);
     handler.thread = Thread.currentThread();

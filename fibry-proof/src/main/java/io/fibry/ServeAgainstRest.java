@@ -12,16 +12,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Two threads send to a pool of one worker and work for it by turns: one sends, while the other
- * finds nothing more and rests. Each message is begun by one of them; what one handler wrote the
- * next one sees, on whatever thread, all by plain fields.
+ * Two threads send to a pool of one worker, and run it in turn: one sends while the other finds
+ * nothing and goes idle. Each message is begun once, and a handler sees the plain writes of the
+ * handler before it, on any thread.
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")
 @Outcome(expect = FORBIDDEN, desc = "lost, twice, or two at once")
 @State
 public class ServeAgainstRest {
-  private int count; // these three by handlers only
+  private int count; // this and the next two: used by handlers only
   private int twin;
   private int torn;
   private final ActorCell pool = Stage.pool(1, message -> {

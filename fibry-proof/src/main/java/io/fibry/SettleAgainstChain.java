@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
  * A drain answers a request while its asker chains to it. The callback runs on the asker's thread
- * or on one of its own, never in the actor's turn. What stands behind {@code allOf} does run there,
- * and here keeps the drain busy for a moment between setting the result and its last look for
- * callbacks: where a chain that only waits for the result would slip in.
+ * or on a new one, never on the actor's. A callback behind {@code allOf} does run on the actor's
+ * thread; here it delays the drain between setting the result and its last check for callbacks,
+ * which is where a chain that only waits for the result would slip in.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "it was answered before")

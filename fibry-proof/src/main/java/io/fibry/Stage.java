@@ -4,11 +4,9 @@ import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Sharing;
 
-/**
- * Actors for stress tests: their strategy is the thread that sends, since jcstress brings its own.
- */
+/** Actors for stress tests. They run on the sender's thread, since jcstress brings its threads. */
 final class Stage {
-  /** What is counted of one message that nobody waits for. */
+  /** Counts the outcomes of one message that is not a request. */
   static class Counted {
     int handled; // by the handler
     int buried; // by the dead-letter listener

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two threads of the platform hand over a task each, while a third runs what was started, and looks
- * as an actor on a fiber does. How often each was run, once all that was started has run.
+ * Two platform threads hand over a task each, while a third thread runs the started ones, and polls
+ * as an actor on a fiber does. Results: how often each task ran.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each once")

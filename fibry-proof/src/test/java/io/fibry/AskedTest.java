@@ -19,19 +19,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * A request, between the drain that begins and answers it and those who take it back: exactly one
- * outcome, and handled or taken back before, not both. Where its callbacks run, jcstress shows:
- * Lincheck knows no virtual threads.
+ * A drain begins and answers a request while others take it back: it has exactly one outcome, and
+ * is either handled or taken back before. jcstress tests where callbacks run, since Lincheck does
+ * not support virtual threads.
  */
 class AskedTest {
   private static final int SCHEDULES = 40;
 
-  /** A request, and what each side was told. */
+  /** A request, and what each side saw. */
   private static final class Race {
     final Witness witness = new Witness(Runnable::run, Mailbox.unbounded());
     final RequestFuture<Integer> asked = new RequestFuture<>(witness.cell, "message");
     boolean begun;
-    boolean answered; // from outside
+    boolean answered; // completed from outside
     boolean cancelled;
 
     void drain() {
@@ -155,9 +155,9 @@ class AskedTest {
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    between.await(); // the result is set, and the drain will look for callbacks again
+    between.await(); // the result is set, and the drain will check for callbacks again
 
-    // as the JDK does where it saw no result yet
+    // as the JDK does if it has seen no result yet
     var asker = Schedules.start(race.asked::newIncompleteFuture);
     boolean through = asker.join(Duration.ofSeconds(5));
     gate.countDown();

@@ -8,15 +8,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Strategies that misbehave: that throw, that take the activation and throw then, that run it
- * twice. The right to run is neither lost nor doubled: every message is handled once, by one thread
- * at a time. Where the engine would hand an activation out again by timer, on a virtual thread,
- * these tests do it in its place.
+ * Strategies that misbehave: they throw, accept the activation and then throw, or run it twice. The
+ * right to run is neither lost nor doubled: every message is handled once, by one thread at a time.
+ * These tests hand an activation out again themselves, where the engine would use a timer.
  */
 class DispatchTest {
   private static final int SCHEDULES = 40;
 
-  /** Does what it is told with the first activation, and runs all others at once. */
+  /** Passes the first activation to another strategy, and runs all others at once. */
   private static final class First implements Strategy {
     private final Strategy first;
     final AtomicReference<Runnable> taken = new AtomicReference<>();
@@ -141,7 +140,7 @@ class DispatchTest {
     });
   }
 
-  /** A scheduler with no memory left for one more. */
+  /** A scheduler that has no memory for a timer. */
   private static final class NoTimers extends Witness.Never {
     @Override
     public Timer after(Duration delay, Runnable task) {

@@ -12,9 +12,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The ways to end against sending and asking. Sent and taken: handled or buried, once. Refused:
- * never handled. Asked: answered or failed. The hooks run once, beside no handler and after the
- * last one; all agree upon the reason.
+ * Each way to end races with sends and requests. A message that was taken is handled or buried
+ * once; a refused one is never handled; a request is answered or fails. The hooks run once, after
+ * the last handler, and all observers see the same reason.
  */
 class EndingTest {
   @Test
@@ -63,12 +63,12 @@ class EndingTest {
   @Param(name = "sender", gen = ThreadIdGen.class)
   public abstract static class Ending {
     private final Witness witness;
-    private volatile boolean stops; // somebody has called askExit
-    private volatile boolean finishes; // or sendPoisonPill
+    private volatile boolean stops; // askExit was called
+    private volatile boolean finishes; // sendPoisonPill was called
     private volatile boolean killed;
-    // whether its handler asks for the end
+    // by message: whether its handler asks for the end
     private final boolean[] last = new boolean[Witness.MESSAGES];
-    private boolean asked; // it has; handlers only
+    private boolean asked; // a handler has asked; used by handlers only
 
     Ending(Mailbox<Object> mailbox) {
       witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
@@ -138,7 +138,7 @@ class EndingTest {
         case ExitReason.Failed failed -> false;
       };
       if (!fits) witness.fault("nobody asked for an end that is " + reason);
-      // a kill overrules the reason that others were told
+      // a kill may overrule the reason that requests were told
       if (!killed) witness.requestsFailedBecause(reason);
     }
   }

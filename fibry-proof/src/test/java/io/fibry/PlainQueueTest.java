@@ -9,9 +9,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The plain queue, and the right to run that goes with its tail. Each sender that finds the actor
- * idle works for it on its own thread. Every message is handled once, in the order of its sender,
- * blocks with nothing between, never two handlers at once, and nothing is left when all are quiet.
+ * The plain queue, and the right to run that belongs to its tail. A sender that finds the actor
+ * idle runs it on its own thread. Every message is handled once, in the order of its sender, with
+ * nothing inside a block, by one handler at a time; at the end nothing is left.
  */
 class PlainQueueTest {
   @Test
@@ -24,12 +24,12 @@ class PlainQueueTest {
     Schedules.stress(Sending.class, 10, 500);
   }
 
-  /** Three senders; the handler sends, too. */
+  /** Three senders; the handler sends too. */
   @Param(name = "sender", gen = ThreadIdGen.class)
   public static class Sending {
     private static final int SELF = 5;
     private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
-    // whether this message is the first of a block of two
+    // by message: whether it is the first of a block of two
     private final boolean[] opens = new boolean[Witness.MESSAGES];
     private int second; // of a block, to be handled next; 0: none
 

@@ -11,17 +11,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Pools whose workers work on the thread of whoever gives them something, against their ends. Every
- * message has one outcome, every request completes, states that were made are left, and the pool
- * ends.
+ * Ends of pools whose workers run on the threads of senders. Every message has one outcome, every
+ * request completes, every state is closed, and the pool ends.
  *
- * <p>Catches: a worker that leaves and takes what is on its way to him for done; one that ends at a
- * pill that overtook a message; an end that is not seen by who was just about to give something.
+ * <p>Catches: a worker that leaves and counts a message on its way as done; a worker that ends at a
+ * pill that overtook a message; an end that a sender in the middle of a hand-over does not see.
  */
 class PoolTest {
   private static final int SCHEDULES = 8;
 
-  /** A pool and what is seen of it. Where two may be at it, what they write is guarded. */
+  /** A pool and its observations. Synchronized, since two workers may run at once. */
   private static final class Stage {
     final PoolCell pool;
     private int handled;
@@ -67,7 +66,7 @@ class PoolTest {
       inside--;
     }
 
-    /** How many have an outcome. */
+    /** The number of messages with an outcome. */
     private long outcomes() {
       long sum = pool.scope().handled();
       for (var reason : Reason.values()) sum += pool.scope().unhandled(reason);

@@ -12,27 +12,23 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rest before a restart, and restarts asked for from outside, against ends, senders and the
- * timer. The right to run that lies at rest is taken up once, never twice, and never forgotten: an
- * end comes without the timer. States that were made are left, once each.
+ * Back-offs and requested restarts race with ends, senders and the timer. The suspended right to
+ * run is resumed exactly once, and an end does not wait for the timer. Every state is closed once.
  *
  * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without its
- * {@code wake}, a {@code wake} that leaves what it took. {@link RestartAgainstEnd} catches the
- * rest.
+ * {@code wake}, a {@code wake} that does not clear what it took. {@link RestartAgainstEnd} catches
+ * the others.
  */
 class RestTest {
   private static final int SCHEDULES = 10;
 
-  /**
-   * By whose clock a rest is over when the test says so, also after it was cancelled: a timer may
-   * be on its way.
-   */
+  /** Its timers fire when the test says so, even after a cancel: a timer may be on its way. */
   private static final class Held extends Witness.Never {
     private volatile Runnable due;
 
     @Override
     public Timer after(Duration delay, Runnable task) {
-      // the other one is a killer's patience
+      // the longer timer is the grace of a kill
       if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task;
       return () -> true;
     }
@@ -44,8 +40,8 @@ class RestTest {
   }
 
   /**
-   * An actor that fails at -1, and what is seen of it. The counters are plain: only who has the
-   * right to run writes them.
+   * An actor that fails at -1, and its observations. The counters are plain: only the thread with
+   * the right to run writes them.
    */
   private static final class Stage {
     final Held time = new Held();
@@ -72,7 +68,7 @@ class RestTest {
       if (message.equals(-1)) throw new IllegalStateException("planned");
     }
 
-    /** Asked to exit, it takes nothing any more. */
+    /** Asks for the exit; afterwards the actor must take nothing. */
     void endForGood() {
       cell.askExit();
       if (cell.sendMessage(3)) reopened = true;

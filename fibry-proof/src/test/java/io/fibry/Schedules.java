@@ -10,18 +10,18 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 
 /**
- * Ways to run a piece of code under many schedules of its threads. Model checking runs one thread
- * at a time and chooses where to switch, the same choices at each run of the tests; a schedule in
- * which nobody can go on any more is a failure. It knows platform threads only, and a memory in
- * which every write is seen at once: what else can go wrong is for jcstress to find.
+ * Runs code under many schedules of its threads. Model checking runs one thread at a time and
+ * chooses where to switch, with the same choices in each run; a schedule in which no thread can go
+ * on is a failure. It supports platform threads only, and assumes that every write is visible at
+ * once: jcstress covers weaker memory.
  */
 public final class Schedules {
-  // percent; the choices are the same at each run, so most of them need not be made at each build
+  // percent of the schedules; the choices repeat, so an ordinary build runs only a part
   private static final int SHARE = Boolean.getBoolean("fibry.soak") ? 2_000 : Integer.getInteger("share", 30);
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
 
-  // counters of the JDK
+  // Scope's counters are those of the JDK
   private static final ManagedStrategyGuarantee NO_RACE =
       ManagedStrategyGuaranteeKt.forClasses(Scope.class.getName()).allMethods().ignore();
   private static final ManagedStrategyGuarantee VERDICT =
@@ -31,8 +31,8 @@ public final class Schedules {
   private Schedules() {}
 
   /**
-   * Scenarios of three threads, made of the operations of a class, which has a method to check that
-   * all is well once they are through. What they answer does not matter.
+   * Runs scenarios of several threads, made of the operations of a class, which validates the final
+   * state itself. The results of the operations are ignored.
    */
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
@@ -41,15 +41,15 @@ public final class Schedules {
         .check(operations);
   }
 
-  /** The same on real threads, which no one holds up. */
-  public static void stress(Class<?> operations, int scenarios, int runs) {
+  /** Runs scenarios on real threads, at full speed. */
+  static void stress(Class<?> operations, int scenarios, int runs) {
     new StressOptions().iterations(scenarios).invocationsPerIteration(share(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }
 
   /**
-   * One piece of code that starts threads of its own. The public way to it fixes the recursion
-   * bound, too low for the guarded queue.
+   * Runs code that starts its own threads. Uses an internal method, since the public one has a
+   * recursion bound too low for the guarded queue.
    */
   public static void modelCheck(int schedules, Runnable code) {
     Lincheck.runConcurrentTestInternal$lincheck(share(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),

@@ -17,19 +17,18 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handlers that publish that they wait, then walk. Of those that close a ring together at least one
- * finds it; a ring that was never whole is found by nobody.
+ * Handlers publish their wait, then look for a ring. If several close a ring together, at least one
+ * finds it; a ring that never was complete is never found.
  *
- * <p>Catches, each tried by changing {@link Wait}: a ring looked for before the wait is published
- * (both threads switched in between: {@code ofTwoThat..}, {@code ofThreeThat..}); published in the
- * innermost activation alone ({@code aRingThroughANestedHandler..}); a ring read once, and an edge
- * that counts although it was answered or promised ({@code whoAnswersFirst..},
- * {@code whoPromisesFirst..}).
+ * <p>Catches, each tried by changing {@link Wait}: a search before the wait is published ({@code
+ * ofTwoThat..}, {@code ofThreeThat..}); a wait published in the innermost activation only ({@code
+ * aRingThroughANestedHandler..}); a ring read only once, and an edge that still counts after its
+ * request was answered or promised ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
  */
 class WaitTest {
   private static final int SCHEDULES = 60;
 
-  /** An actor with a handler at work, on a thread of the test. */
+  /** An actor with a running handler, on a thread of the test. */
   private static final class Member {
     private static final Behaviour BEHAVIOUR = Stage.actor(Runnable::run, message -> {}).behaviour;
 
@@ -44,16 +43,14 @@ class WaitTest {
       asked.begin();
     }
 
-    /** With another handler inside of its own, as CALLER does it. */
+    /** Adds a handler inside its own, as CALLER does. */
     Member nested() {
       innermost = new Activation(new Member().cell, null, Activation.Kind.NORMAL);
       innermost.outer = handler;
       return this;
     }
 
-    /**
-     * Waits for another until it is told, or all is over: publishes and walks, and leaves it there.
-     */
+    /** Publishes a wait for another member and looks for a ring; the wait stays published. */
     void waitFor(Member other) {
       handler.thread = Thread.currentThread();
       innermost.thread = Thread.currentThread();

@@ -11,12 +11,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * An actor and what it was seen to do. Messages are numbers, each sender's own ones in their order.
- * The fields are plain ones on purpose: only who has the right to run writes what handlers see, so
- * a second one shows, and the model checker may switch threads at each access.
+ * An actor and its observations. Messages are numbers, ascending for each sender. The fields are
+ * plain on purpose: only the thread with the right to run writes those of handlers, so a second
+ * such thread shows, and the model checker may switch threads at each access.
  */
 final class Witness {
-  /** What a handler does besides being seen. */
+  /** Additional work of a handler. */
   @FunctionalInterface
   interface Also {
     void handle(Witness witness, int message);
@@ -30,17 +30,17 @@ final class Witness {
   final Scope scope;
   final ActorCell cell;
   private final int[] handled = new int[MESSAGES]; // how often, by message
-  private final int[] buried = new int[MESSAGES]; // how often it was a dead letter
-  // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
+  private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
+  // results of `sendMessage`: 1 true, -1 false, 0 none yet or a request
   private final int[] answers = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
-  private final int[] sent = new int[SENDERS]; // by sender; each writes its own
-  private final int[] newest = new int[SENDERS]; // that was handled, by sender
-  private boolean inside; // a handler
+  private final int[] sent = new int[SENDERS]; // by sender, which writes its own
+  private final int[] newest = new int[SENDERS]; // the newest handled, by sender
+  private boolean inside; // whether a handler runs
   private int here; // the message that it handles
-  private boolean over; // the hooks have begun
+  private boolean over; // whether the hooks have begun
   int hooks; // how often they ran
-  private String wrong; // the first thing that was
+  private String wrong; // the first fault
 
   Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
     scope = new Scope("proof",
@@ -74,7 +74,7 @@ final class Witness {
     handled[message]++;
   }
 
-  /** To be closed at the end. */
+  /** A hook that runs at the end. */
   void hook() {
     if (inside) fault("a hook ran beside a handler");
     over = true;
@@ -85,7 +85,7 @@ final class Witness {
     if (wrong == null) wrong = what;
   }
 
-  // ---- what senders do
+  // ---- senders
 
   int number(int sender) {
     return sender * EACH + ++sent[sender];
@@ -114,7 +114,7 @@ final class Witness {
     return sum;
   }
 
-  // ---- the verdict, when all is quiet
+  // ---- the verdict, after all threads have ended
 
   void check() {
     int all = 0;
@@ -141,14 +141,14 @@ final class Witness {
   private void checkRequest(int message, CompletableFuture<?> request) {
     if (handled[message] > 1) fault(message + " was handled twice");
     if (!request.isDone()) fault("the request " + message + " has no outcome");
-    else if (request.isCancelled()) return; // before it was begun or after
+    else if (request.isCancelled()) return; // before or after it was begun
     else if (request.isCompletedExceptionally() == (handled[message] == 1))
       fault("the request " + message + " was handled and failed, or neither");
     else if (handled[message] == 1 && !request.join().equals(message))
       fault("the request " + message + " was answered " + request.join());
   }
 
-  /** What was told to those whose request was not handled, is how it ended. */
+  /** The requests that were not handled were told the reason of the end. */
   void requestsFailedBecause(ExitReason reason) {
     for (var request : requests)
       if (request != null && failure(request) instanceof ActorStoppedException stopped
@@ -156,7 +156,7 @@ final class Witness {
         fault("told it was " + stopped.reason() + ", but it was " + reason);
   }
 
-  /** Why a request failed; null if it did not. */
+  /** The cause of a request's failure, or null. */
   static Throwable failure(CompletableFuture<?> request) {
     try {
       request.join();
@@ -168,7 +168,7 @@ final class Witness {
     }
   }
 
-  /** A scheduler by whose clock nothing falls due. */
+  /** A scheduler whose timers never fire. */
   static class Never implements Scheduler {
     @Override
     public long nanoTime() {

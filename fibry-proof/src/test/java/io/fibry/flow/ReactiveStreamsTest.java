@@ -20,15 +20,15 @@ import org.testng.ITestResult;
 import org.testng.TestNG;
 
 /**
- * The rules of Reactive Streams, by their own tests: for TestNG, which this runs. It may skip those
- * that say themselves that they cannot be tested, and no others.
+ * Runs the TestNG tests of Reactive Streams. Only those that are marked as untestable may be
+ * skipped.
  */
 @Timeout(120)
 class ReactiveStreamsTest {
-  private static final int PATIENCE = 1_000; // ms: how long something may take that must come
-  private static final int SILENCE = 50; // ms: how long nothing must come that must not
+  private static final int PATIENCE = 1_000; // ms: longest wait for an expected signal
+  private static final int SILENCE = 50; // ms: time without an unexpected signal
 
-  /** What passed and what was skipped, by name; what failed, with why. */
+  /** The names of tests that passed, were skipped or failed, the last with their cause. */
   private static final class Results implements ITestListener {
     private final List<String> passed = new ArrayList<>();
     private final List<String> skipped = new ArrayList<>();
@@ -132,7 +132,7 @@ class ReactiveStreamsTest {
     }
   }
 
-  /** Ours, telling the probe what it is told, and letting it pull the strings. */
+  /** Our subscriber, which reports its signals to the probe and lets it control the demand. */
   private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours)
       implements Flow.Subscriber<Long> {
     Probed(WhiteboxSubscriberProbe<Long> probe) {

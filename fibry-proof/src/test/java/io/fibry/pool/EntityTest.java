@@ -8,19 +8,16 @@ import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two who use an entity, who finds it idle, and who ends it on purpose, under many schedules.
- * {@link UseAgainstPassivation} shows the same of one user by a weaker memory.
+ * Two users of an entity race with the sweep that finds it idle, or with a retirement.
+ * {@link UseAgainstPassivation} tests one user under a weaker memory model.
  */
 class EntityTest {
   private static final int SCHEDULES = Boolean.getBoolean("fibry.soak") ? 20_000 : 1_000;
 
-  // not a variable of a test: what only those know, the model checker takes for one thread's own
+  // not a local variable, which the model checker would take for private to one thread
   private static Race race;
 
-  /**
-   * What the two handed over, and when the pill came. Plain fields: the entity has to keep them
-   * apart.
-   */
+  /** What the users handed over, and the pill. Plain fields, which the entity must protect. */
   private static final class Race {
     final Entity<String, String> entity = new Entity<>("key", 0);
     private final int[] handed = new int[2];
@@ -40,7 +37,7 @@ class EntityTest {
       return true;
     }
 
-    /** As the wheel does, at a tick when whoever left at tick 0 is idle. */
+    /** Sweeps as the wheel does, at a tick at which a user that left at tick 0 is idle. */
     boolean sweep() {
       long word = entity.word();
       if (Entity.isGone(word) || Entity.isUsed(word) || Entity.tick(word) > 0 || !entity.passivate(word)) return false;

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender waits for room in a full queue while another thread takes what is in it and shuts the
- * door. In this order: was the sender told that it was taken, what was polled first, how many are
+ * A sender waits for room in a full queue while another thread empties the queue and shuts the
+ * door. Results: whether the sender's element was taken, the first element polled, how many are
  * left.
  */
 @JCStressTest

@@ -14,9 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A letter enters a bounded queue while the holder of the right to run, who found it empty, gives
- * that right back and sends something himself. In this order: how many have the right, how many
- * wait.
+ * An entry enters a bounded queue while the drain, which found the queue empty, gives back the
+ * right to run and then sends something itself. Results: how many have the right, how many wait.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one of them runs both")

@@ -15,9 +15,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender enters a bounded queue with a block of two while the holder of the right to run shuts
- * the door, empties the queue and lets go. In this order: was the sender told that it was taken,
- * how many were emptied out, how many are left.
+ * A sender offers a block of two to a bounded queue while the drain shuts the door, empties the
+ * queue and releases it. Results: whether the block was taken, how many were polled, how many are
+ * left.
  */
 @JCStressTest
 @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "it came before the door was shut")

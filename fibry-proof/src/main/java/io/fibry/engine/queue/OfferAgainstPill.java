@@ -15,9 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A sender enters a bounded queue with a block of two while its pill is let in and the door is
- * shut; who empties it comes later. In this order: was the sender told that it was taken, how many
- * wait, with the pill.
+ * A sender offers a block of two to a bounded queue while the pill enters and the door is shut.
+ * Results: whether the block was taken, how many wait, including the pill.
  */
 @JCStressTest
 @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "it came before the door was shut")

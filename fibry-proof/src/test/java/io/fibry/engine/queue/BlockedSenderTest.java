@@ -13,14 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sender that waits for room, against all that may end its wait: whoever takes an element, the
- * close, an interrupt, the end of its time. It goes on in any case; what it was told is in the
- * queue was in it, once; what it was told is not, never was.
+ * A sender that waits for room races with everything that may end the wait: an element taken, the
+ * close, an interrupt, its limit. It always goes on, and its answer is right: the element was in
+ * the queue once, or never.
  */
 class BlockedSenderTest {
   private static final int SCHEDULES = 40;
 
-  /** Sends one element, and waits for room if it must: first for a moment, then asleep. */
+  /** Sends one element; waits for room if it must, first spinning, then parked. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final Entry<String> entry;
@@ -42,7 +42,7 @@ class BlockedSenderTest {
     }
   }
 
-  /** A queue with one element in it, as many as fit; who put it there has the right to run. */
+  /** A queue that is full with one element, whose sender has the right to run. */
   private static GuardedQueue<String> full() {
     return with("first", 1);
   }
@@ -156,7 +156,7 @@ class BlockedSenderTest {
       var large = Schedules.start(block);
       var small = Schedules.start(single);
       large.interrupt();
-      Schedules.join(large, small); // nobody takes anything: the block's leaving alone makes room
+      Schedules.join(large, small); // only the block's leaving makes room
 
       assertTrue(single.taken);
       assertEquals(2, queue.size());

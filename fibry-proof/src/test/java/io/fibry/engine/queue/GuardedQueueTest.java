@@ -13,10 +13,10 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of bounded mailboxes by itself: never more in it than its bound, one holder of the
- * right to run, and every element taken, removed, dropped or refused: one of the four. Of each
- * sender, every second one is a task, which is never dropped; the others are letters where the
- * queue takes them.
+ * The queue of bounded mailboxes: its bound holds, one thread has the right to run, and every
+ * element is taken, removed, dropped or refused, exactly one of the four. Every second element of a
+ * sender is a task, which is never dropped; the others are plain elements where the queue takes
+ * them.
  */
 class GuardedQueueTest {
   @Test

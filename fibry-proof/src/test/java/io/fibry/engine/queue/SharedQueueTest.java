@@ -13,15 +13,13 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of a pool by itself, with two workers. Every element is taken by one of them, removed,
- * or buried at the end: one of the three, and none is left. Of a key never two at once, and each
- * sender's in their order; never more at once than permits; the pill's turn comes after all that
- * was there before it.
+ * The queue of a pool, with two workers. Every element is taken, removed, or buried at the end:
+ * exactly one of the three. Elements of a key are never handled together, and a sender's elements
+ * stay in order; the permits are never exceeded; the pill comes after everything before it.
  *
- * <p>Catches, each tried by changing {@link SharedQueue}: a worker that rests without looking
- * whether something has come, a message that is done and does not free its key, or its permits; an
- * offer that does not say that somebody rests; a removal that leaves those behind it where they
- * are.
+ * <p>Catches, each tried by changing {@link SharedQueue}: a worker that goes idle without a second
+ * look; a message that does not free its key or its permits; an offer that does not report an idle
+ * worker; a removal that does not release the elements behind it.
  */
 class SharedQueueTest {
   @Test
@@ -72,7 +70,7 @@ class SharedQueueTest {
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
     }
 
-    /** Two elements, so that one may stand behind the other. */
+    /** Two elements, so that one may wait behind the other. */
     @Operation
     public void offer(@Param(name = "sender") int sender) {
       offerOne(sender);
@@ -88,7 +86,7 @@ class SharedQueueTest {
       if (answer == Answer.RUN) serve();
     }
 
-    /** Who is told to is at once who works. */
+    /** The thread that is told to run serves the queue at once. */
     private void serve() {
       for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
       if (queue.atPill()) end();
@@ -142,7 +140,7 @@ class SharedQueueTest {
 
     @Validate
     public void check() {
-      if (ended) end(); // as whoever comes too late does
+      if (ended) end(); // as a late sender does
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
           if (outcomes[sender * EACH + n] != 1)
