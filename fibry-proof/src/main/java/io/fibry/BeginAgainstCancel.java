@@ -13,9 +13,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A drain begins a request while its asker cancels it. Results: whether it was begun, whether
- * {@code cancel} returned true, whether the actor was told of the withdrawal, the value (-1:
- * cancelled).
+ * A drain begins a request while its asker cancels it. Results: begun, cancelled, withdrawals seen
+ * by the actor, the value (-1: cancelled).
  */
 @JCStressTest
 @Outcome(id = "1, 0, 0, 7", expect = ACCEPTABLE, desc = "answered")

@@ -12,9 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Plain fields are visible across messages: a handler sees what the sender wrote before the send,
- * and what the handler before it wrote, on any thread. Two threads send three messages each, and
- * run the actor in turn.
+ * A handler sees the plain writes of the sender and of the handler before it, on any thread. Two
+ * threads send three messages each, and run the actor in turn.
  */
 @JCStressTest
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")

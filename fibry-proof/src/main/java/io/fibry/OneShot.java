@@ -11,7 +11,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two threads run the same activation, and one of them also sends. It works once. */
+/** Two threads run the same activation, one of which also sends. It works once. */
 @JCStressTest
 @Outcome(id = "2, 2, 0", expect = ACCEPTABLE, desc = "both messages handled, once each, one at a time")
 @Outcome(expect = FORBIDDEN, desc = "lost, or two at once")

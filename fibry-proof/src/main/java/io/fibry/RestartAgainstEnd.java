@@ -12,9 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * The drain accepts a requested restart, and another is requested, while a third thread shuts the
- * door, which must stay shut. Results: whether the first was accepted, the final phase. Catches a
- * plain write instead of a compare-and-set in either step.
+ * The drain accepts a restart, and another one is requested, while a thread shuts the door for
+ * good. Results: the first was accepted, the phase. Catches a plain write in either step.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "heeded, then shut")

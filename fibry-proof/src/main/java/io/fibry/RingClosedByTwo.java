@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two handlers begin to wait for each other at the same moment: each publishes its wait, then looks
- * for a ring. Results: whether each found the ring.
+ * Two handlers begin to wait for each other at once: each publishes, then looks for a ring.
+ * Results: each found the ring.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = FORBIDDEN, desc = "a ring that nobody found would never end")
@@ -39,7 +39,7 @@ public class RingClosedByTwo {
     result.r2 = waits(b, a, ofA);
   }
 
-  /** Waits as a handler of one actor for the other; returns 1 if it found the ring. */
+  /** Waits as a handler of {@code by}; returns 1 if it found the ring. */
   private static int waits(ActorCell by, ActorCell on, RequestFuture<Object> asked) {
     var handler = new Activation(by, null, Activation.Kind.NORMAL);
     handler.thread = Thread.currentThread();

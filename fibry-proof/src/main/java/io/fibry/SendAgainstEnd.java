@@ -12,8 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * A send races with {@code askExit}. A message that was taken (1) is handled or buried once; a
- * refused one (0) is never handled. The hooks run once.
+ * A send races with {@code askExit}. A taken message (1) is handled or buried once, a refused one
+ * (0) is never handled. The hooks run once.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")

@@ -12,9 +12,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Two threads send to a pool of one worker, and run it in turn: one sends while the other finds
- * nothing and goes idle. Each message is begun once, and a handler sees the plain writes of the
- * handler before it, on any thread.
+ * Two threads send to a pool of one worker, and run it in turn: one sends while the other goes
+ * idle. Each message is begun once, and a handler sees the plain writes of the one before.
  */
 @JCStressTest
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")

@@ -13,10 +13,9 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
 /**
- * A drain answers a request while its asker chains to it. The callback runs on the asker's thread
- * or on a new one, never on the actor's. A callback behind {@code allOf} does run on the actor's
- * thread; here it delays the drain between setting the result and its last check for callbacks,
- * which is where a chain that only waits for the result would slip in.
+ * A drain answers a request while its asker chains to it. The callback never runs on the actor's
+ * thread. A callback behind {@code allOf} does, and here delays the drain between setting the
+ * result and its last check for callbacks, where a simpler chain would slip in.
  */
 @JCStressTest
 @Outcome(id = "asker", expect = ACCEPTABLE, desc = "it was answered before")

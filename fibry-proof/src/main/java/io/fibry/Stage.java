@@ -4,9 +4,9 @@ import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Sharing;
 
-/** Actors for stress tests. They run on the sender's thread, since jcstress brings its threads. */
+/** Actors for stress tests. They run on the sender's thread, since jcstress brings its own. */
 final class Stage {
-  /** Counts the outcomes of one message that is not a request. */
+  /** The outcomes of one message that is not a request. */
   static class Counted {
     int handled; // by the handler
     int buried; // by the dead-letter listener

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two platform threads hand over a task each, while a third thread runs the started ones, and polls
- * as an actor on a fiber does. Results: how often each task ran.
+ * Two platform threads hand over a task each, while a third runs started ones and polls like an
+ * actor on a fiber. Results: how often each ran.
  */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "each once")

@@ -19,14 +19,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
 /**
- * A drain begins and answers a request while others take it back: it has exactly one outcome, and
- * is either handled or taken back before. jcstress tests where callbacks run, since Lincheck does
- * not support virtual threads.
+ * A request has one outcome: the drain begins it, or it is taken back before. jcstress tests where
+ * callbacks run, since Lincheck has no virtual threads.
  */
 class AskedTest {
   private static final int SCHEDULES = 40;
 
-  /** A request, and what each side saw. */
   private static final class Race {
     final Witness witness = new Witness(Runnable::run, Mailbox.unbounded());
     final RequestFuture<Integer> asked = new RequestFuture<>(witness.cell, "message");
@@ -155,7 +153,7 @@ class AskedTest {
       assertDoesNotThrow(() -> gate.await());
     });
     var drain = Schedules.start(race::drain);
-    between.await(); // the result is set, and the drain will check for callbacks again
+    between.await(); // the result is set; the last check for callbacks is still to come
 
     // as the JDK does if it has seen no result yet
     var asker = Schedules.start(race.asked::newIncompleteFuture);

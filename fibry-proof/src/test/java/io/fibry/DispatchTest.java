@@ -8,14 +8,14 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Strategies that misbehave: they throw, accept the activation and then throw, or run it twice. The
- * right to run is neither lost nor doubled: every message is handled once, by one thread at a time.
- * These tests hand an activation out again themselves, where the engine would use a timer.
+ * Strategies that throw, accept and then throw, or run an activation twice. Every message is still
+ * handled once, by one thread at a time. The tests hand an activation out again where the engine
+ * would use a timer.
  */
 class DispatchTest {
   private static final int SCHEDULES = 40;
 
-  /** Passes the first activation to another strategy, and runs all others at once. */
+  /** Passes the first activation to another strategy, runs the others at once. */
   private static final class First implements Strategy {
     private final Strategy first;
     final AtomicReference<Runnable> taken = new AtomicReference<>();

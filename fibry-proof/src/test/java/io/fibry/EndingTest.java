@@ -12,9 +12,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each way to end races with sends and requests. A message that was taken is handled or buried
- * once; a refused one is never handled; a request is answered or fails. The hooks run once, after
- * the last handler, and all observers see the same reason.
+ * Each way to end races with sends and requests. Every message has one outcome: a refused one is
+ * never handled. The hooks run once, after the last handler, and all see the same reason.
  */
 class EndingTest {
   @Test
@@ -66,9 +65,9 @@ class EndingTest {
     private volatile boolean stops; // askExit was called
     private volatile boolean finishes; // sendPoisonPill was called
     private volatile boolean killed;
-    // by message: whether its handler asks for the end
+    // by message: its handler asks for the end
     private final boolean[] last = new boolean[Witness.MESSAGES];
-    private boolean asked; // a handler has asked; used by handlers only
+    private boolean asked; // used by handlers only
 
     Ending(Mailbox<Object> mailbox) {
       witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
@@ -138,7 +137,7 @@ class EndingTest {
         case ExitReason.Failed failed -> false;
       };
       if (!fits) witness.fault("nobody asked for an end that is " + reason);
-      // a kill may overrule the reason that requests were told
+      // a kill may overrule the reason that requests saw
       if (!killed) witness.requestsFailedBecause(reason);
     }
   }

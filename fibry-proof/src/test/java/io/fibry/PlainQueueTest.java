@@ -9,9 +9,8 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The plain queue, and the right to run that belongs to its tail. A sender that finds the actor
- * idle runs it on its own thread. Every message is handled once, in the order of its sender, with
- * nothing inside a block, by one handler at a time; at the end nothing is left.
+ * The plain queue and its right to run. A sender that finds the actor idle runs it. Every message
+ * is handled once, in its sender's order, blocks in one piece, by one handler at a time.
  */
 class PlainQueueTest {
   @Test
@@ -29,7 +28,7 @@ class PlainQueueTest {
   public static class Sending {
     private static final int SELF = 5;
     private final Witness witness = new Witness(Runnable::run, Mailbox.unbounded(), new Witness.Never(), this::handle);
-    // by message: whether it is the first of a block of two
+    // by message: the first of a block of two
     private final boolean[] opens = new boolean[Witness.MESSAGES];
     private int second; // of a block, to be handled next; 0: none
 

@@ -11,16 +11,16 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /**
- * Ends of pools whose workers run on the threads of senders. Every message has one outcome, every
- * request completes, every state is closed, and the pool ends.
+ * Ends of pools that run on senders' threads. Every message has one outcome, every request
+ * completes, every state is closed, and the pool ends.
  *
- * <p>Catches: a worker that leaves and counts a message on its way as done; a worker that ends at a
- * pill that overtook a message; an end that a sender in the middle of a hand-over does not see.
+ * <p>Catches: a leaving worker that counts a message on its way as done, or ends at a pill that
+ * overtook a message; an end that a sender in the middle of a hand-over misses.
  */
 class PoolTest {
   private static final int SCHEDULES = 8;
 
-  /** A pool and its observations. Synchronized, since two workers may run at once. */
+  /** A pool and what was seen of it. Synchronized, since two workers may run at once. */
   private static final class Stage {
     final PoolCell pool;
     private int handled;
@@ -66,7 +66,7 @@ class PoolTest {
       inside--;
     }
 
-    /** The number of messages with an outcome. */
+    /** Messages with an outcome. */
     private long outcomes() {
       long sum = pool.scope().handled();
       for (var reason : Reason.values()) sum += pool.scope().unhandled(reason);

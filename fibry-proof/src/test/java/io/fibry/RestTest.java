@@ -13,22 +13,22 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Back-offs and requested restarts race with ends, senders and the timer. The suspended right to
- * run is resumed exactly once, and an end does not wait for the timer. Every state is closed once.
+ * run is resumed once, an end needs no timer, and every state is closed once.
  *
- * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without its
- * {@code wake}, a {@code wake} that does not clear what it took. {@link RestartAgainstEnd} catches
- * the others.
+ * <p>Catches: {@code rest} without its second look at the phase, {@code shutDoor} without
+ * {@code wake}, a {@code wake} that does not clear what it took; see also
+ * {@link RestartAgainstEnd}.
  */
 class RestTest {
   private static final int SCHEDULES = 10;
 
-  /** Its timers fire when the test says so, even after a cancel: a timer may be on its way. */
+  /** Its timers fire when the test says so, even after a cancel. */
   private static final class Held extends Witness.Never {
     private volatile Runnable due;
 
     @Override
     public Timer after(Duration delay, Runnable task) {
-      // the longer timer is the grace of a kill
+      // a longer one is the grace of a kill
       if (delay.compareTo(Duration.ofMinutes(1)) < 0) due = task;
       return () -> true;
     }
@@ -39,10 +39,7 @@ class RestTest {
     }
   }
 
-  /**
-   * An actor that fails at -1, and its observations. The counters are plain: only the thread with
-   * the right to run writes them.
-   */
+  /** An actor that fails at -1. Only the thread with the right to run writes the plain counters. */
   private static final class Stage {
     final Held time = new Held();
     final ActorCell cell;
@@ -68,7 +65,7 @@ class RestTest {
       if (message.equals(-1)) throw new IllegalStateException("planned");
     }
 
-    /** Asks for the exit; afterwards the actor must take nothing. */
+    /** After the exit was asked for, the actor takes nothing. */
     void endForGood() {
       cell.askExit();
       if (cell.sendMessage(3)) reopened = true;

@@ -10,18 +10,17 @@ import org.jetbrains.lincheck.datastructures.StressOptions;
 import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
 
 /**
- * Runs code under many schedules of its threads. Model checking runs one thread at a time and
- * chooses where to switch, with the same choices in each run; a schedule in which no thread can go
- * on is a failure. It supports platform threads only, and assumes that every write is visible at
- * once: jcstress covers weaker memory.
+ * Runs code under many schedules. Model checking runs one thread at a time, with the same choices
+ * in each run, and fails if no thread can go on. It knows only platform threads, and memory in
+ * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
-  // percent of the schedules; the choices repeat, so an ordinary build runs only a part
+  // percent; the choices repeat, so an ordinary build runs only a part of them
   private static final int SHARE = Boolean.getBoolean("fibry.soak") ? 2_000 : Integer.getInteger("share", 30);
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
 
-  // Scope's counters are those of the JDK
+  // Scope's counters are the JDK's
   private static final ManagedStrategyGuarantee NO_RACE =
       ManagedStrategyGuaranteeKt.forClasses(Scope.class.getName()).allMethods().ignore();
   private static final ManagedStrategyGuarantee VERDICT =
@@ -31,8 +30,8 @@ public final class Schedules {
   private Schedules() {}
 
   /**
-   * Runs scenarios of several threads, made of the operations of a class, which validates the final
-   * state itself. The results of the operations are ignored.
+   * Runs scenarios of the operations of a class, which validates the final state; results are
+   * ignored.
    */
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
@@ -41,15 +40,15 @@ public final class Schedules {
         .check(operations);
   }
 
-  /** Runs scenarios on real threads, at full speed. */
+  /** The same on real threads, at full speed. */
   static void stress(Class<?> operations, int scenarios, int runs) {
     new StressOptions().iterations(scenarios).invocationsPerIteration(share(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }
 
   /**
-   * Runs code that starts its own threads. Uses an internal method, since the public one has a
-   * recursion bound too low for the guarded queue.
+   * Runs code that starts threads. Lincheck's public method has a recursion bound too low for the
+   * guarded queue.
    */
   public static void modelCheck(int schedules, Runnable code) {
     Lincheck.runConcurrentTestInternal$lincheck(share(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),

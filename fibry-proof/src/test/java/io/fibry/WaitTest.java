@@ -17,13 +17,13 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * Handlers publish their wait, then look for a ring. If several close a ring together, at least one
- * finds it; a ring that never was complete is never found.
+ * Handlers publish their wait, then look for a ring. Of several that close a ring together, at
+ * least one finds it; a ring that never was complete is never found.
  *
- * <p>Catches, each tried by changing {@link Wait}: a search before the wait is published ({@code
- * ofTwoThat..}, {@code ofThreeThat..}); a wait published in the innermost activation only ({@code
- * aRingThroughANestedHandler..}); a ring read only once, and an edge that still counts after its
- * request was answered or promised ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
+ * <p>Catches, each tried by changing {@link Wait}: a search before the publication
+ * ({@code ofTwoThat..}, {@code ofThreeThat..}); a wait published in the innermost activation only
+ * ({@code aRingThroughANestedHandler..}); a ring read only once, and an edge that outlives its
+ * answer or promise ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
  */
 class WaitTest {
   private static final int SCHEDULES = 60;
@@ -50,7 +50,7 @@ class WaitTest {
       return this;
     }
 
-    /** Publishes a wait for another member and looks for a ring; the wait stays published. */
+    /** Publishes a wait that stays, and looks for a ring. */
     void waitFor(Member other) {
       handler.thread = Thread.currentThread();
       innermost.thread = Thread.currentThread();

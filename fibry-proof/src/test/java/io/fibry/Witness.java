@@ -11,12 +11,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * An actor and its observations. Messages are numbers, ascending for each sender. The fields are
- * plain on purpose: only the thread with the right to run writes those of handlers, so a second
- * such thread shows, and the model checker may switch threads at each access.
+ * An actor and what was seen of it. Messages are numbers, ascending for each sender. The fields are
+ * plain, so that a second thread with the right to run shows, and the model checker may switch
+ * threads at each access.
  */
 final class Witness {
-  /** Additional work of a handler. */
+  /** What a handler does besides. */
   @FunctionalInterface
   interface Also {
     void handle(Witness witness, int message);
@@ -31,7 +31,7 @@ final class Witness {
   final ActorCell cell;
   private final int[] handled = new int[MESSAGES]; // how often, by message
   private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
-  // results of `sendMessage`: 1 true, -1 false, 0 none yet or a request
+  // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
   private final int[] answers = new int[MESSAGES];
   private final CompletableFuture<?>[] requests = new CompletableFuture<?>[MESSAGES];
   private final int[] sent = new int[SENDERS]; // by sender, which writes its own
@@ -74,7 +74,6 @@ final class Witness {
     handled[message]++;
   }
 
-  /** A hook that runs at the end. */
   void hook() {
     if (inside) fault("a hook ran beside a handler");
     over = true;
@@ -148,7 +147,7 @@ final class Witness {
       fault("the request " + message + " was answered " + request.join());
   }
 
-  /** The requests that were not handled were told the reason of the end. */
+  /** Requests that were not handled saw the actor's reason. */
   void requestsFailedBecause(ExitReason reason) {
     for (var request : requests)
       if (request != null && failure(request) instanceof ActorStoppedException stopped
@@ -156,7 +155,7 @@ final class Witness {
         fault("told it was " + stopped.reason() + ", but it was " + reason);
   }
 
-  /** The cause of a request's failure, or null. */
+  /** Why a request failed, or null. */
   static Throwable failure(CompletableFuture<?> request) {
     try {
       request.join();

@@ -4,9 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.Request;
 
-/**
- * A typed protocol: a sealed interface of records. Each request declares the type of its answer.
- */
+/** A typed protocol: a sealed interface of records. A request declares the type of its answer. */
 class Account {
   sealed interface Message {}
   record Deposit(long cents) implements Message {}
@@ -15,7 +13,7 @@ class Account {
 
   private long cents;
 
-  /** The compiler checks that every case is handled, and that every answer has the right type. */
+  /** The compiler checks that no case is missing, and the type of every answer. */
   void handle(Message message, ActorContext<Message> context) {
     switch (message) {
       case Deposit d -> cents += d.cents();

@@ -4,9 +4,9 @@ import io.fibry.ActorSystem;
 import java.util.HashMap;
 import java.util.concurrent.CompletableFuture;
 
-/** An actor is an executor: a callback of a future runs on the actor, and may touch its state. */
+/** An actor is an executor: callbacks of futures run on it, and may touch its state. */
 class ActorAsExecutor {
-  /** Stands for a client library that completes its futures on other threads. */
+  /** Stands for a client library with its own threads. */
   private static CompletableFuture<Integer> price(String what) {
     return CompletableFuture.supplyAsync(() -> what.length() * 100);
   }

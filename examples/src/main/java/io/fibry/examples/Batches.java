@@ -10,8 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Messages handled in batches: as lists, counted, or merged by key. The last batch is handled when
- * the actor ends. A batch fails as a whole.
+ * Messages handled in batches: lists, counts, or values merged by key. A batch fails as a whole.
  */
 class Batches {
   record Price(String of, int cents) {}

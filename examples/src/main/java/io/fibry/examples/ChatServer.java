@@ -12,10 +12,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 
-/**
- * A chat. Each client is a conversation and an actor to write to. A client that reads too slowly is
- * disconnected, and delays no other.
- */
+/** A chat. Each client is an actor to write to; one that reads too slowly is disconnected. */
 class ChatServer {
   private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
 

@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 import java.util.stream.Stream;
 
-/** State without locks: an actor handles one message at a time, so a plain field is safe. */
+/** State without locks: an actor handles one message at a time. */
 class Counter {
   private int count;
 

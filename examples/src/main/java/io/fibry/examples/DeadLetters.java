@@ -6,7 +6,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.concurrent.CountDownLatch;
 
-/** A listener to dead letters hears of every message that was not handled, and why. */
+/** A listener hears of every message that was not handled, and why. */
 class DeadLetters {
   public static void main(String[] args) throws Exception {
     ActorSystem.configure(o -> o.withDeadLetters(

@@ -6,9 +6,7 @@ import io.fibry.AskCycleException;
 import io.fibry.FailurePolicy;
 import java.util.function.UnaryOperator;
 
-/**
- * Two actors that ask each other do not wait for ever: one gets an exception that names the ring.
- */
+/** Two actors that ask each other do not hang: one gets an exception that names the ring. */
 class Deadlock {
   private static ActorWithReturn<String, String> ann;
   private static ActorWithReturn<String, String> bob;

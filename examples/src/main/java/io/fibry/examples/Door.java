@@ -6,8 +6,8 @@ import io.fibry.fsm.Fsm;
 import java.time.Duration;
 
 /**
- * A state machine: states and events are sealed types, and a table lists the transitions. A
- * postponed event waits for the next state.
+ * A state machine: states and events are sealed types, a table lists the transitions. A postponed
+ * event waits for the next state.
  */
 class Door {
   sealed interface State {}

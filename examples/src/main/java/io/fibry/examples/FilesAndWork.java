@@ -9,9 +9,8 @@ import io.fibry.pool.Pools;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A program reads files and computes. The disk is as slow as can be: it answers when all else is
- * done. In a shared pool, reads soon hold all threads, and almost nothing is computed. On fibers a
- * waiting read holds no thread, so the pool is free to compute. (The benchmark scenario file-reads
+ * Files and computations, with a disk that answers last. In a shared pool, reads soon hold all
+ * threads. On fibers a waiting read holds none, so the pool can compute. (The benchmark file-reads
  * measures a real disk.)
  */
 class FilesAndWork {
@@ -33,7 +32,7 @@ class FilesAndWork {
         Actor<Handler.Task> fibers = Pools.perMessage(ActorSystem.anonymous()).newActor(Handler.Task::run)) {
       var disk = new CountDownLatch(1);
       var computed = new CountDownLatch(computations);
-      var stuck = new CountDownLatch(THREADS); // threads of the pool that wait for the disk
+      var stuck = new CountDownLatch(THREADS); // threads held by reads
       Handler.Task read = () -> {
         stuck.countDown();
         disk.await();

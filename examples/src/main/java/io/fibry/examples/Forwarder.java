@@ -8,15 +8,12 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/**
- * Forwards a port to another address, in both directions, with limits. The reader sets the pace,
- * and each end of a stream is passed on.
- */
+/** Forwards a port in both directions, with limits, at the reader's pace. */
 class Forwarder {
   public static void main(String[] args) throws IOException {
     var loopback = InetAddress.getLoopbackAddress();
     var target = Stereotypes.fibers().tcpAcceptor(0, connection -> {
-      // reads to the end of the stream, which the forwarder passes on
+      // until the end of the stream, which the forwarder passes on
       var all = new String(connection.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       connection.getOutputStream().write(all.toUpperCase().getBytes(StandardCharsets.UTF_8));
     });

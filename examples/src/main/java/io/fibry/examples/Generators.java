@@ -5,10 +5,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Generator;
 import java.io.IOException;
 
-/**
- * Sequences made by an actor while they are read. The producer runs ahead up to a limit, and ends
- * with its reader.
- */
+/** Sequences made by an actor while they are read. It runs ahead up to a limit. */
 class Generators {
   public static void main(String[] args) {
     Generator<Long> fibonacci = Generator.of(ActorSystem.named("fibonacci"), 100, out -> {
@@ -31,7 +28,7 @@ class Generators {
     });
     try {
       for (var line : lines) System.out.println(line);
-    } catch (Exception failure) { // after the lines before it, and as the same object
+    } catch (Exception failure) { // the same object, after the lines before it
       System.out.println(failure);
     }
   }

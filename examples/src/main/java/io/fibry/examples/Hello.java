@@ -7,6 +7,6 @@ class Hello {
   public static void main(String[] args) {
     try (var greeter = ActorSystem.anonymous().newActor((String name) -> System.out.println("Hello " + name))) {
       greeter.sendMessage("World");
-    } // close() waits until the message is handled and the actor has ended
+    } // close() waits until all is handled
   }
 }

@@ -5,8 +5,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Hooks before and after a function, and on its error, inline or each in its own actor. On fibers,
- * 100,000 hooks of one second each take a few seconds in all.
+ * Hooks before, after and on errors of a function, inline or each on a fiber: 100,000 of one second
+ * each take a few seconds in all.
  */
 class HooksExample {
   public static void main(String[] args) throws Exception {
@@ -23,7 +23,7 @@ class HooksExample {
 
     int calls = args.length == 0 ? 100_000 : Integer.parseInt(args[0]);
     var done = new CountDownLatch(calls);
-    // the caller does not wait for it; beforeAsync and onErrorAsync work the same way
+    // the caller does not wait for it
     var slow = Stereotypes.fibers().hooks(HooksExample::half).afterAsync((n, reply) -> {
       Thread.sleep(1_000);
       done.countDown();

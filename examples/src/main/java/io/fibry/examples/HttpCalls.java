@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * A hundred calls to a server that takes 1.5 ms each, in sequence, then in parallel. A call that
- * waits holds no thread on either side.
+ * A hundred calls of 1.5 ms each, in sequence, then in parallel. Waiting holds no thread on either
+ * side.
  */
 class HttpCalls {
   private static final int CALLS = 100;

@@ -4,8 +4,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.net.URI;
 
 /**
- * An HTTP server in one line. Given a port, it serves until it is stopped, for {@code ab -k} or
- * {@code wrk}. Without one it calls itself.
+ * An HTTP server in one line. Given a port, it serves until stopped, for {@code ab -k} or
+ * {@code wrk}.
  */
 class HttpHello {
   public static void main(String[] args) throws Exception {

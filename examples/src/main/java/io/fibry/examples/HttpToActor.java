@@ -14,10 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/**
- * HTTP requests go to an actor; a full mailbox becomes a 503. Browsers follow what the actor does,
- * as server-sent events.
- */
+/** HTTP requests go to an actor; browsers follow what it does, as server-sent events. */
 class HttpToActor {
   public static void main(String[] args) throws Exception {
     Topic<String> news = Topic.of(ActorSystem.named("news"));

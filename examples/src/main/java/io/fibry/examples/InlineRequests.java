@@ -3,10 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 
-/**
- * An actor as cheap as a lock: while it is idle, a virtual thread that asks runs the handler
- * itself.
- */
+/** As cheap as a lock: a virtual thread that asks an idle actor runs its handler itself. */
 class InlineRequests {
   public static void main(String[] args) {
     var usual = ActorSystem.anonymous().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());

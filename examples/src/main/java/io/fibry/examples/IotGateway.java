@@ -11,9 +11,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Thousands of devices that report on request. Each conversation is an actor that mostly waits. The
- * argument is the number of devices; each takes two file descriptors, since this program also runs
- * the devices.
+ * Thousands of devices that report on request, each an actor that mostly waits. The argument is
+ * their number; each takes two file descriptors, since this program also runs the devices.
  */
 class IotGateway {
   private static final LongAdder SUM = new LongAdder();

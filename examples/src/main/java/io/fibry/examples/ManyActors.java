@@ -5,9 +5,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * A million actors that wait for work. An actor is an object; it has a thread only while it works.
- */
+/** A million waiting actors. An actor is an object; it has a thread only while it works. */
 class ManyActors {
   public static void main(String[] args) {
     var actors = new ArrayList<Sink<Void>>();

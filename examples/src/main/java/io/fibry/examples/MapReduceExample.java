@@ -9,8 +9,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
 
 /**
- * Counts words: an actor per text, eight at a time. Results are folded as they come, in the order
- * of the texts.
+ * Counts words, an actor per text, eight at a time. Results are folded in the order of the texts.
  */
 class MapReduceExample {
   private static Map<String, Integer> count(String text) {

@@ -5,10 +5,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.flow.Pipeline;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * A pipeline: lines become orders, orders get prices, prices are summed. The stages run in
- * parallel, and the slow one has four workers.
- */
+/** A pipeline of three parallel stages, the slow one with four workers. */
 class OrderPipeline {
   record Order(int number, String what) {}
 

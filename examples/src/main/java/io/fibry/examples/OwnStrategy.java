@@ -4,9 +4,7 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import java.util.concurrent.Executors;
 
-/**
- * A strategy is a function of one argument: run this activation soon, on a thread of your choice.
- */
+/** A strategy is a function: run this activation soon, on a thread of your choice. */
 class OwnStrategy {
   public static void main(String[] args) {
     Strategy important = activation -> {

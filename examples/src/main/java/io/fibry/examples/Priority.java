@@ -5,7 +5,7 @@ import io.fibry.mailbox.Mailbox;
 import java.util.Comparator;
 import java.util.concurrent.CountDownLatch;
 
-/** A mailbox that delivers the most urgent message first, and equal ones in order of arrival. */
+/** A mailbox that delivers the most urgent message first. */
 class Priority {
   record Job(String name, int urgency) {}
 

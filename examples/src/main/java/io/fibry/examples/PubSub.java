@@ -10,10 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 
-/**
- * A topic of prices. The mailbox of a slow subscriber decides what the slowness costs: lost prices,
- * or the publisher's time.
- */
+/** The mailbox of a slow subscriber decides what it costs: lost prices, or the publisher's time. */
 class PubSub {
   private static final CountDownLatch SLOW_ONES_ARE_BUSY = new CountDownLatch(2);
   private static final CountDownLatch GATE = new CountDownLatch(1);
@@ -40,7 +37,7 @@ class PubSub {
     System.out.println("publisher is through: " + publisher.waitForExit(Duration.ofMillis(20)));
     GATE.countDown();
     publisher.waitForExit();
-    prices.close(); // delivers what was published, then ends the subscribers it made
+    prices.close(); // delivers everything, then ends the subscribers it made
     System.out.println("all: " + all + ", the latest: " + latest + ", audited: " + audited);
   }
 

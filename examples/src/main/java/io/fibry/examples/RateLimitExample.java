@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * At most three messages in 300 ms: a burst of three, then one every 100 ms. All actors of one
- * builder share the limit.
+ * Three messages in 300 ms: a burst, then one every 100 ms. All actors of a builder share the
+ * limit.
  */
 class RateLimitExample {
   private static final Duration PERIOD = Duration.ofMillis(300);

@@ -6,10 +6,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * Scheduled tasks: once, a number of times, or until a condition holds. A task that fails runs
- * again at its next time.
- */
+/** Tasks that run once, several times, or until a condition holds, even if a run fails. */
 class ScheduledTasks {
   private static final Duration SOON = Duration.ofMillis(20);
 

@@ -6,7 +6,7 @@ import io.fibry.Request;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 
-/** A handler waits for another message. The rest stay in the mailbox, in their order. */
+/** A handler waits for another message; the rest stay in the mailbox, in order. */
 class SelectiveReceive {
   sealed interface Shop {}
   record Buy(int id, String what) implements Shop, Request<Buy, String> {}
@@ -25,7 +25,7 @@ class SelectiveReceive {
         });
 
     var hat = shop.sendMessageReturn(new Buy(1, "hat"));
-    shop.sendMessage(new Paid(2)); // not the payment the shop waits for: handled later
+    shop.sendMessage(new Paid(2)); // another payment, handled later
     shop.sendMessage(new Paid(1));
 
     shop.close();

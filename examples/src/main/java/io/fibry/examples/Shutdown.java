@@ -4,7 +4,7 @@ import io.fibry.ActorSystem;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 
-/** Closing a scope returns a report that accounts for every message. */
+/** Closing a scope accounts for every message. */
 class Shutdown {
   public static void main(String[] args) throws Exception {
     var app = ActorSystem.openScope("app");

@@ -11,8 +11,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
  * Four connections, and a load that rises above their capacity, then falls. A server that refuses
- * early keeps serving. One that lets every request in is late for all, and works for clients that
- * have left.
+ * early keeps serving. One that lets all in is late for all, and works for clients that have left.
  */
 class SqlRamp {
   private static final Duration PATIENCE = Duration.ofMillis(250); // of a client
@@ -52,7 +51,7 @@ class SqlRamp {
         });
       }
     }
-    Thread.sleep(PATIENCE); // until the last answers are in or too late
+    Thread.sleep(PATIENCE); // for the last answers
     String became = inTime.get(3) > 45 ? "OK" : inTime.get(3) < 15 ? "COLLAPSED" : "SLOW";
     System.out.printf("%s: in time %s of 60, %s of 120, %s of 600, %s of 60: %s%n", what, inTime.get(0), inTime.get(1),
         inTime.get(2), inTime.get(3), became);

@@ -4,7 +4,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.mailbox.Mailbox;
 
-/** An actor puts early messages aside, and takes them back in their order. */
+/** Early messages are put aside, and taken back in order. */
 class Stash {
   sealed interface Log {}
   record Opened(String file) implements Log {}

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The actor's policy decides what a failure means. It may escalate to the policy of its scope,
- * which here restarts all actors once, then closes the scope.
+ * An actor's policy handles its failures, or escalates to the scope's policy, which here restarts
+ * all actors once, then closes the scope.
  */
 class Supervision {
   private static final FailurePolicy CAUTIOUS = FailurePolicy.by(failure -> switch (failure) {

@@ -8,8 +8,8 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A web server by hand, with an actor per connection: reads to the blank line, answers, closes.
- * Given a port, it serves there, for {@code ab} or {@code wrk}. Without one it calls itself.
+ * A web server by hand, with an actor per connection. Given a port, it serves there, for {@code ab}
+ * or {@code wrk}.
  */
 class TcpHello {
   private static final byte[] ANSWER =

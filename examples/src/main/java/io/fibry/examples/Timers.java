@@ -5,7 +5,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import java.time.Duration;
 
-/** Messages sent later, or periodically. A timer replaces an earlier one with the same key. */
+/** Messages sent later, or periodically. A timer replaces an earlier one with its key. */
 class Timers {
   sealed interface Session {}
   record Tick() implements Session {}

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.ThreadFactory;
 
-/** Measures what actors cost on this machine, in a quarter of a minute. */
+/** Measures what actors cost on this machine, in 15 seconds. */
 class Tour {
   private static final ThreadFactory PLATFORM = Thread.ofPlatform().daemon().factory();
   private static final ThreadFactory VIRTUAL = Thread.ofVirtual().factory();
@@ -73,7 +73,7 @@ class Tour {
     System.out.println();
   }
 
-  /** One for each row, computed from the figures. */
+  /** One for each row. */
   private List<String> sentences() {
     return List.of(
         "A platform thread with a mailbox: for some hundreds that compute, not for many that wait.",

@@ -9,8 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * Messages sent as a block are handled with no other message between them. A message that fails
- * leaves the state unchanged.
+ * A block of messages is handled without others in between. A failure leaves the state unchanged.
  */
 class Transactions {
   record Move(String from, String to, int cents) {}

@@ -9,9 +9,7 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/**
- * A UDP server. No reply is longer than its packet, so a forged sender address amplifies nothing.
- */
+/** A UDP server. Replies are not longer than packets, so a forged sender amplifies nothing. */
 class UdpEcho {
   public static void main(String[] args) throws Exception {
     var here = InetAddress.getLoopbackAddress();

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
-/** Three ways to end an actor that handles its first message while two more wait. */
+/** Three ways to end an actor that is busy while two messages wait. */
 class WaysToEnd {
   public static void main(String[] args) throws Exception {
     show("poison pill", Exitable::sendPoisonPill);

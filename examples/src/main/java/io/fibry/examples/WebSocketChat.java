@@ -12,10 +12,7 @@ import io.fibry.pubsub.Topic;
 import java.net.http.HttpClient;
 import robaho.net.httpserver.websockets.*;
 
-/**
- * A chat over WebSockets, on a third-party server. What a guest says goes to a topic; each guest's
- * screen is an actor. The program brings two guests of its own.
- */
+/** A chat on a third-party WebSocket server. Each guest's screen is an actor. */
 class WebSocketChat {
   private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
 

@@ -8,12 +8,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Four kinds of pools. A pool is built like an actor, and is an actor. */
+/** Four kinds of pools. A pool is an actor. */
 class WorkerPools {
   record Order(String customer, int number) {}
 
   public static void main(String[] args) throws Exception {
-    // up to three workers with a connection each; the mailbox holds two more messages
+    // up to three workers with a connection each, and two messages that wait
     var connections = new AtomicInteger();
     var busy = new CountDownLatch(3);
     var gate = new CountDownLatch(1);
@@ -42,7 +42,7 @@ class WorkerPools {
       System.out.println(tooHeavy.getMessage());
     }
 
-    // the orders of a customer in sequence, those of different customers in parallel
+    // sequential for a customer, parallel for different ones
     var seen = new ConcurrentHashMap<String, String>();
     var invoices = Pools.byKey(ActorSystem.anonymous(), 4, Order::customer)
         .newActor(order -> seen.merge(order.customer(), "" + order.number(), String::concat));

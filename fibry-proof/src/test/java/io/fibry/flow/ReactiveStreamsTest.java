@@ -19,16 +19,12 @@ import org.testng.ITestListener;
 import org.testng.ITestResult;
 import org.testng.TestNG;
 
-/**
- * Runs the TestNG tests of Reactive Streams. Only those that are marked as untestable may be
- * skipped.
- */
+/** Runs the TestNG tests of Reactive Streams; only those marked as untestable may be skipped. */
 @Timeout(120)
 class ReactiveStreamsTest {
   private static final int PATIENCE = 1_000; // ms: longest wait for an expected signal
   private static final int SILENCE = 50; // ms: time without an unexpected signal
 
-  /** The names of tests that passed, were skipped or failed, the last with their cause. */
   private static final class Results implements ITestListener {
     private final List<String> passed = new ArrayList<>();
     private final List<String> skipped = new ArrayList<>();
@@ -132,7 +128,7 @@ class ReactiveStreamsTest {
     }
   }
 
-  /** Our subscriber, which reports its signals to the probe and lets it control the demand. */
+  /** Our subscriber, observed and driven by the probe. */
   private record Probed(WhiteboxSubscriberProbe<Long> probe, Flow.Subscriber<Long> ours)
       implements Flow.Subscriber<Long> {
     Probed(WhiteboxSubscriberProbe<Long> probe) {

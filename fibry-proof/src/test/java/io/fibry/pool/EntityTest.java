@@ -8,16 +8,16 @@ import org.jetbrains.lincheck.Lincheck;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two users of an entity race with the sweep that finds it idle, or with a retirement.
- * {@link UseAgainstPassivation} tests one user under a weaker memory model.
+ * Two users of an entity race with a sweep or a retirement. {@link UseAgainstPassivation} tests one
+ * user under a weaker memory.
  */
 class EntityTest {
   private static final int SCHEDULES = Boolean.getBoolean("fibry.soak") ? 20_000 : 1_000;
 
-  // not a local variable, which the model checker would take for private to one thread
+  // a local variable would count as private to one thread
   private static Race race;
 
-  /** What the users handed over, and the pill. Plain fields, which the entity must protect. */
+  /** Plain fields, which the entity must protect. */
   private static final class Race {
     final Entity<String, String> entity = new Entity<>("key", 0);
     private final int[] handed = new int[2];
@@ -37,7 +37,7 @@ class EntityTest {
       return true;
     }
 
-    /** Sweeps as the wheel does, at a tick at which a user that left at tick 0 is idle. */
+    /** Sweeps like the wheel, at a tick when a user that left at 0 is idle. */
     boolean sweep() {
       long word = entity.word();
       if (Entity.isGone(word) || Entity.isUsed(word) || Entity.tick(word) > 0 || !entity.passivate(word)) return false;

@@ -11,16 +11,14 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * A JUnit extension that gives each test a scope with a clock, and closes the scope after the test.
- * Immutable and thread-safe: tests may run in parallel.
+ * Gives each JUnit test a scope with a clock, and closes it afterwards. Immutable and thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="extension"}
  *
- * <p>A test, {@code @BeforeEach} or {@code @AfterEach} method may have parameters of type
+ * <p>Tests, {@code @BeforeEach} and {@code @AfterEach} methods may have parameters of type
  * {@link TestScope}, {@link ActorScope} (the same object) and {@link ManualClock} (its clock).
  *
- * <p>An actor that is idle after the test, or ends after its waiting messages, is not a leak. An
- * actor that must be interrupted is a leak, and fails the test with a text that says what each
- * actor was doing. Actors outside the scope are not checked.
+ * <p>An actor of the scope that must be interrupted after the test is a leak, and fails the test
+ * with a text that says what each actor was doing. Other actors end after their waiting messages.
  */
 public final class FibryExtension implements ParameterResolver, AfterEachCallback {
   private static final ExtensionContext.Namespace OURS = ExtensionContext.Namespace.create(FibryExtension.class);
@@ -28,7 +26,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   private final UnaryOperator<ActorScope.Options> options;
   private final boolean refusesDeadLetters;
 
-  /** For {@code @ExtendWith}: actors run on virtual threads, and dead letters are allowed. */
+  /** For {@code @ExtendWith}: virtual threads, and dead letters are allowed. */
   public FibryExtension() {
     this(options -> options, false);
   }
@@ -41,7 +39,7 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   /**
    * Sets the options of the scopes; for {@code @RegisterExtension}.
    *
-   * @param options changes the root's options; the clock is always a manual one
+   * @param options changes the root's options; the clock stays manual
    * @return a changed copy
    */
   public FibryExtension withOptions(UnaryOperator<ActorScope.Options> options) {
@@ -49,8 +47,8 @@ public final class FibryExtension implements ParameterResolver, AfterEachCallbac
   }
 
   /**
-   * Fails a test that leaves dead letters, except those that it found with
-   * {@link TestScope#assertDeadLetter}; for {@code @RegisterExtension}.
+   * Fails tests with dead letters that {@link TestScope#assertDeadLetter} did not find; for
+   * {@code @RegisterExtension}.
    *
    * @return a changed copy
    */

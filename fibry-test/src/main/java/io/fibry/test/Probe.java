@@ -20,13 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * An actor that records its messages, for a test to check one after the other. Thread-safe.
+ * An actor that records its messages for a test. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="probe"}
  *
- * <p>{@link #answer} defines the answers to requests; other requests fail with a
- * {@link io.fibry.NoReplyException}. The probe waits for a message for 5 seconds of real time, or
- * for the seconds in the system property {@code fibry.test.limit}. Failures say what came instead,
- * and what the scope is doing.
+ * <p>A request without an {@link #answer} fails with {@link io.fibry.NoReplyException}. The probe
+ * waits for messages in real time, 5 seconds or what {@code -Dfibry.test.limit} says.
  *
  * @param <M> the messages
  */
@@ -36,7 +34,7 @@ public final class Probe<M> {
   // added by handlers, taken by the test
   private final LinkedBlockingQueue<M> unseen = new LinkedBlockingQueue<>();
   private final Queue<M> all = new ConcurrentLinkedQueue<>(); // added by handlers, read by the test
-  // by the class of the request; written by the test, read by the handler
+  // by class of request; written by the test, read by the handler
   private final Map<Class<?>, Handler.Returning<Object, Object>> answers = new ConcurrentHashMap<>();
   private final Actor<M> actor;
 
@@ -51,8 +49,8 @@ public final class Probe<M> {
    * Makes a probe.
    *
    * @param <M> the messages
-   * @param scope owns the probe's actor; {@link #expectNothing} covers this scope only
-   * @param name unique among the living actors of the scope
+   * @param scope owns the probe's actor; {@link #expectNothing} checks no other
+   * @param name unique among the scope's living actors
    * @return the probe
    */
   public static <M> Probe<M> of(ActorScope scope, String name) {
@@ -62,19 +60,19 @@ public final class Probe<M> {
   /**
    * The actor to pass to the code under test.
    *
-   * @return always the same actor
+   * @return always the same
    */
   public Actor<M> actor() {
     return actor;
   }
 
   /**
-   * Defines the answer to requests of a class, from now on.
+   * Answers requests of a class from now on.
    *
    * @param <Q> the request
    * @param <R> its answer
-   * @param request the class of the requests
-   * @param answer makes the answer; the asker gets what it throws
+   * @param request the class
+   * @param answer makes the answer; the asker gets its exceptions
    * @return this
    */
   public <Q extends Request<Q, R>, R> Probe<M> answer(Class<Q> request, Handler.Returning<Q, R> answer) {
@@ -84,10 +82,10 @@ public final class Probe<M> {
   }
 
   /**
-   * Also records the messages of other actors, before their handlers see them.
+   * Also records messages of other actors, before their handlers see them.
    *
-   * @param <N> the messages of the other actors
-   * @param how their builder
+   * @param <N> the messages
+   * @param how the builder of the actors
    * @return a changed copy
    */
   public <N extends M> ActorBuilder<N> recording(ActorBuilder<N> how) {
@@ -108,12 +106,12 @@ public final class Probe<M> {
     if (answer != null) reply(message, answer.handle(message), context);
   }
 
-  @SuppressWarnings("unchecked") // `answer` takes only answers of the request's type
+  @SuppressWarnings("unchecked") // `answer` checks the types
   private void reply(M request, Object value, ActorContext<M> context) {
     try {
       context.reply((Request<?, Object>) request, value);
     } catch (IllegalArgumentException sentAsMessage) {
-      // no sender waits for an answer
+      // sent as a message
     }
   }
 
@@ -122,7 +120,7 @@ public final class Probe<M> {
   /**
    * Takes the next message; waits for it.
    *
-   * @return the oldest message that no call has taken
+   * @return the oldest message not taken yet
    * @throws AssertionError if none comes in time
    */
   public M next() {
@@ -130,12 +128,12 @@ public final class Probe<M> {
   }
 
   /**
-   * Takes the next message; waits at most {@code limit} for it.
+   * Takes the next message; waits at most {@code limit}.
    *
    * @param limit in real time
-   * @return the oldest message that no call has taken
+   * @return the oldest message not taken yet
    * @throws AssertionError if none comes in time
-   * @throws CancellationException if the waiting thread is interrupted; its flag stays set
+   * @throws CancellationException if interrupted; the flag stays set
    */
   public M next(Duration limit) {
     return next(limit, "a message");
@@ -153,7 +151,7 @@ public final class Probe<M> {
   }
 
   /**
-   * Asserts that the next message equals this one.
+   * Takes the next message, which must equal this one.
    *
    * @param message the expected message
    * @return the message that came
@@ -164,9 +162,9 @@ public final class Probe<M> {
   }
 
   /**
-   * Asserts that the next message fits.
+   * Takes the next message, which must fit.
    *
-   * @param wanted describes the expected message in the text of a failure
+   * @param wanted describes the expected message
    * @param fits tests the message
    * @return the message that came
    * @throws AssertionError if another one comes, or none in time
@@ -178,9 +176,9 @@ public final class Probe<M> {
   }
 
   /**
-   * Waits until the scope is quiet; asserts that no message is left.
+   * Waits until the scope is quiet; no message may be left.
    *
-   * @throws AssertionError if there is one, or if the scope does not become quiet
+   * @throws AssertionError if one is left, or the scope does not become quiet
    */
   public void expectNothing() {
     if (!scope.awaitQuiet(TestScope.LIMIT))
@@ -191,7 +189,7 @@ public final class Probe<M> {
   /**
    * All messages so far, taken or not.
    *
-   * @return the messages in order of arrival
+   * @return in order of arrival
    */
   public List<M> all() {
     return List.copyOf(all);

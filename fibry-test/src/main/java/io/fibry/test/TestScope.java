@@ -20,22 +20,20 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * A scope for one test. Its clock stands still until the test moves it, it asserts what happened,
- * and its close fails if an actor had to be forced to end. Pass it to the code under test as an
- * {@link ActorScope}. Thread-safe.
+ * A scope for one test. The test moves its clock, and its close fails if an actor had to be forced
+ * to end. Thread-safe.
  * {@snippet class="io.fibry.test.SnippetsTest" region="scope"}
  *
- * <p>All limits of its actors follow this clock, including that of {@code ask}. An ask without an
- * answer waits for ever, so give the test a time-out. The assertions wait for 5 seconds of real
- * time, or for the seconds in the system property {@code fibry.test.limit}. They know that nothing
- * more happens when the scope is quiet, and do not sleep.
+ * <p>All limits follow this clock, including that of {@code ask}: an ask without an answer waits
+ * for ever, so give the test a time-out. Assertions wait in real time, 5 seconds or what
+ * {@code -Dfibry.test.limit} says.
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope;
-  // the dead letters that assertions have found; added and read by the threads of the test
+  // what assertions have found; used by the threads of the test
   private final Set<DeadLetter> asserted =
       Collections.synchronizedSet(Collections.newSetFromMap(new IdentityHashMap<>()));
 
@@ -45,8 +43,7 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Opens a scope whose actors run on virtual threads, as in production. Their work is done when
-   * {@link #assertQuiet} returns.
+   * Opens a scope with virtual threads. Their work is done when {@link #assertQuiet} returns.
    *
    * @return an open scope
    */
@@ -55,8 +52,8 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Opens a scope whose actors run on the sender's thread. Their work is done when
-   * {@code sendMessage} returns.
+   * Opens a scope with actors on the sender's thread. Their work is done when {@code sendMessage}
+   * returns.
    *
    * @return an open scope
    */
@@ -65,10 +62,10 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Opens a scope with these options; the clock is always a manual one.
+   * Opens a scope with these options; the clock stays manual.
    *
    * @param name not blank; need not be unique
-   * @param options changes the root's options, in which the strategy is {@link Strategy#FIBER}
+   * @param options changes the root's options with {@link Strategy#FIBER}
    * @return an open scope
    */
   public static TestScope open(String name, UnaryOperator<Options> options) {
@@ -80,16 +77,16 @@ public final class TestScope implements ActorScope {
   /**
    * The clock of all timers and limits.
    *
-   * @return always the same clock
+   * @return always the same
    */
   public ManualClock clock() {
     return clock;
   }
 
   /**
-   * Moves the clock forward, and waits until the scope is quiet. If a handler must start a timer
-   * first, call {@link #assertQuiet} before. A periodic message is skipped while the one before
-   * still waits: on fibers, advance ten times by one second rather than once by ten.
+   * Moves the clock, and waits until the scope is quiet. If a handler must start a timer first,
+   * call {@link #assertQuiet} before. A periodic message is skipped while the one before waits, so
+   * on fibers make small steps.
    *
    * @param by how far
    * @throws AssertionError if the scope does not become quiet
@@ -104,7 +101,7 @@ public final class TestScope implements ActorScope {
   /**
    * Waits until no message waits, no handler runs and no timer is due.
    *
-   * @throws AssertionError if that does not happen in time; it says what each actor is doing
+   * @throws AssertionError if that takes too long, with what each actor is doing
    */
   public void assertQuiet() {
     if (!scope.awaitQuiet(LIMIT)) throw new AssertionError(
@@ -112,11 +109,10 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Waits until the scope is quiet; asserts that {@link #assertDeadLetter} has found all dead
-   * letters. Checks the last 100.
+   * Waits until the scope is quiet; {@link #assertDeadLetter} must have found all of the last 100
+   * dead letters.
    *
-   * @throws AssertionError if there are others, which it lists, or if the scope does not become
-   * quiet
+   * @throws AssertionError if there are others, or the scope does not become quiet
    */
   public void assertNoDeadLetters() {
     assertQuiet();
@@ -127,13 +123,13 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Finds a dead letter; waits for it until the scope is quiet. Each dead letter is found once,
-   * even among equal ones.
+   * Finds a dead letter; waits for it until the scope is quiet. Each is found once, even among
+   * equal ones.
    *
-   * @param reason why the message was not handled
-   * @param message equal to what was sent
+   * @param reason why it was not handled
+   * @param message what was sent
    * @return the first match
-   * @throws AssertionError if there is none; it lists all dead letters
+   * @throws AssertionError if there is none, with all dead letters
    */
   public DeadLetter assertDeadLetter(DeadLetter.Reason reason, Object message) {
     var found = take(reason, message);
@@ -152,11 +148,10 @@ public final class TestScope implements ActorScope {
   // ---- closing
 
   /**
-   * Closes the scope like any other: each actor handles its waiting messages, then ends. Handlers
-   * that take too long are interrupted.
+   * Closes the scope like any other: waiting messages are handled, slow handlers are interrupted.
    *
-   * @throws AssertionError if an actor had to be interrupted, or still runs after an earlier
-   * interrupt; it says what each actor was doing
+   * @throws AssertionError if a handler had to be interrupted, or still runs, with what each actor
+   * was doing
    */
   @Override
   public void close() {
@@ -169,7 +164,7 @@ public final class TestScope implements ActorScope {
         + report.leftovers() + ", handlers that still run: " + report.running() + before);
   }
 
-  /** Closes the scope like any other, except that {@code limit} is real time. */
+  /** Closes the scope like any other, but {@code limit} is real time. */
   @Override
   public Report closeWithin(Duration limit) {
     return end(limit, () -> {});
@@ -185,7 +180,7 @@ public final class TestScope implements ActorScope {
     }
   }
 
-  /** Moves the clock once the limit is over in real time, since the test itself is waiting. */
+  /** Moves the clock after the limit in real time, since the test itself waits. */
   private void driveClock(CountDownLatch ended, Duration limit, Runnable atLimit) {
     try {
       if (ended.await(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS)) return;

@@ -1,6 +1,4 @@
-/**
- * Testing programs with actors: a scope with a manual clock, a recording probe, a JUnit extension.
- */
+/** Testing with actors: a scope with a manual clock, a recording probe, a JUnit extension. */
 @NullMarked
 package io.fibry.test;
 

@@ -3,14 +3,11 @@ package io.fibry.examples.tour;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Measures two ways to do the same thing. They take turns, so that a disturbance of the machine
- * hits both. The median of the rounds counts.
- */
+/** Measures two ways in turns, so that disturbances hit both; the median round counts. */
 public final class Comparison {
   /** Does something many times, and measures itself. */
   public interface Work {
-    /** Prepares, measures, and clears up; returns the nanoseconds of the middle part. */
+    /** Returns the nanoseconds, without preparation and cleanup. */
     long nanos(int times) throws Exception;
   }
 
@@ -22,7 +19,7 @@ public final class Comparison {
     this.roundNanos = roundMillis * 1_000_000L;
   }
 
-  /** Measures both, at most {@code most} times a round; prints a dot for each round. */
+  /** At most {@code most} times a round; prints a dot for each round. */
   public Row run(String ours, Work work, String theirs, Work reference, int most) throws Exception {
     var works = List.of(work, reference);
     var times = List.of(new ArrayList<Double>(), new ArrayList<Double>());

@@ -5,7 +5,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadFactory;
 
-/** Makes many actors or threads, all of which wait for work. */
+/** Makes many actors or threads that wait for work. */
 public final class CreationWork {
   private CreationWork() {}
 

@@ -7,7 +7,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.stream.Stream;
 
-/** Sends messages from several senders to one receiver, until all are handled. */
+/** Messages from several senders to one receiver. */
 public final class MessageWork {
   private MessageWork() {}
 

@@ -23,7 +23,7 @@ public final class RequestWork {
     };
   }
 
-  /** Two threads with a queue of questions and a queue of answers. */
+  /** Two threads, a queue of questions, and a queue of answers. */
   public static Comparison.Work queues(ThreadFactory factory) {
     return times -> {
       var questions = new LinkedTransferQueue<Integer>();

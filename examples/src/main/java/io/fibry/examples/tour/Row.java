@@ -3,13 +3,13 @@ package io.fibry.examples.tour;
 import java.util.List;
 import java.util.Locale;
 
-/** A result: what one execution took, and what its reference took. */
+/** What one execution took, and what its reference took. */
 public record Row(String ours, double nanos, String theirs, double referenceNanos) {
   public double perSecond() {
     return 1e9 / nanos;
   }
 
-  /** Prints a table: each row with its reference and its sentence below it. */
+  /** Prints each row with its reference and its sentence. */
   public static void print(List<Row> rows, List<String> sentences) {
     System.out.printf("%n%-50s %10s   %s%n%s%n", "Fibry, and what it is measured against", "each", "Fibry is",
         "-".repeat(80));

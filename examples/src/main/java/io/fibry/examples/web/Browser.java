@@ -7,7 +7,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A guest of the chat: the client side of a WebSocket. */
+/** A guest of the chat. */
 public final class Browser implements WebSocket.Listener, AutoCloseable {
   private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
   private final WebSocket socket;

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two senders enter a bounded queue with one free place, freed after they last looked. Results: how
- * many entered, how many wait.
+ * Two senders enter a queue with one place, freed after they last looked. Results: how many
+ * entered, how many wait.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one was let in, the other refused")

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An entry enters a bounded queue while the drain, which found the queue empty, gives back the
- * right to run and then sends something itself. Results: how many have the right, how many wait.
+ * A sender enters while the drain, which found the queue empty, gives back the right to run and
+ * then sends. Results: how many have the right, how many wait.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one of them runs both")

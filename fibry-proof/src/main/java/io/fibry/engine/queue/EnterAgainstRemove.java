@@ -12,10 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/**
- * An element is taken back while it enters a bounded queue. Results: whether it was removed, how
- * many wait.
- */
+/** An element is removed while it enters. Results: removed, how many wait. */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it was in")
 @Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "it was not yet")

@@ -15,9 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender offers a block of two to a bounded queue while the drain shuts the door, empties the
- * queue and releases it. Results: whether the block was taken, how many were polled, how many are
- * left.
+ * A sender offers a block of two while the drain shuts the door, polls everything and releases.
+ * Results: taken, how many were polled, how many are left.
  */
 @JCStressTest
 @Outcome(id = "1, 2, 0", expect = ACCEPTABLE, desc = "it came before the door was shut")

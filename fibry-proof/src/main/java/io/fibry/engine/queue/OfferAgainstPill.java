@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A sender offers a block of two to a bounded queue while the pill enters and the door is shut.
- * Results: whether the block was taken, how many wait, including the pill.
+ * A sender offers a block of two while the pill enters and shuts the door. Results: taken, how many
+ * wait, including the pill.
  */
 @JCStressTest
 @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "it came before the door was shut")

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender offers to a bounded queue while the drain, which found the queue empty, gives back the
- * right to run. Results: whether the sender has the right, whether the drain kept it, what waits.
+ * A sender offers while the drain, which found the queue empty, gives back the right to run.
+ * Results: the sender got the right, the drain kept it, what waits.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")

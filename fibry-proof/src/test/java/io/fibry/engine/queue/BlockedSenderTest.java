@@ -13,14 +13,13 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * A sender that waits for room races with everything that may end the wait: an element taken, the
- * close, an interrupt, its limit. It always goes on, and its answer is right: the element was in
- * the queue once, or never.
+ * A waiting sender races with a poll, the close, an interrupt and its limit. It always goes on, and
+ * its answer is right: its element was in the queue once, or never.
  */
 class BlockedSenderTest {
   private static final int SCHEDULES = 40;
 
-  /** Sends one element; waits for room if it must, first spinning, then parked. */
+  /** Sends one element; waits for room by spinning, then parked. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final Entry<String> entry;
@@ -42,7 +41,7 @@ class BlockedSenderTest {
     }
   }
 
-  /** A queue that is full with one element, whose sender has the right to run. */
+  /** A full queue of one, whose sender has the right to run. */
   private static GuardedQueue<String> full() {
     return with("first", 1);
   }

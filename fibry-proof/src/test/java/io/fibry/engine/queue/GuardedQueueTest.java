@@ -13,10 +13,9 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of bounded mailboxes: its bound holds, one thread has the right to run, and every
- * element is taken, removed, dropped or refused, exactly one of the four. Every second element of a
- * sender is a task, which is never dropped; the others are plain elements where the queue takes
- * them.
+ * The queue of bounded mailboxes: the bound holds, one thread has the right to run, and every
+ * element is taken, removed, dropped or refused, exactly one of them. A sender's every second
+ * element is a task, which is never dropped.
  */
 class GuardedQueueTest {
   @Test

@@ -13,13 +13,13 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of a pool, with two workers. Every element is taken, removed, or buried at the end:
- * exactly one of the three. Elements of a key are never handled together, and a sender's elements
- * stay in order; the permits are never exceeded; the pill comes after everything before it.
+ * The queue of a pool, with two workers. Every element is taken, removed, or buried at the end.
+ * Elements of a key are handled one at a time, in each sender's order; permits are not exceeded;
+ * the pill comes last.
  *
  * <p>Catches, each tried by changing {@link SharedQueue}: a worker that goes idle without a second
- * look; a message that does not free its key or its permits; an offer that does not report an idle
- * worker; a removal that does not release the elements behind it.
+ * look; a message that does not free its key or permits; an offer that misses an idle worker; a
+ * removal that does not release the elements behind it.
  */
 class SharedQueueTest {
   @Test
@@ -86,7 +86,6 @@ class SharedQueueTest {
       if (answer == Answer.RUN) serve();
     }
 
-    /** The thread that is told to run serves the queue at once. */
     private void serve() {
       for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
       if (queue.atPill()) end();

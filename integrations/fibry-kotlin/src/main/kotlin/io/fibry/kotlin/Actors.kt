@@ -8,12 +8,11 @@ import io.fibry.Handler
 import java.util.concurrent.Callable
 
 /**
- * Makes an actor for a protocol. The variables of the block are its state, and the block ends with
- * its message handler, [Behaviour.handle]. The block runs on the actor's thread before the first
- * message, and again at each restart, so the state is then fresh. Only the actor touches it.
+ * Makes an actor for a protocol. The block declares its state and ends with [Behaviour.handle]. It
+ * runs on the actor's thread before the first message and after each restart, with fresh variables
+ * that only the actor touches.
  *
- * The handler may block, but cannot suspend: an actor handles one message at a time, and a
- * suspended handler would let the next message begin.
+ * The handler may block, but cannot suspend: the next message would begin meanwhile.
  *
  * @param how scope, name, strategy, mailbox and failure policy
  */
@@ -35,7 +34,9 @@ internal fun <M : Any> actor(
       life.handler.handle(message, context)
     })
 
-/** The state and the handler of an actor between two restarts. Used on the actor's thread only. */
+/**
+ * The state and the handler of an actor until its next restart. Used on the actor's thread only.
+ */
 public class Behaviour<M : Any> internal constructor(make: Behaviour<M>.() -> Handler.InContext<M>) {
   private var hook: () -> Unit = {}
   internal val handler: Handler.InContext<M> = make(this)
@@ -47,10 +48,7 @@ public class Behaviour<M : Any> internal constructor(make: Behaviour<M>.() -> Ha
   public fun handle(handler: ActorContext<M>.(M) -> Unit): Handler.InContext<M> =
     Handler.InContext { message, context -> context.handler(message) }
 
-  /**
-   * Runs a hook on the actor's thread when the actor ends, and before a restart. Hooks run in
-   * reverse order.
-   */
+  /** Runs a hook on the actor's thread when it ends or restarts. The last hook runs first. */
   public fun onStop(hook: () -> Unit) {
     val before = this.hook
     this.hook = {

@@ -10,9 +10,9 @@ import kotlinx.coroutines.flow.FlowCollector
 import kotlinx.coroutines.launch
 
 /**
- * A collector that sends each value to the actor with [send]. A full mailbox that blocks holds the
- * flow back. The actor survives the end of the flow. If the actor refuses a message, the message is
- * a dead letter, and the collecting coroutine fails with a [RejectedExecutionException].
+ * A collector that sends each value to the actor with [send], so a full mailbox with `BLOCK` holds
+ * the flow back. It does not end the actor. A refused message is a dead letter, and fails the
+ * collecting coroutine with a [RejectedExecutionException].
  */
 public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { message ->
   if (!send(message)) throw rejectionBy(this)
@@ -20,12 +20,10 @@ public fun <M : Any> Actor<M>.asCollector(): FlowCollector<M> = FlowCollector { 
 
 /**
  * A channel to the actor, without a buffer: `send` suspends until the message before it is in the
- * mailbox. Closing the channel, with or without a cause, sends the actor a poison pill behind the
- * messages sent before.
+ * mailbox. Closing the channel sends the actor a poison pill behind the messages.
  *
- * If the actor refuses a message, that message is a dead letter, and so are those of senders that
- * are suspended at that moment. The channel is then closed, and later senders get a
- * [RejectedExecutionException]. An unreachable channel is garbage, and does not end the actor.
+ * A refused message closes the channel. It is a dead letter, like those of senders suspended then;
+ * later senders get a [RejectedExecutionException]. An unreachable channel does not end the actor.
  */
 public fun <M : Any> Actor<M>.asSendChannel(): SendChannel<M> {
   val channel = Channel<M>()

@@ -22,25 +22,23 @@ private val fiber: CoroutineDispatcher = Strategy.FIBER.asCoroutineDispatcher()
 
 /**
  * [Strategy.FIBER] as a dispatcher, for code that blocks: a virtual thread for each piece of a
- * coroutine between two suspensions. The thread inherits nothing from the one that resumes the
- * coroutine; the coroutine's context (an MDC, for example) is set as usual. `limitedParallelism`
- * adds a limit.
+ * coroutine between two suspensions. It inherits nothing from the resuming thread.
+ * `limitedParallelism` adds a limit.
  */
 public val Dispatchers.FIBER: CoroutineDispatcher
   get() = fiber
 
 /**
- * A dispatcher that gets its threads as an actor would. A strategy that is not resident (`FIBER`,
- * `CALLER`, `on(executor)`, your own) is activated for each piece of a coroutine, and closing the
- * dispatcher has no effect. A resident one (`THREAD`, `residentFiber()`) is one thread, made here,
- * which runs one piece at a time. Closing the dispatcher ends it after the pieces that wait.
+ * A dispatcher on the threads of this strategy. A resident one (`THREAD`, `residentFiber()`) is one
+ * thread, which runs one piece of a coroutine at a time, until it is closed and has run the waiting
+ * pieces. Others are activated for each piece; closing has no effect.
  *
  * If the strategy throws (its executor was shut down), or the dispatcher was closed, the coroutine
- * is cancelled and cleans up on [Dispatchers.IO], as with dispatchers of executors. If an executor
- * accepts a piece and then discards it (`shutdownNow`), the coroutine never resumes.
+ * is cancelled and cleans up on [Dispatchers.IO]. If an executor accepts a piece and then discards
+ * it (`shutdownNow`), the coroutine never resumes.
  *
- * On `CALLER` a coroutine continues on the thread that resumes it; after a `delay` that is the one
- * thread of all delays. Use it for tests.
+ * On `CALLER`, for tests, a coroutine continues on the resuming thread, which after a `delay` is
+ * the one thread of all delays.
  */
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!resident()) return StrategyDispatcher(toString(), this::activate) {}
@@ -49,14 +47,12 @@ public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
 }
 
 /**
- * A dispatcher that runs each piece of a coroutine in turn with the messages of the actor or sink,
- * so state that only they touch needs no lock. An actor always has the same one. Prefer an
- * unbounded mailbox: when it is full, the thread that resumes the coroutine waits for room, or is
- * refused.
+ * A dispatcher that runs the pieces of a coroutine in turn with the messages of the actor or sink,
+ * so their shared state needs no lock. Always the same for an actor. Prefer an unbounded mailbox: a
+ * full one delays or refuses the resuming thread.
  *
  * If the actor refuses a piece, or ends before it ran, the coroutine is cancelled and cleans up on
- * [Dispatchers.IO]. Coroutines' own `asCoroutineDispatcher()`, which takes any executor and so any
- * actor, cannot know that an ended actor has dropped a piece: such a coroutine would hang.
+ * [Dispatchers.IO]. With coroutines' own `asCoroutineDispatcher()` of an executor it would hang.
  */
 public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor =
   synchronized(dispatchers) {
@@ -67,8 +63,8 @@ public fun <A> A.inTurn(): CoroutineDispatcher where A : Exitable, A : Executor 
   }
 
 /**
- * The dispatchers of `inTurn`, guarded by the map itself. Each registers a callback at its actor,
- * so a second call must not make another. A dispatcher is garbage together with its actor.
+ * The dispatchers of `inTurn`, guarded by this map. Each adds a callback to its actor, so a second
+ * call must not make another. They are garbage with their actor.
  */
 private val dispatchers = WeakHashMap<Exitable, WeakReference<CoroutineDispatcher>>()
 
@@ -111,11 +107,11 @@ private class Piece(private val context: CoroutineContext, private val block: Ru
 }
 
 /**
- * The pieces that wait at an actor. An actor that ends does not report the tasks it will not run,
- * so its exit cancels the pieces known here, and [take] checks for the exit after it has added one.
+ * The pieces that wait at an actor, which does not report the tasks it drops when it ends. Its exit
+ * cancels the pieces known here; [take] adds a piece before it checks for the exit.
  */
 private class PendingPieces(private val name: String, private val actor: Exitable, private val executor: Executor) {
-  // added by dispatching threads, removed by the actor's thread and by the thread that ends it
+  // added by dispatching threads, removed by the actor's thread or the one that ends it
   private val waiting = ConcurrentHashMap.newKeySet<Piece>()
 
   init {

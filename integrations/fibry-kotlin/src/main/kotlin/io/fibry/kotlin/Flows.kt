@@ -22,15 +22,15 @@ import kotlinx.coroutines.flow.flow
 import kotlinx.coroutines.withContext
 
 /**
- * A flow of what is published while it is collected. Each collector is a subscriber with its own
- * mailbox, which decides what a slow collector costs: the publisher's time (`BLOCK`), or messages,
- * which become dead letters. Beyond the mailbox, one message is under way if the mailbox drops, so
- * that the collector sees no old ones; otherwise up to 64 are, since single hand-overs are slow.
+ * What is published during the collection. Each collector has its own mailbox, which decides what a
+ * slow one costs: the publisher's time (`BLOCK`), or messages, which become dead letters. One more
+ * message may be under way, or 64 with a mailbox that does not drop, since single hand-overs are
+ * slow.
  *
- * When the topic ends, the flow completes after the messages published before. A cancelled flow
- * leaves the topic. Collecting a topic that has ended fails with an [IllegalStateException].
+ * The flow completes after the last message of a topic that ends. Cancelling it ends the
+ * subscription. A topic that has already ended is an [IllegalStateException].
  *
- * @param mailbox where messages wait for the collector; by default it keeps the latest 1,024
+ * @param mailbox by default keeps the latest 1,024 messages
  */
 public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_024, Overflow.DROP_OLDEST)): Flow<T> {
   val topic = this
@@ -49,8 +49,8 @@ public fun <T : Any> Topic<T>.asFlow(mailbox: Mailbox<in T> = Mailbox.bounded(1_
 }
 
 /**
- * Sends the reader a poison pill when the topic ends. The watching actor ends with the reader. It
- * runs on the caller's thread, so it watches when this function returns.
+ * Sends the reader a poison pill when the topic ends. The watcher ends with the reader. It runs on
+ * the caller's thread, so it watches on return.
  */
 private fun Topic<*>.stopAtExit(reader: Actor<*>) {
   val watcher = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox<Any>(Mailbox.unbounded())
@@ -62,9 +62,9 @@ private fun Topic<*>.stopAtExit(reader: Actor<*>) {
 }
 
 /**
- * A flow of the current value and its changes; a slow collector gets only the latest. The flow
- * never completes; cancelling it ends the subscription. The subscriber is an actor from the value's
- * builder, and never waits for the collector.
+ * The current value, then its changes; a slow collector gets only the latest. Never completes;
+ * cancelling it ends the subscription. The subscriber, an actor of the value's builder, never waits
+ * for the collector.
  */
 public fun <T : Any> SharedValue<T>.asFlow(): Flow<T> {
   val value = this
@@ -75,10 +75,9 @@ public fun <T : Any> SharedValue<T>.asFlow(): Flow<T> {
 }
 
 /**
- * A flow of what the generator's producers make. Each collection starts them again. They run ahead
- * as far as the generator allows; the collector suspends where a loop over the generator would
- * block. A failure of a producer fails the flow, after all values made before. Cancelling the flow
- * ends the producers, and suspends until they have ended.
+ * The values of the producers, which start for each collection and run ahead as far as the
+ * generator allows. The collector suspends while it waits. A failure of a producer comes after all
+ * values made before. Cancelling the flow ends the producers, and suspends until they have ended.
  */
 public fun <T : Any> Generator<T>.asFlow(): Flow<T> {
   val generator = this

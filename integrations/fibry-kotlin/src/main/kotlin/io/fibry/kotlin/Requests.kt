@@ -17,56 +17,50 @@ import kotlinx.coroutines.ensureActive
 import kotlinx.coroutines.runInterruptible
 
 /**
- * The suspending form of `ask`: sends a request and suspends until it is answered, at most for the
- * limit of the actor's scope. A virtual thread does the asking, so no thread of the coroutine's
- * dispatcher is held, even if a full mailbox makes the asker wait.
+ * Sends a request and suspends until it is answered, at most for the limit of the actor's scope. A
+ * virtual thread asks, so none of the dispatcher is held, even while the mailbox is full.
  *
- * Cancelling the coroutine cancels the request. A request that still waits is never handled, and
- * frees its place in a bounded mailbox at once.
+ * Cancelling the coroutine cancels the request: if it still waits, it leaves the mailbox at once.
  *
  * Throws the handler's own exception object, or a `RequestException` that says why there is no
- * answer. Only a `CancellationException` of the handler is wrapped in an [ExecutionException]:
- * unwrapped it would end this coroutine silently.
+ * answer. A `CancellationException` of the handler is wrapped in an [ExecutionException], since it
+ * would end this coroutine silently.
  */
 public suspend fun <M : Any, Q : M, R : Any> Actor<M>.await(request: Request<Q, R>): R = onFiber { ask(request) }
 
 /**
- * The same, but waits at most [limit], then throws `AskTimeoutException`, which says what the actor
- * was doing. It does not cancel the coroutine.
+ * The same for at most [limit], then throws `AskTimeoutException`, which says what the actor was
+ * doing and does not cancel the coroutine.
  */
 public suspend fun <M : Any, Q : M, R : Any> Actor<M>.await(request: Request<Q, R>, limit: Duration): R =
   onFiber { ask(request, limit.toJavaDuration()) }
 
-/** Sends a message and suspends until it is answered. Otherwise as for a [Request]. */
+/** Sends a message and suspends until it is answered, as for a [Request]. */
 public suspend fun <M : Any, R : Any> ActorWithReturn<M, R>.await(message: M): R = onFiber { ask(message) }
 
-/** The same, but waits at most [limit]. */
+/** The same for at most [limit]. */
 public suspend fun <M : Any, R : Any> ActorWithReturn<M, R>.await(message: M, limit: Duration): R =
   onFiber { ask(message, limit.toJavaDuration()) }
 
-/**
- * Runs the code on the sink's object, in turn with all other code, and suspends until it has a
- * result. Otherwise as for a [Request].
- */
+/** Runs the code on the sink's object, and suspends until it has a result, as for a [Request]. */
 public suspend fun <S : Any, R : Any> Sink<S>.await(code: (S) -> R): R =
   onFiber { ask(Handler.Returning<S, R> { state -> code(state) }) }
 
-/** The same, but waits at most [limit]. */
+/** The same for at most [limit]. */
 public suspend fun <S : Any, R : Any> Sink<S>.await(limit: Duration, code: (S) -> R): R =
   onFiber { ask(Handler.Returning<S, R> { state -> code(state) }, limit.toJavaDuration()) }
 
-/** The suspending form of `waitForExit`: suspends until the actor has ended; returns why. */
+/** Suspends until the actor has ended; returns why. */
 public suspend fun Exitable.awaitExit(): ExitReason = onFiber {
   waitForExit()
   onExit().join()
 }
 
 /**
- * The suspending form of `sendMessage`: while a full mailbox makes senders wait, the coroutine is
- * suspended. Cancelling it takes the message back. If the mailbox never makes senders wait, use
- * `sendMessage`, which is cheaper.
+ * Sends a message; suspends while a full mailbox with `BLOCK` makes senders wait. Cancelling takes
+ * the message back. For other mailboxes `sendMessage` is cheaper.
  *
- * @return false if the mailbox was full or the actor had ended: the message is then a dead letter
+ * @return false if the message was refused, and is a dead letter
  */
 public suspend fun <M : Any> Actor<M>.send(message: M): Boolean = onFiber { sendMessage(message) }
 

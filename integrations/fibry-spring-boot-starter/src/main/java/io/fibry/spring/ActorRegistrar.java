@@ -10,8 +10,8 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.ResolvableType;
 
 /**
- * Registers an actor bean for each {@link ActorHandler} bean. Reads types only, so an invalid
- * handler stops the start before any bean is made.
+ * Registers an actor for each {@link ActorHandler} bean. Reads types only, so it fails before any
+ * bean is made.
  */
 final class ActorRegistrar implements BeanFactoryPostProcessor {
 
@@ -34,7 +34,7 @@ final class ActorRegistrar implements BeanFactoryPostProcessor {
     var actor = new RootBeanDefinition();
     actor.setTargetType(kind.actor(type));
     actor.setDependsOn(bean);
-    actor.setDestroyMethodName(""); // the scope ends it, within the drain limit
+    actor.setDestroyMethodName(""); // its scope ends it, within a limit
     actor.setInstanceSupplier(() -> {
       var builder =
           beans.getBean(ActorScope.class).named(mark.value().isEmpty() ? bean : mark.value()).protocol(message);
@@ -44,7 +44,7 @@ final class ActorRegistrar implements BeanFactoryPostProcessor {
     ((BeanDefinitionRegistry) beans).registerBeanDefinition(bean + "Actor", actor);
   }
 
-  /** The type with its arguments, which the factory resolves only after getType was called. */
+  /** The type with its arguments, which the factory knows only after {@code getType}. */
   private static ResolvableType type(ConfigurableListableBeanFactory beans, String bean) {
     var raw = beans.getType(bean, false);
     var declared = beans.getMergedBeanDefinition(bean).getResolvableType();

@@ -12,9 +12,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 
 /**
- * The endpoint {@code actors}: the accounts of all scopes as JSON, or the dump of every actor as
- * plain text. The JSON shows only the class of a dead letter, since its content may be
- * confidential. The dump does show the messages being handled.
+ * The endpoint {@code actors}: accounts as JSON, or a dump as plain text. The JSON shows only the
+ * class of a dead letter, since its content may be confidential.
  */
 @Endpoint(id = "actors")
 final class ActorsEndpoint {
@@ -40,10 +39,9 @@ final class ActorsEndpoint {
     return named;
   }
 
-  /** The accounts, the application's scope first. */
+  /** The application's scope comes first. */
   record Scopes(List<Counts> scopes) implements OperationResponseBody {}
 
-  /** The accounts of one scope, and its last dead letters. */
   record Counts(String scope, long sent, long handled, Map<String, Long> unhandled, long waiting, List<String> running,
       List<Letter> deadLetters) {
     static Counts of(ActorScope scope) {
@@ -53,7 +51,9 @@ final class ActorsEndpoint {
     }
   }
 
-  /** A dead letter; {@code cause} is empty if there is none. */
+  /**
+   * {@code cause} may be empty.
+   */
   record Letter(String actor, String message, String reason, String cause) {
     static Letter of(DeadLetter letter) {
       return new Letter(letter.actor(), letter.message().getClass().getName(),

@@ -8,9 +8,8 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Closes the scopes of a failed start before Spring destroys the first actor bean. Otherwise Spring
- * would call the actor's close, which has no limit, and a handler that hangs would block the
- * process for ever. After a normal end the scopes are already closed.
+ * Closes the scopes of a failed start before Spring destroys the first actor bean: the actor's
+ * close has no limit, so a hanging handler would block the process.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
@@ -31,7 +30,7 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
     return bean instanceof Exitable;
   }
 
-  /** Ignores beans of other Spring scopes: they are destroyed while the application runs. */
+  /** Skips beans of other Spring scopes, which are destroyed while the application runs. */
   @Override
   public void postProcessBeforeDestruction(Object bean, String name) {
     if (beans.containsBeanDefinition(name) && beans.getMergedBeanDefinition(name).isSingleton())

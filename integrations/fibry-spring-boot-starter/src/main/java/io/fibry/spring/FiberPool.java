@@ -13,10 +13,8 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * A pool of fibers for tasks, with a limit on those that run and on those that wait. Has its own
- * scope: the pool survives when a failure closes the application's scope, and its counts stay
- * apart. It does not implement {@code Executor}, since Spring would then take the bean for the
- * application's executor.
+ * A bounded pool of fibers for tasks, in its own scope: it survives when a failure closes the
+ * application's scope. Not an {@code Executor}, since Spring would take the bean for its own.
  */
 record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
 
@@ -27,13 +25,13 @@ record FiberPool(ActorScope scope, Sink<Void> sink) implements AutoCloseable {
             concurrency).newSink());
   }
 
-  /** Needed if the context fails before it has started; otherwise the scope is already closed. */
+  /** For a context that fails before its start; otherwise the scope is closed already. */
   @Override
   public void close() {
     scope.close();
   }
 
-  /** The application's scope, then the scopes of its pools. */
+  /** The application's scope comes first. */
   static List<ActorScope> scopes(ActorScope scope, ObjectProvider<FiberPool> pools) {
     return Stream.concat(Stream.of(scope), pools.orderedStream().map(FiberPool::scope)).toList();
   }

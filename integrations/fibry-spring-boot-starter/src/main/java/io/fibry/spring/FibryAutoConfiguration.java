@@ -13,8 +13,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
 /**
- * The application's scope, its closing, and the actors that are beans. A user's bean of type
- * {@code ActorScope} replaces the scope, and is closed in the same way.
+ * The application's scope, its closing, and its actor beans. A bean of type {@code ActorScope}
+ * replaces the scope, and is closed like it.
  */
 @AutoConfiguration
 @ConditionalOnBooleanProperty(name = "fibry.enabled", matchIfMissing = true)
@@ -38,9 +38,7 @@ public final class FibryAutoConfiguration {
     return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
   }
 
-  /**
-   * Each context has its own scope, even if its parent has one: the scope ends with the context.
-   */
+  /** A child context does not share its parent's scope, which would outlive it. */
   @Bean
   @ConditionalOnMissingBean(search = SearchStrategy.CURRENT)
   ActorScope actorScope(ConfigurableApplicationContext context, FibryProperties properties, ScopeOptions options,

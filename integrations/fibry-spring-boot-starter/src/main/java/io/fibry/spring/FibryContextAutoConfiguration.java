@@ -6,7 +6,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 
-/** Messages carry what context-propagation captures: the observation, and with it the trace. */
+/** Messages carry what context-propagation captures, such as the observation with its trace. */
 @AutoConfiguration
 @ConditionalOnClass(ContextSnapshotFactory.class)
 @ConditionalOnBooleanProperty(name = "fibry.propagate-context", matchIfMissing = true)

@@ -11,7 +11,7 @@ import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterR
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 
-/** Meters for Micrometer: outcomes of messages, queue lengths, waiting and handling times. */
+/** Meters for Micrometer: outcomes, waiting messages, times. */
 @AutoConfiguration(after = {FibryAutoConfiguration.class, MetricsAutoConfiguration.class,
   CompositeMeterRegistryAutoConfiguration.class})
 @ConditionalOnClass({MeterRegistry.class, MetricsAutoConfiguration.class})

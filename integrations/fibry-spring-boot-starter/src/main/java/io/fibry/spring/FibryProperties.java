@@ -11,17 +11,17 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * The properties {@code fibry.*}.
  *
- * @param enabled Whether the application has a scope of actors.
- * @param name Name of the scope; by default that of the application.
- * @param strategy How an actor gets a thread, by default.
- * @param askLimit How long an ask waits for its answer, by default.
- * @param drainLimit How long the scope, when it closes, waits for messages to be handled.
+ * @param enabled Whether there is a scope of actors.
+ * @param name Name of the scope; by default the application's.
+ * @param strategy How an actor gets a thread.
+ * @param askLimit How long an ask waits.
+ * @param drainLimit How long a closing scope handles messages.
  * @param grace How long an interrupted handler may take to end.
- * @param propagateContext Whether messages carry what context-propagation finds on the sender's
- * thread, such as the observation. Needs that library.
+ * @param propagateContext Whether messages carry what context-propagation captures, such as the
+ * observation.
  * @param mailbox The default mailbox.
  * @param watchdog When a slow actor is logged.
- * @param executor Pools of fibers as executors of Spring and Tomcat.
+ * @param executor Executors that are pools of fibers.
  * @param metrics What is measured.
  * @param web How web clients see refusals.
  */
@@ -40,7 +40,6 @@ record FibryProperties(
     @DefaultValue Metrics metrics,
     @DefaultValue Web web) {
 
-  /** The strategies that a property can name. */
   enum StrategyName {
     /** A virtual thread while there is work. */
     FIBER(Strategy.FIBER),
@@ -63,7 +62,7 @@ record FibryProperties(
    *
    * @param capacity How many messages may wait; by default any number.
    * @param overflow What happens to a message that finds the mailbox full.
-   * @param within A bounded mailbox also counts as full for a message that would wait longer.
+   * @param within A bounded mailbox is also full for a message that would wait longer.
    */
   record Mailbox(@Nullable Integer capacity, @DefaultValue("reject") Overflow overflow, @Nullable Duration within) {
     io.fibry.mailbox.Mailbox<Object> mailbox() {
@@ -76,15 +75,15 @@ record FibryProperties(
   /**
    * When a slow actor is logged.
    *
-   * @param handling Longest time for one message; the watchdog runs only if this is given.
-   * @param waiting Most messages in a mailbox.
+   * @param handling Longest time for one message; without it nothing is logged.
+   * @param waiting Most waiting messages.
    */
   record Watchdog(@Nullable Duration handling, @DefaultValue("10000") int waiting) {}
 
   /**
-   * Pools of fibers as executors.
+   * Executors that are pools of fibers.
    *
-   * @param tasks The applicationTaskExecutor, which runs Async methods.
+   * @param tasks The executor of Async methods.
    * @param tomcat The executor of Tomcat's requests.
    */
   record Executor(@DefaultValue Tasks tasks, @DefaultValue Tomcat tomcat) {}
@@ -92,9 +91,9 @@ record FibryProperties(
   /**
    * The executor of Async methods.
    *
-   * @param enabled Whether the executor is a pool of fibers.
+   * @param enabled Whether it is a pool of fibers.
    * @param concurrency How many tasks run at once.
-   * @param waiting How many tasks may wait; further ones are refused.
+   * @param waiting How many tasks may wait; others are refused.
    */
   record Tasks(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("1024") int waiting) {}
@@ -102,29 +101,28 @@ record FibryProperties(
   /**
    * The executor of Tomcat's requests.
    *
-   * @param enabled Whether the executor is a pool of fibers.
-   * @param concurrency How many requests are handled at once.
-   * @param waiting How many requests may wait; the connections of further ones are closed.
+   * @param enabled Whether it is a pool of fibers.
+   * @param concurrency How many requests run at once.
+   * @param waiting How many requests may wait; other connections are closed.
    */
   record Tomcat(@DefaultValue("false") boolean enabled, @DefaultValue("256") int concurrency,
       @DefaultValue("8192") int waiting) {}
 
   /**
-   * What is measured in addition to the counts.
+   * What is measured besides counts.
    *
-   * @param timers Whether the waiting time and the handling time of each message are measured.
+   * @param timers Whether waiting and handling are timed.
    */
   record Metrics(@DefaultValue("true") boolean timers) {}
 
   /**
    * How web clients see refusals.
    *
-   * @param refusals Whether a full mailbox becomes a 503, and a late answer a 504.
+   * @param refusals Whether a full mailbox is a 503, and a late answer a 504.
    * @param retryAfter When a refused client may try again.
    */
   record Web(@DefaultValue("true") boolean refusals, @DefaultValue("1s") Duration retryAfter) {}
 
-  /** Sets these properties on the options of a scope. */
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
         .withDrainLimit(drainLimit).withGrace(grace);

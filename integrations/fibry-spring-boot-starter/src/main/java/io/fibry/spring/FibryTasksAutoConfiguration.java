@@ -20,12 +20,11 @@ import org.springframework.core.task.support.TaskExecutorAdapter;
 
 /**
  * The executor of {@code @Async} methods: a pool of fibers if enabled, otherwise Spring Boot's own.
- * Spring Boot alone would make none when an actor is a bean, since an actor is an executor.
  */
 @AutoConfiguration(after = FibryAutoConfiguration.class, before = TaskExecutionAutoConfiguration.class)
 public final class FibryTasksAutoConfiguration {
   private static final String APPLICATION = TaskExecutionAutoConfiguration.APPLICATION_TASK_EXECUTOR_BEAN_NAME;
-  // the executor that @EnableAsync takes among several
+  // the name that @EnableAsync prefers
   private static final String ASYNC = "taskExecutor";
 
   FibryTasksAutoConfiguration() {}
@@ -56,7 +55,7 @@ public final class FibryTasksAutoConfiguration {
     }
   }
 
-  /** Spring Boot's executor, made here when the only executors are actors. */
+  /** Spring Boot makes no executor if it finds one, and an actor is one. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnBooleanProperty(name = "fibry.executor.tasks.enabled", havingValue = false, matchIfMissing = true)
   @ConditionalOnMissingBean(name = {APPLICATION, ASYNC})

@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 public final class FibryTomcatAutoConfiguration {
   FibryTomcatAutoConfiguration() {}
 
-  /** Without carriers: Tomcat's thread, which starts the request, has no context to pass on. */
+  /** Without carriers: Tomcat's threads have no context to pass on. */
   @Bean
   FiberPool fibryTomcatPool(ScopeOptions options) {
     var size = options.properties().executor().tomcat();
@@ -32,7 +32,7 @@ public final class FibryTomcatAutoConfiguration {
     return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
   }
 
-  /** Has no order, so it runs last, after that of {@code spring.threads.virtual.enabled}. */
+  /** Without an order it runs after that of {@code spring.threads.virtual.enabled}. */
   @Bean
   WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
     return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));

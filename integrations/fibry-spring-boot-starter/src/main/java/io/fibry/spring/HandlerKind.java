@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.springframework.beans.factory.support.BeanDefinitionValidationException;
 import org.springframework.core.ResolvableType;
 
-/** The kinds of handlers that a bean may be, each with its kind of actor. */
-@SuppressWarnings("unchecked") // the type arguments were read from the bean's type
+/** The types of handlers that a bean may have, each with the type of its actor. */
+@SuppressWarnings("unchecked") // the bean's type has these arguments
 enum HandlerKind {
   HANDLER(Handler.class, Actor.class, (actor, bean) -> actor.newActor((Handler<Object>) bean)),
   IN_CONTEXT(Handler.InContext.class, Actor.class,
@@ -37,7 +37,6 @@ enum HandlerKind {
     return maker.apply(builder, bean);
   }
 
-  /** The only kind that fits the bean. */
   static HandlerKind of(String bean, ResolvableType type) {
     var found = Stream.of(values()).filter(kind -> type.as(kind.handler) != ResolvableType.NONE).toList();
     if (found.isEmpty()) throw refusal(bean, type, "handles no messages; implement " + ALL);
@@ -46,7 +45,6 @@ enum HandlerKind {
     return found.getFirst();
   }
 
-  /** The class of the messages. */
   Class<Object> message(String bean, ResolvableType type) {
     var message = type.as(handler).getGeneric(0).resolve();
     if (message == null) throw refusal(bean, type, "does not declare the type of its messages; declare it in the "
@@ -59,7 +57,7 @@ enum HandlerKind {
         "bean '" + bean + "' is marked @ActorHandler, but " + type + " " + reason);
   }
 
-  /** The type by which the actor can be injected. */
+  /** The type to inject. */
   ResolvableType actor(ResolvableType type) {
     return ResolvableType.forClassWithGenerics(actor, type.as(handler).getGenerics());
   }

@@ -10,15 +10,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timers {@code fibry.wait}, from the send to the handler, and {@code fibry.handling}, until
- * the handler ends, even if it fails. Inline requests are not timed: carriers do not see them. All
- * messages of a periodic timer share what was captured at its start: the first one counts its delay
- * as waiting, the others record their handling only. The same holds for a block of messages.
+ * The timers {@code fibry.wait}, until the handler begins, and {@code fibry.handling}, until it
+ * ends. Inline requests bypass carriers and are not timed. Messages of one periodic timer or block
+ * share one capture: only the first records a wait, which includes a timer's delay.
  */
 final class MessageTimers implements MeterBinder, MessageTiming {
-  // written by threads that make scopes or bind registries, under the monitor; so is the registry
+  // both guarded by the monitor
   private final List<TimingCarrier> carriers = new ArrayList<>();
-  // the last one bound; of several registries, Spring Boot makes a composite
+  // the last one bound; Spring Boot combines several into one
   private @Nullable MeterRegistry registry;
 
   @Override
@@ -37,7 +36,7 @@ final class MessageTimers implements MeterBinder, MessageTiming {
 
   private static final class TimingCarrier implements ActorScope.Carrier<@Nullable SendTime> {
     private final String scope;
-    // written by the binding thread, read by senders; null until then, so that nothing is captured
+    // written when bound, read by senders; null: nothing is captured
     private volatile @Nullable ScopeTimers timers;
 
     TimingCarrier(String scope) {
@@ -61,17 +60,16 @@ final class MessageTimers implements MeterBinder, MessageTiming {
 
     @Override
     public AutoCloseable set(@Nullable SendTime sent) {
-      return sent == null ? () -> {} : sent.begin(); // never null: set is called for a capture only
+      return sent == null ? () -> {} : sent.begin(); // never null: no capture, no set
     }
   }
 
   private record ScopeTimers(Timer waiting, Timer handling) {}
 
-  /** When a message, or all messages of a timer or block, were sent. */
   private static final class SendTime {
     private final ScopeTimers timers;
     private final long sent;
-    // whether the wait was recorded; by handlers' threads, so two workers of a pool may both do it
+    // by handlers' threads; two workers of a pool may both see false
     private boolean recorded;
 
     SendTime(ScopeTimers timers, long sent) {

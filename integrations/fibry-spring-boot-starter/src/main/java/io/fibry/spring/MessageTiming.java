@@ -2,7 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 
-/** Adds timers to a scope. An interface, since the implementation needs Micrometer. */
+/** Adds timers to a scope. Its implementation needs Micrometer, which may be absent. */
 interface MessageTiming {
   ActorScope.Options applyTo(ActorScope.Options options, String scope);
 }

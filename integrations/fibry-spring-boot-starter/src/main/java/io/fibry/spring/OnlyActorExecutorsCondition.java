@@ -10,10 +10,7 @@ import org.springframework.context.annotation.ConditionContext;
 import org.springframework.context.annotation.ConfigurationCondition;
 import org.springframework.core.type.AnnotatedTypeMetadata;
 
-/**
- * Matches if there are executor beans, all of them are actors or sinks, and Spring Boot is not
- * configured to make its own executor in any case.
- */
+/** All executor beans are actors or sinks, there is one, and Spring Boot's mode is not "force". */
 final class OnlyActorExecutorsCondition extends SpringBootCondition implements ConfigurationCondition {
   private static final ConditionMessage.Builder SAYS = ConditionMessage.forCondition("only actors are executors");
 

@@ -15,9 +15,8 @@ import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 
 /**
- * Answers 503 with {@code Retry-After} if an actor refused a request, and 504 if its answer was too
- * late. The texts of the exceptions are not shown to clients: they contain names and messages. An
- * advice with an order comes before this one, an advice without comes after it.
+ * Answers 503 with {@code Retry-After} if an actor refused, and 504 if it was late. Hides the texts
+ * of exceptions, which contain names and messages. An advice with an order precedes this one.
  */
 @RestControllerAdvice
 @Order(Ordered.LOWEST_PRECEDENCE - 1)

@@ -9,14 +9,12 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes a scope with its context: after the web server has finished its last request, before
- * Spring destroys the beans that handlers use. Logs what became of the messages.
- *
- * <p>A context that is only stopped, or paused between tests, may be started again. A closed scope
- * may not, so it stays open in that case.
+ * Closes a scope with its context: after the web server, before any bean that handlers use. Logs
+ * the outcome of the messages. A context that is only stopped may start again, so its scope stays
+ * open.
  */
 final class ScopeClosing implements SmartLifecycle {
-  /** Higher phases end earlier. Web servers, 2,048 below the highest, end before these. */
+  /** Higher phases end first; web servers are 2,048 below the highest. */
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
   static final int ACTORS = DEFAULT_PHASE - 4096;
 
@@ -27,7 +25,7 @@ final class ScopeClosing implements SmartLifecycle {
   private final ActorScope scope;
   private final Duration drainLimit;
   private final int phase;
-  // written by the thread that starts or closes the context, read by any thread
+  // written when the context starts or closes, read by any thread
   private volatile boolean running;
 
   ScopeClosing(ConfigurableApplicationContext context, ActorScope scope, Duration drainLimit, int phase) {

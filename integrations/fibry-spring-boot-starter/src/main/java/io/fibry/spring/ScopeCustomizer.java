@@ -3,9 +3,9 @@ package io.fibry.spring;
 import io.fibry.ActorScope;
 
 /**
- * Changes the options of the application's scope after the properties, for settings that have no
- * property, such as a failure policy or a listener to dead letters. Spring calls every bean of this
- * type once, in their order, when the scope is made.
+ * Changes the options of the application's scope, for settings without a property, such as a
+ * failure policy. Every bean of this type is called once, in order, after the properties are
+ * applied.
  */
 @FunctionalInterface
 public interface ScopeCustomizer {
@@ -13,7 +13,7 @@ public interface ScopeCustomizer {
   /**
    * Changes the options.
    *
-   * @param options the options that the properties define
+   * @param options those of the properties
    * @return a changed copy
    */
   ActorScope.Options customize(ActorScope.Options options);

@@ -4,10 +4,7 @@ import io.fibry.ActorScope;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
-/**
- * Reports whether the scope is open. A scope that a failure closed never takes messages again: the
- * application must be restarted.
- */
+/** Whether the scope is open. A scope that a failure closed cannot be opened again. */
 final class ScopeHealth extends AbstractHealthIndicator {
   private final ActorScope scope;
 
@@ -22,7 +19,7 @@ final class ScopeHealth extends AbstractHealthIndicator {
     health.withDetail("scope", report.scope()).withDetail("handled", report.handled())
         .withDetail("unhandled", ActorsEndpoint.byName(report.unhandled())).withDetail("waiting", report.waiting());
     try {
-      scope.openScope("health").close(); // only an open scope lets a scope be opened below it
+      scope.openScope("health").close(); // fails if the scope is closed
       health.up();
     } catch (IllegalStateException closed) {
       health.down().withDetail("why", String.valueOf(closed.getMessage()));

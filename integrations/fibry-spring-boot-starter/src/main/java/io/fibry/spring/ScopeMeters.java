@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The accounts of scopes as meters: {@code fibry.messages}, by outcome, and
- * {@code fibry.messages.waiting}. They cost messages nothing, since scopes keep accounts anyway.
+ * The accounts of scopes as meters: {@code fibry.messages} by outcome, and
+ * {@code fibry.messages.waiting}.
  */
 final class ScopeMeters implements MeterBinder {
-  private final List<CachedReport> reports; // held here, since registries hold them weakly
+  private final List<CachedReport> reports; // registries refer to them weakly
 
   ScopeMeters(List<ActorScope> scopes) {
     this.reports = scopes.stream().map(CachedReport::new).toList();
@@ -41,12 +41,12 @@ final class ScopeMeters implements MeterBinder {
         .description("Messages by what became of them").register(registry);
   }
 
-  /** A report, at most a second old: making one visits all actors, and meters are read together. */
+  /** At most a second old: a report visits all actors, and meters are read together. */
   private static final class CachedReport {
     private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
 
     private final ActorScope scope;
-    // both written by threads that read meters, under the monitor
+    // both guarded by the monitor
     private Report last;
     private long at;
 

@@ -5,10 +5,9 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** What the application's scopes have in common: properties, carriers and timers. */
+/** What the application's scopes share: properties, carriers and timers. */
 record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable MessageTiming timing) {
 
-  /** All options for the scope with this name. */
   UnaryOperator<ActorScope.Options> of(String scope) {
     return options -> {
       var changed = withoutCarriers(scope).apply(options);
@@ -17,7 +16,7 @@ record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carr
     };
   }
 
-  /** For a scope whose senders have no context to pass on. */
+  /** For a scope whose senders have no context. */
   UnaryOperator<ActorScope.Options> withoutCarriers(String scope) {
     return options -> {
       var changed = properties.applyTo(options);

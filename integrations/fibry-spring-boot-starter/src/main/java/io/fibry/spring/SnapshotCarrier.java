@@ -5,9 +5,8 @@ import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
 
 /**
- * Carries all thread-locals that are registered with context-propagation. Those that the sender did
- * not have are cleared while the message is handled: the handler's thread may have values of its
- * own.
+ * Carries the thread-locals of context-propagation. Clears those that the sender lacks, since the
+ * handler's thread may have its own.
  */
 final class SnapshotCarrier implements ActorScope.Carrier<ContextSnapshot> {
   private final ContextSnapshotFactory snapshots = ContextSnapshotFactory.builder().clearMissing(true).build();

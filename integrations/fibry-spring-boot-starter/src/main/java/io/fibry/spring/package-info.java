@@ -1,6 +1,5 @@
 /**
- * Actors in Spring Boot: a scope that ends with the context, actors as beans, and their health,
- * endpoint and meters.
+ * Actors in Spring Boot: a scope that ends with the context, actors as beans, and their metrics.
  */
 @NullMarked
 package io.fibry.spring;
