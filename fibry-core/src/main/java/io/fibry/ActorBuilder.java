@@ -148,6 +148,13 @@ public interface ActorBuilder<M> {
   <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing);
 
   /**
+   * For code that builds on builders.
+   *
+   * @return whether it makes pools
+   */
+  boolean isShared();
+
+  /**
    * For code that builds on builders: the same, named after a part of the whole ("orders" makes
    * "orders/3").
    *

@@ -1,16 +1,15 @@
 package io.fibry;
 
-import io.fibry.engine.message.Deadline;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Owns the actors and scopes made in it; closing it ends them. It is also their supervisor: what an
@@ -147,24 +146,38 @@ public interface ActorScope extends AutoCloseable {
 
   /** How a scope treats its actors; starts as a copy of the scope around it. Immutable. */
   final class Options implements Cloneable {
-    public static final Options DEFAULT = new Options();
+    private static final Options DEFAULT = new Options();
 
-    /** What is watched for. */
-    public record Watch(Duration handling, int waiting) {}
+    /**
+     * When a scope reports an actor.
+     *
+     * @param handling how long an actor may handle one message
+     * @param waiting how many messages may wait for an actor
+     */
+    public record Watchdog(Duration handling, int waiting) {}
 
-    // written by `with..` alone, before anybody else has the copy
-    public Strategy strategy = Strategy.FIBER;
-    public Mailbox<Object> mailbox = Mailbox.unbounded();
-    public FailurePolicy policy = FailurePolicy.stop();
-    public Duration askLimit = Duration.ofSeconds(30);
-    public Duration drainLimit = Duration.ofSeconds(10);
-    public Duration grace = Duration.ofSeconds(1);
-    public Consumer<DeadLetter> deadLetters = letter -> {};
-    public Scheduler scheduler = Scheduler.system();
-    public Watch watch; // null: none
-    public Carrier<?>[] carriers; // null: none; never changed
+    // written by `with` only, before the copy is published
+    private Strategy strategy = Strategy.FIBER;
+    private Mailbox<Object> mailbox = Mailbox.unbounded();
+    private FailurePolicy failurePolicy = FailurePolicy.stop();
+    private Duration askLimit = Duration.ofSeconds(30);
+    private Duration drainLimit = Duration.ofSeconds(10);
+    private Duration grace = Duration.ofSeconds(1);
+    private Consumer<DeadLetter> deadLetters = letter -> {};
+    private Scheduler scheduler = Scheduler.system();
+    private Watchdog watchdog; // null: none
+    private List<Carrier<?>> carriers = List.of();
 
     private Options() {}
+
+    /**
+     * The options of the root, unless changed.
+     *
+     * @return always the same object
+     */
+    public static Options defaults() {
+      return DEFAULT;
+    }
 
     private Options with(Consumer<Options> change) {
       try {
@@ -206,9 +219,9 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
-      if (policy.retries > 0) throw new IllegalArgumentException(policy
+      if (policy.retries() > 0) throw new IllegalArgumentException(policy
           + " cannot be a scope's: by the time it decides the message is gone; give the retries to the actor's policy");
-      return with(copy -> copy.policy = policy);
+      return with(copy -> copy.failurePolicy = policy);
     }
 
     /**
@@ -231,7 +244,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withDrainLimit(Duration limit) {
-      Deadline.notNegative(limit, "drain limit");
+      notNegative(limit, "drain limit");
       return with(copy -> copy.drainLimit = limit);
     }
 
@@ -242,7 +255,7 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public Options withGrace(Duration grace) {
-      Deadline.notNegative(grace, "grace");
+      notNegative(grace, "grace");
       return with(copy -> copy.grace = grace);
     }
 
@@ -283,7 +296,7 @@ public interface ActorScope extends AutoCloseable {
           "a watchdog after " + handling + " would bark at everything; give more than zero");
       if (waiting < 1) throw new IllegalArgumentException(
           "a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
-      return with(copy -> copy.watch = new Watch(handling, waiting));
+      return with(copy -> copy.watchdog = new Watchdog(handling, waiting));
     }
 
     /**
@@ -296,9 +309,105 @@ public interface ActorScope extends AutoCloseable {
      * @return a changed copy
      */
     public <C> Options withCarrier(Carrier<C> carrier) {
-      var more = carriers == null ? new Carrier<?>[1] : Arrays.copyOf(carriers, carriers.length + 1);
-      more[more.length - 1] = Objects.requireNonNull(carrier, "carrier");
+      Objects.requireNonNull(carrier, "carrier");
+      List<Carrier<?>> more = Stream.concat(carriers.stream(), Stream.of(carrier)).toList();
       return with(copy -> copy.carriers = more);
+    }
+
+    private static Duration notNegative(Duration time, String name) {
+      if (Objects.requireNonNull(time, name).isNegative())
+        throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
+      return time;
+    }
+
+    /**
+     * How actors get a thread, unless they are told.
+     *
+     * @return the strategy
+     */
+    public Strategy strategy() {
+      return strategy;
+    }
+
+    /**
+     * How messages wait, unless an actor is told.
+     *
+     * @return the mailbox
+     */
+    public Mailbox<Object> mailbox() {
+      return mailbox;
+    }
+
+    /**
+     * What becomes of a failure that an actor of the scope escalates.
+     *
+     * @return the policy
+     */
+    public FailurePolicy failurePolicy() {
+      return failurePolicy;
+    }
+
+    /**
+     * How long {@code ask} waits, unless it is told.
+     *
+     * @return more than zero
+     */
+    public Duration askLimit() {
+      return askLimit;
+    }
+
+    /**
+     * How long {@code close} lets actors handle what waits.
+     *
+     * @return zero or more
+     */
+    public Duration drainLimit() {
+      return drainLimit;
+    }
+
+    /**
+     * How long an interrupted handler has to obey.
+     *
+     * @return zero or more
+     */
+    public Duration grace() {
+      return grace;
+    }
+
+    /**
+     * What sees every dead letter.
+     *
+     * @return the listener; one that does nothing, unless told
+     */
+    public Consumer<DeadLetter> deadLetters() {
+      return deadLetters;
+    }
+
+    /**
+     * What timers, limits, back-offs and graces are measured by.
+     *
+     * @return the clock
+     */
+    public Scheduler scheduler() {
+      return scheduler;
+    }
+
+    /**
+     * When an actor is reported.
+     *
+     * @return empty: never
+     */
+    public Optional<Watchdog> watchdog() {
+      return Optional.ofNullable(watchdog);
+    }
+
+    /**
+     * What travels with messages.
+     *
+     * @return in the order in which they are set; always the same list
+     */
+    public List<Carrier<?>> carriers() {
+      return carriers;
     }
   }
 

@@ -6,9 +6,16 @@ public final class ActorStoppedException extends RequestException {
 
   private final transient ExitReason reason;
 
-  public ActorStoppedException(String actor, Object request, ExitReason reason) {
-    super(actor, request, "actor '" + actor + "' ended (" + reason + ") and did not answer " + shown(request),
-        reason instanceof ExitReason.Failed failed ? failed.cause() : null, false);
+  /**
+   * Users make one only to fake an actor, in a test say.
+   *
+   * @param text what happened
+   * @param actor the name of the actor that was asked
+   * @param request what it was asked
+   * @param reason why it ended
+   */
+  public ActorStoppedException(String text, String actor, Object request, ExitReason reason) {
+    super(text, actor, request, reason instanceof ExitReason.Failed failed ? failed.cause() : null, false);
     this.reason = reason;
   }
 

@@ -11,9 +11,16 @@ public final class AskCycleException extends RequestException {
 
   private final transient List<String> ring;
 
-  public AskCycleException(String actor, Object request, List<String> ring, String links) {
-    super(actor, request, "this wait could never end: " + links + ". Send without waiting, or answer with replyWhen",
-        null, true);
+  /**
+   * Users make one only to fake an actor, in a test say.
+   *
+   * @param text what happened
+   * @param actor the name of the actor that was asked
+   * @param request what it was asked
+   * @param ring names; the first is also the last
+   */
+  public AskCycleException(String text, String actor, Object request, List<String> ring) {
+    super(text, actor, request, null, true);
     this.ring = List.copyOf(ring);
   }
 

@@ -1,8 +1,5 @@
 package io.fibry;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.Deadline;
-import io.fibry.engine.message.Diagnosis;
 import java.time.Duration;
 
 /**
@@ -17,25 +14,18 @@ public final class AskTimeoutException extends RequestException {
   /** How long the asker was allowed to wait. */
   private final Duration waited;
 
-  private AskTimeoutException(ActorCell cell, Object request, Duration waited, String text, Throwable here) {
-    super(cell.name(), request, text, here, true);
+  /**
+   * Users make one only to fake an actor, in a test say.
+   *
+   * @param text what happened
+   * @param actor the name of the actor that was asked
+   * @param request what it was asked
+   * @param waited how long the asker was allowed to wait
+   * @param handler where the actor's handler was; null: nowhere
+   */
+  public AskTimeoutException(String text, String actor, Object request, Duration waited, Throwable handler) {
+    super(text, actor, request, handler, true);
     this.waited = waited;
-  }
-
-  public static AskTimeoutException of(ActorCell cell, Object request, Deadline limit, boolean begun) {
-    var why = limit.why;
-    if (why == null) why =
-        new Diagnosis(begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not",
-            null);
-    String where = why.here() == null ? "" : ". The handler is" + why.here().top();
-    return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' did not answer "
-        + shown(request) + " within " + limit + ": " + why.text() + limit.advice() + where, why.here());
-  }
-
-  /** Of one that was not even sent. */
-  public static AskTimeoutException before(ActorCell cell, Object request, Deadline limit) {
-    return new AskTimeoutException(cell, request, limit.duration(), "actor '" + cell.name() + "' was not asked "
-        + shown(request) + ", since no time was left for it: " + limit + limit.advice(), null);
   }
 
   /**

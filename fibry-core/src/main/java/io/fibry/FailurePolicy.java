@@ -1,8 +1,8 @@
 package io.fibry;
 
-import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.Function;
 
 /**
@@ -11,38 +11,71 @@ import java.util.function.Function;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
+  /** What a policy does, apart from its modifiers. */
   public enum Kind {
-    GO_ON("goOn()"), RESTART("restart()"), RESTART_ALL("restartAll()"), RESTART_REST("restartRest()"), STOP("stop()"),
-    ESCALATE("escalate()"), BY("by(..)");
+    /** {@link #goOn}. */
+    GO_ON("goOn()"),
+    /** {@link #restart}. */
+    RESTART("restart()"),
+    /** {@link #restartAll}. */
+    RESTART_ALL("restartAll()"),
+    /** {@link #restartRest}. */
+    RESTART_REST("restartRest()"),
+    /** {@link #stop}. */
+    STOP("stop()"),
+    /** {@link #escalate}. */
+    ESCALATE("escalate()"),
+    /** {@link #by}. */
+    BY("by(..)");
 
-    private final String shown;
+    private final String call;
 
-    Kind(String shown) {
-      this.shown = shown;
+    Kind(String call) {
+      this.call = call;
     }
 
+    /**
+     * Whether it restarts actors.
+     *
+     * @return true for the three kinds of restarts
+     */
     public boolean restarts() {
-      return this == RESTART || forScopes();
+      return this == RESTART || isForScopes();
     }
 
-    public boolean forScopes() {
+    /**
+     * Whether only a scope can have it.
+     *
+     * @return true where it restarts several actors
+     */
+    public boolean isForScopes() {
       return this == RESTART_ALL || this == RESTART_REST;
     }
   }
 
-  /** How many restarts within which time. */
+  /**
+   * How many restarts within which time.
+   *
+   * @param restarts zero or more
+   * @param within more than zero
+   */
   public record Budget(int restarts, Duration within) {}
 
-  /** How long to wait before a restart. */
+  /**
+   * How long messages wait before a restart.
+   *
+   * @param first before the first restart
+   * @param most before any restart
+   */
   public record BackOff(Duration first, Duration most) {}
 
   private static final int DEEPEST_CHOICE = 8;
 
-  public final Kind kind;
-  public final boolean logs;
-  public final int retries;
-  public final Budget budget; // null: no end of restarts
-  public final BackOff backOff; // null: at once
+  private final Kind kind;
+  private final boolean logs;
+  private final int retries;
+  private final Budget budget; // null: unlimited
+  private final BackOff backOff; // null: none
   private final Function<Throwable, FailurePolicy> choice; // BY only
 
   private FailurePolicy(Kind kind, boolean logs, int retries, Budget budget, BackOff backOff,
@@ -188,23 +221,65 @@ public final class FailurePolicy {
   }
 
   /**
-   * What it says of this failure: never {@code by}. Stops where the choice itself fails, and says
-   * so in the log.
+   * The policy for one failure: this one, or the one that {@code by(..)} chooses.
+   *
+   * @param failure what the handler threw
+   * @return never of kind {@link Kind#BY}
+   * @throws RuntimeException what the function given to {@code by(..)} throws, or where it answers null
    */
-  public FailurePolicy chosen(Throwable failure, String who) {
+  public FailurePolicy chosenFor(Throwable failure) {
     var policy = this;
-    try {
-      for (int deep = 0; policy.kind == Kind.BY; deep++) {
-        if (deep == DEEPEST_CHOICE) throw new IllegalStateException("by(..) answers by(..) without end");
-        policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
-            "by(..) answered null for a failure; let it answer a policy"));
-      }
-      return policy;
-    } catch (Throwable unchosen) {
-      Scope.LOG.error("the failure policy of {} could not decide about {}, so it stops", who,
-          RequestException.shown(failure), unchosen);
-      return stop();
+    for (int depth = 0; policy.kind == Kind.BY; depth++) {
+      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("by(..) answers by(..) without end");
+      policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
+          "by(..) answered null for a failure; let it answer a policy"));
     }
+    return policy;
+  }
+
+  /**
+   * What it does, apart from its modifiers.
+   *
+   * @return the kind
+   */
+  public Kind kind() {
+    return kind;
+  }
+
+  /**
+   * Whether failures are logged.
+   *
+   * @return false after {@link #withoutLog}
+   */
+  public boolean logs() {
+    return logs;
+  }
+
+  /**
+   * How often the handler gets a failing message again.
+   *
+   * @return zero unless {@link #withRetries} says more
+   */
+  public int retries() {
+    return retries;
+  }
+
+  /**
+   * How many restarts it allows.
+   *
+   * @return empty: any number
+   */
+  public Optional<Budget> budget() {
+    return Optional.ofNullable(budget);
+  }
+
+  /**
+   * How long it waits before a restart.
+   *
+   * @return empty: not at all
+   */
+  public Optional<BackOff> backOff() {
+    return Optional.ofNullable(backOff);
   }
 
   /** The one chosen by this one: with what this one says besides, where it says nothing itself. */
@@ -216,7 +291,7 @@ public final class FailurePolicy {
 
   @Override
   public String toString() {
-    return kind.shown + (retries > 0 ? ".withRetries(" + retries + ")" : "")
+    return kind.call + (retries > 0 ? ".withRetries(" + retries + ")" : "")
         + (budget != null ? ".withBudget(" + budget.restarts + ", " + budget.within + ")" : "")
         + (backOff != null ? ".withBackOff(" + backOff.first + ", " + backOff.most + ")" : "")
         + (logs ? "" : ".withoutLog()");

@@ -4,8 +4,14 @@ package io.fibry;
 public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  public NoReplyException(String actor, Object request) {
-    super(actor, request, "actor '" + actor + "' handled " + shown(request)
-        + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", null, false);
+  /**
+   * Users make one only to fake an actor, in a test say.
+   *
+   * @param text what happened
+   * @param actor the name of the actor that was asked
+   * @param request what it was asked
+   */
+  public NoReplyException(String text, String actor, Object request) {
+    super(text, actor, request, null, false);
   }
 }

@@ -10,7 +10,7 @@ public abstract sealed class RequestException extends RuntimeException
   private final transient Object request;
 
   /** The stack of the thread that found out says nothing, unless that thread is the asker's. */
-  RequestException(String actor, Object request, String text, Throwable cause, boolean onAskersThread) {
+  RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread) {
     super(text, cause, true, onAskersThread);
     this.actor = actor;
     this.request = request;
@@ -32,18 +32,5 @@ public abstract sealed class RequestException extends RuntimeException
    */
   public Object request() {
     return request;
-  }
-
-  /**
-   * A message as it stands in a text: cut where it is long, and harmless where its own
-   * {@code toString} is not.
-   */
-  public static String shown(Object message) {
-    try {
-      String text = String.valueOf(message);
-      return text.length() <= 200 ? text : text.substring(0, 200) + "… (" + text.length() + " characters)";
-    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
-      return message.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
-    }
   }
 }

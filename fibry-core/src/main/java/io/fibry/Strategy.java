@@ -1,7 +1,5 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.engine.jvm.Threads;
 import java.util.concurrent.Executor;
 
 /**
@@ -21,13 +19,13 @@ import java.util.concurrent.Executor;
 public interface Strategy {
 
   /** A virtual thread, only while there is work: an idle actor has none. */
-  Strategy FIBER = Threads.FIBER;
+  Strategy FIBER = Strategies.FIBER;
 
   /**
    * A platform thread of its own, parked when idle: for handlers that compute, or that need one
    * thread.
    */
-  Strategy THREAD = Threads.THREAD;
+  Strategy THREAD = Strategies.THREAD;
 
   /**
    * The sender's own thread, for unit tests and deterministic runs: the message is handled at once,
@@ -35,7 +33,7 @@ public interface Strategy {
    * 64 deep; deeper ones run after the outermost, or when somebody on this thread waits for an
    * answer. What a timer of the system's clock sends is handled on a virtual thread.
    */
-  Strategy CALLER = new CallerRuns();
+  Strategy CALLER = Strategies.CALLER;
 
   /**
    * A virtual thread of its own, parked when idle: for thread-local state.
@@ -43,7 +41,7 @@ public interface Strategy {
    * @return always the same one
    */
   static Strategy residentFiber() {
-    return Threads.RESIDENT_FIBER;
+    return Strategies.RESIDENT_FIBER;
   }
 
   /**
@@ -61,7 +59,7 @@ public interface Strategy {
    * @return a strategy
    */
   static Strategy on(Executor executor) {
-    return new OnExecutor(executor);
+    return new Strategies.OnExecutor(executor);
   }
 
   /**
@@ -81,6 +79,16 @@ public interface Strategy {
    * @return false unless overridden
    */
   default boolean resident() {
+    return false;
+  }
+
+  /**
+   * Whether it will never run an activation again. Actors that it gives no thread then end with
+   * {@link ExitReason.Failed}; otherwise what {@code activate} throws is tried again.
+   *
+   * @return false unless overridden
+   */
+  default boolean isShutDown() {
     return false;
   }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -172,7 +173,7 @@ class AccountsTest {
         .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor(AccountsTest::handle);
     actor.sendMessage(new IOException("planned"));
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
     send(actor, 4, 0);
 
     is(scope.report(), 0, Reason.FAILED, 1, 4);

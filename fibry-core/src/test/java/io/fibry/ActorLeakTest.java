@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.lang.management.ManagementFactory;
@@ -154,8 +155,8 @@ class ActorLeakTest {
     actor.ask(1);
 
     var cell = (ActorCell) (Exitable) actor;
-    Patience.eventually(() -> cell.run() == null);
-    assertNull(cell.stranded);
+    Patience.eventually(() -> cell.worker() == null);
+    assertNull(Inside.stranded(cell));
   }
 
   @Test

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.RestartBudget;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
@@ -64,15 +65,15 @@ class BackOffTest {
   /** Fails at this moment, and rests. */
   private static void fail(Actor<Object> actor) {
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
   }
 
   /** It rests at least half of this, and no more than all of it. */
   private void restsFor(Actor<Object> actor, Duration most) {
     clock.advance(most.dividedBy(2).minus(MOMENT));
-    assertTrue(Patience.rests(actor), "less than half of " + most);
+    assertTrue(Inside.isSuspended(actor), "less than half of " + most);
     clock.advance(most.dividedBy(2).plus(MOMENT));
-    assertFalse(Patience.rests(actor), "more than " + most);
+    assertFalse(Inside.isSuspended(actor), "more than " + most);
   }
 
   @Promise("17.2")
@@ -135,13 +136,13 @@ class BackOffTest {
     fail(actor);
     for (Object m : List.of("a", new IllegalArgumentException("second"), "b")) actor.sendMessage(m);
     clock.advance(Duration.ofSeconds(1));
-    Patience.eventually(() -> letters.all.size() == 2 && Patience.rests(actor));
+    Patience.eventually(() -> letters.all.size() == 2 && Inside.isSuspended(actor));
 
     clock.advance(Duration.ofSeconds(2));
 
     Patience.eventually(() -> log.size() == 2);
     assertEquals(List.of("2 a", "3 b"), log);
-    assertEquals(2, scope.unhandled(Reason.FAILED));
+    assertEquals(2, scope.accounts().unhandled(Reason.FAILED));
   }
 
   @Test
@@ -168,7 +169,7 @@ class BackOffTest {
     fail(actor);
 
     Patience.joined(Patience.value(thread));
-    assertEquals(null, cell(actor).run());
+    assertEquals(null, cell(actor).worker());
   }
 
   @Promise("17.4")
@@ -287,14 +288,14 @@ class BackOffTest {
           throw new IllegalStateException("planned");
         });
     var answer = actor.sendMessageReturn("a");
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
 
     clock.advance(Duration.ofSeconds(1));
 
     assertEquals("answer", Patience.value(answer));
     assertEquals(List.of("1 a", "2 a"), log);
-    Patience.eventually(() -> scope.handled() == 1);
-    assertEquals(0, scope.unhandled(Reason.FAILED));
+    Patience.eventually(() -> scope.accounts().handled() == 1);
+    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
   }
 
   @Promise("17.4")
@@ -314,7 +315,7 @@ class BackOffTest {
       }
     });
     var thrown = Patience.value(asker); // at once, and not after the rest
-    boolean rested = Patience.rests(actor);
+    boolean rested = Inside.isSuspended(actor);
 
     clock.advance(Duration.ofSeconds(1));
 

@@ -189,7 +189,7 @@ class BuilderTest {
     var sink = scope.anonymous().initialState(() -> "s").newSink();
     var how = scope.anonymous();
     var stateful = how.initialState(() -> "s");
-    var options = ActorScope.Options.DEFAULT;
+    var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
     put(cases, "sendMessage", "message", () -> actor.sendMessage(null));
     put(cases, "sendMessages", "block", () -> actor.sendMessages(null));
@@ -252,7 +252,7 @@ class BuilderTest {
   @TestFactory
   Stream<DynamicTest> numbersThatMakeNoSenseAreRefused() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
-    var options = ActorScope.Options.DEFAULT;
+    var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
     put(cases, "no capacity", "at least 1", () -> Mailbox.bounded(0, Overflow.BLOCK));
     put(cases, "negative capacity", "-5", () -> Mailbox.bounded(-5, Overflow.BLOCK));

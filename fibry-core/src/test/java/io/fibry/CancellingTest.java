@@ -66,8 +66,8 @@ class CancellingTest {
     Gate.openAll();
     actor.close();
 
-    assertEquals(1, scope.unhandled(Reason.CANCELLED));
-    assertEquals(1, scope.handled());
+    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.accounts().handled());
   }
 
   private static void complete(CompletableFuture<Object> request, String how) {
@@ -114,8 +114,8 @@ class CancellingTest {
     actor.close();
 
     assertTrue(Patience.value(saw));
-    assertEquals(1, scope.handled());
-    assertEquals(0, scope.unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.accounts().handled());
+    assertEquals(0, scope.accounts().unhandled(Reason.CANCELLED));
   }
 
   @Promise("4.11")
@@ -193,7 +193,7 @@ class CancellingTest {
       assertInstanceOf(CancellationException.class, failure);
       assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
     }
-    assertEquals(2, scope.unhandled(Reason.CANCELLED));
+    assertEquals(2, scope.accounts().unhandled(Reason.CANCELLED));
   }
 
   @Promise("4.13")

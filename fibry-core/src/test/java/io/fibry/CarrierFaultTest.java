@@ -106,7 +106,7 @@ class CarrierFaultTest {
         assertEquals("2 handled", actor.ask(2), logged::text);
       }
       actor.close();
-      assertEquals(2, scope.handled());
+      assertEquals(2, scope.accounts().handled());
     }
   }
 
@@ -184,7 +184,7 @@ class CarrierFaultTest {
     actor.close();
 
     assertTrue(taken.get() > 0 && handled.get() >= taken.get(), () -> taken + " taken, " + handled + " handled");
-    assertEquals(handled.get(), scope.handled());
+    assertEquals(handled.get(), scope.accounts().handled());
   }
 
   private static void deeper(Actor<Integer> actor, AtomicInteger taken) {

@@ -324,7 +324,7 @@ class CarrierTest {
 
     asked.join().cancel(true);
 
-    assertNull(((RequestFuture<?>) asked.join()).along);
+    assertNull(((RequestFuture<?>) asked.join()).baggage);
   }
 
   @Promise("14.7")
@@ -346,7 +346,7 @@ class CarrierTest {
   @Promise("14.7")
   @Test
   void aMessageWithoutCarriersTakesNothingAlong() {
-    assertNull(io.fibry.engine.message.Baggage.of((ActorCell) noting(Variants.scope(letters).anonymous())));
+    assertNull(((ActorCell) noting(Variants.scope(letters).anonymous())).baggage());
   }
 
   @Promise("14.7")

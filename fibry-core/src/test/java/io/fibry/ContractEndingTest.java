@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -91,7 +92,7 @@ class ContractEndingTest {
     assertEquals(new ExitReason.Stopped(),
         assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
     assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
-    assertEquals(1, scope.handled());
+    assertEquals(1, scope.accounts().handled());
   }
 
   @Promise({"7.3", "13.2"})
@@ -192,7 +193,7 @@ class ContractEndingTest {
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
     if (variant.strategy() == Strategy.CALLER) { // the asker is the handler
-      Patience.eventually(() -> ((ActorCell) actor).run().asked.isDone());
+      Patience.eventually(() -> Inside.request(actor).isDone());
       gate.open();
     }
 
@@ -353,7 +354,7 @@ class ContractEndingTest {
     });
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
-    Patience.eventually(() -> ((ActorCell) actor).run() != null && ((ActorCell) actor).run().message == gate);
+    Patience.eventually(() -> ((ActorCell) actor).worker() != null && ((ActorCell) actor).worker().message == gate);
     var received = actor.sendMessageReturn(new ContractTest.Get("received"));
     Patience.await(gate.entered);
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -52,7 +53,7 @@ class ContractSupervisionTest {
   private Actor<Object> resting(Variant variant) {
     var actor = actor(variant, BACK_OFF);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
     return actor;
   }
 
@@ -141,6 +142,6 @@ class ContractSupervisionTest {
 
     assertEquals(List.of("waits"), report.leftovers().stream().map(DeadLetter::message).toList());
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
-    assertNull(((ActorCell) (Exitable) actor).rich().resting());
+    assertNull(((ActorCell) (Exitable) actor).extras().suspendedAt());
   }
 }

@@ -383,10 +383,10 @@ class ContractTest {
     gate.open();
     Patience.ended(actor);
 
-    assertEquals(3, scope.handled());
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.CANCELLED));
-    assertEquals(2, scope.unhandled(DeadLetter.Reason.FAILED));
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.UNDELIVERED));
+    assertEquals(3, scope.accounts().handled());
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(2, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.UNDELIVERED));
     assertFalse(actor.sendMessage("too late"));
   }
 }

@@ -7,7 +7,7 @@ import static io.fibry.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -170,7 +170,7 @@ class CutOffFaultTest {
     actor.sendMessage(1);
     actor.sendPoisonPill();
     for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
-    boolean past = ((ActorCell) (Exitable) actor).phase == ActorCell.LEAVING;
+    boolean past = Inside.phase(actor).equals("LEAVING");
 
     actor.kill();
     killed.countDown();

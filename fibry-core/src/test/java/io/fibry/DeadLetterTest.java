@@ -84,7 +84,8 @@ class DeadLetterTest {
     actor.sendMessageReturn("late");
 
     assertEquals(List.of(), letters.all);
-    assertEquals(List.of(1L, 1L), List.of(scope.unhandled(Reason.FAILED), scope.unhandled(Reason.UNDELIVERED)));
+    assertEquals(List.of(1L, 1L),
+        List.of(scope.accounts().unhandled(Reason.FAILED), scope.accounts().unhandled(Reason.UNDELIVERED)));
   }
 
   @Test
@@ -170,7 +171,7 @@ class DeadLetterTest {
     target.get().sendMessage("outer");
 
     assertEquals(List.of("outer"), seen);
-    assertEquals(2, nested.unhandled(Reason.UNDELIVERED));
+    assertEquals(2, nested.accounts().unhandled(Reason.UNDELIVERED));
   }
 
   @Test

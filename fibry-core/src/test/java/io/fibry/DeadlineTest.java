@@ -5,8 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -159,7 +158,7 @@ class DeadlineTest {
     askWithinASecond(a, Job.act("first",
         () -> sink.execAndWait(text -> thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))).call())));
     Job.waiting(a);
-    Patience.eventually(() -> ((ActorCell) (Sink<?>) sink).run() instanceof Activation run && run.waits != null);
+    Patience.eventually(() -> Inside.waits(sink));
 
     assertEquals(Duration.ofSeconds(30), lateBy(clock, SECOND).waited());
   }

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
@@ -87,7 +88,7 @@ class DumpTest {
           throw new IOException("planned");
         });
     actor.sendMessage(1);
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
     actor.sendMessage(2);
 
     says("  tired .*: rests before its restart; 1 waiting; 0 handled, 1 failed");

@@ -239,7 +239,7 @@ class EndingTest {
   void killInterruptsAHookToo() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
-    Patience.eventually(() -> ((ActorCell) actor).rich().leaver != null);
+    Patience.eventually(() -> ((ActorCell) actor).extras().hooks() != null);
 
     actor.kill();
 

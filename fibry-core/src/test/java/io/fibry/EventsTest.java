@@ -187,12 +187,12 @@ class EventsTest {
   void messagesAreStampedOnlyWhileTheyAreRecorded() {
     var cell = (ActorCell) scope.anonymous().newActor((Object message) -> {});
 
-    assertNull(io.fibry.engine.message.Baggage.of(cell));
+    assertNull(cell.baggage());
     try (var recorder = Recorder.of("fibry.Message")) {
-      assertNotNull(io.fibry.engine.message.Baggage.of(cell));
+      assertNotNull(cell.baggage());
       recorder.events();
     }
-    assertNull(io.fibry.engine.message.Baggage.of(cell));
+    assertNull(cell.baggage());
   }
 
   @Promise("15.7")
@@ -234,12 +234,12 @@ class EventsTest {
     ended.countDown();
 
     Patience.joined(sender);
-    assertEquals(0, scope.unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(0, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
   }
 
   private long handledMore(long before) {
-    Patience.eventually(() -> scope.handled() > before + 100);
-    return scope.handled();
+    Patience.eventually(() -> scope.accounts().handled() > before + 100);
+    return scope.accounts().handled();
   }
 
   // ---- waits

@@ -88,7 +88,7 @@ class FailureEventsTest {
       actor.close();
 
       assertEquals(2, recorder.events("unprintable").size());
-      assertEquals(2, scope.unhandled(DeadLetter.Reason.FAILED));
+      assertEquals(2, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
     }
   }
 

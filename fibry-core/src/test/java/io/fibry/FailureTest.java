@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.scope.Scope;
 import io.fibry.DeadLetter.Reason;
 import java.io.IOException;
 import java.util.List;

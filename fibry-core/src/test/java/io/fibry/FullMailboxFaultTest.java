@@ -94,7 +94,7 @@ class FullMailboxFaultTest {
 
     Patience.joined(closer);
     Patience.joined(blocked);
-    assertEquals(3, scope.handled() + scope.unhandled(Reason.UNDELIVERED));
+    assertEquals(3, scope.accounts().handled() + scope.accounts().unhandled(Reason.UNDELIVERED));
     assertFalse(full.sendMessage("late"));
   }
 

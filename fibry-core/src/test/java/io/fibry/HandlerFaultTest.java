@@ -84,8 +84,8 @@ class HandlerFaultTest {
 
     assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
     actor.close();
-    assertEquals(300, scope.unhandled(Reason.FAILED));
-    assertEquals(1, scope.handled(), requests + " requests");
+    assertEquals(300, scope.accounts().unhandled(Reason.FAILED));
+    assertEquals(1, scope.accounts().handled(), requests + " requests");
   }
 
   /** What it failed with, unwrapped: the wrapper of Java 21 asks for the text. */
@@ -112,8 +112,8 @@ class HandlerFaultTest {
 
       assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
       actor.close();
-      assertEquals(3, scope.unhandled(Reason.FAILED));
-      assertEquals(1, scope.handled(), logged.text());
+      assertEquals(3, scope.accounts().unhandled(Reason.FAILED));
+      assertEquals(1, scope.accounts().handled(), logged.text());
     }
   }
 

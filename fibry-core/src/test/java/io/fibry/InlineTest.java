@@ -110,7 +110,7 @@ class InlineTest {
     });
 
     assertSame(failure, onVirtualThread(() -> assertThrows(IOException.class, () -> actor.ask("read"))));
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
   }
 
   @Test
@@ -254,7 +254,7 @@ class InlineTest {
     actor.close();
 
     onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.UNDELIVERED));
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.UNDELIVERED));
   }
 
   @Test

@@ -193,7 +193,7 @@ class JavadocSnippetsTest {
     }
     ActorSystem.configure(options -> options.withCarrier(new User()).withCarrier(ActorScope.Carrier.mdc()));
     // @end
-    var before = ActorScope.Options.DEFAULT;
+    var before = ActorScope.Options.defaults();
     try {
       var actor = ActorSystem.anonymous().newActorWithReturn((String message) -> user.get() + " " + message);
       user.set("alice");

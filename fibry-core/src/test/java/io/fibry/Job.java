@@ -43,7 +43,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
   static void waiting(ActorWithReturn<Object, Object>... workers) {
     for (var worker : workers) {
       Patience.eventually(() -> wait(worker) != null);
-      Patience.parked(((ActorCell) worker).run().thread);
+      Patience.parked(((ActorCell) worker).worker().thread);
     }
   }
 
@@ -58,8 +58,8 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
 
   /** What it says that it waits for; null: nothing. */
   static Wait wait(ActorWithReturn<Object, Object> worker) {
-    var run = ((ActorCell) worker).run();
-    return run == null ? null : run.waits;
+    var run = ((ActorCell) worker).worker();
+    return run == null ? null : run.waits();
   }
 
   @Override

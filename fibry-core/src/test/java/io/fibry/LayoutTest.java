@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.stereotype.Stereotypes;
@@ -43,7 +43,7 @@ class LayoutTest {
   void aHandlerOfItsOwnCosts24Bytes() {
     var cell = (ActorCell) (Actor<?>) ActorSystem.anonymous().newActor((String message) -> {});
 
-    assertEquals(24, size(cell.behaviour.getClass()));
+    assertEquals(24, size(Inside.behaviour(cell).getClass()));
   }
 
   @Test
@@ -130,7 +130,7 @@ class LayoutTest {
   private static double retained(Consumer<Sink<Void>> work) {
     var sinks = sinks(2 * MANY);
     for (var sink : sinks) work.accept(sink);
-    for (var sink : sinks) awaitIdle((ActorCell) (Sink<?>) sink);
+    for (var sink : sinks) Inside.awaitIdle((ActorCell) (Sink<?>) sink);
 
     double all = 0;
     for (var sink : sinks) all += size(ActorCell.class) + ownParts(sink);
@@ -167,16 +167,6 @@ class LayoutTest {
   private static void work(Sink<Void> sink) {
     sink.execAsync(nothing -> {});
     sink.ask(nothing -> "done");
-  }
-
-  /**
-   * The answer is there a moment before its actor has given the right to run back: so waits for
-   * that right, and gives it back.
-   */
-  private static void awaitIdle(ActorCell cell) {
-    var turn = new RequestFuture<Object>(cell, "turn");
-    while (!cell.acquire(turn)) Thread.yield();
-    cell.next(new Activation(cell, null, Activation.Kind.BURIAL), turn);
   }
 
   private static Sink<Void>[] sinks(int count) {

@@ -106,7 +106,7 @@ class MailboxesTest {
     actor.sendMessage("newest");
 
     assertEquals("oldest", assertInstanceOf(MailboxFullException.class, Patience.failure(oldest)).request());
-    assertEquals(1, scope.unhandled(Reason.DROPPED));
+    assertEquals(1, scope.accounts().unhandled(Reason.DROPPED));
     assertTrue(letters.all.isEmpty());
   }
 
@@ -204,7 +204,7 @@ class MailboxesTest {
     });
 
     assertInstanceOf(AskTimeoutException.class, asked.join());
-    assertEquals(1, scope.unhandled(Reason.EXPIRED));
+    assertEquals(1, scope.accounts().unhandled(Reason.EXPIRED));
     drain(actor);
     assertEquals(List.of(1, 2), seen);
   }

@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Inside;
+import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
@@ -76,7 +77,7 @@ class NoRingTest {
     var back = new CompletableFuture<Object>();
     var outcome =
         Job.start(a, new Job("outer", () -> c.ask(new Call(new Job("inner", () -> back.complete(a.ask("back")))))));
-    Patience.eventually(() -> ((ActorCell) c).run() instanceof Activation run && run.waits != null);
+    Patience.eventually(() -> Inside.waits(c));
 
     stage.complete("promised");
 
@@ -136,7 +137,7 @@ class NoRingTest {
     gate.open();
     Job.waiting(mortal);
 
-    clock.advance(scope.options().grace);
+    clock.advance(scope.options().grace());
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
     assertEquals("back", Patience.value(back));
@@ -160,9 +161,9 @@ class NoRingTest {
     // as a ring that its members have yet to find: the first of them has looked by now
     var slow = Job.act("slow", () -> {
       Job.waiting(a);
-      try (var wait = Wait.begin((ActorCell) a, "by hand", a.onExit())) {
+      try (var wait = Wait.begin((ActorCell) a, "by hand", ((ActorCell) a).extras().exit())) {
         gate.pass();
-        told.complete(wait.ring().size());
+        told.complete(Rings.size(wait));
       }
     });
     Job.start(a, new Job("outer", () -> b.ask(slow)));

@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -58,12 +57,6 @@ public final class Patience {
       Thread.onSpinWait();
       Thread.yield();
     }
-  }
-
-  /** Whether it rests before a restart, and the timer that ends that is set. */
-  public static boolean rests(Object actor) {
-    var rest = ((ActorCell) actor).rich().rest;
-    return rest != null && rest.timer != null;
   }
 
   /**

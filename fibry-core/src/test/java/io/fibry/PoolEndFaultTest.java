@@ -4,9 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.pool.Pools;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -139,7 +140,7 @@ class PoolEndFaultTest {
     assertTrue(Patience.failure(behind) instanceof ActorStoppedException);
     assertEquals(List.of("deaf/1"), own.report().running());
     deaf.open();
-    Patience.eventually(() -> own.members().isEmpty());
+    Patience.eventually(() -> Scopes.members(own).isEmpty());
     assertEquals(2, own.report().sent());
     own.close();
   }
@@ -155,7 +156,7 @@ class PoolEndFaultTest {
         });
     pool.sendMessage("fail");
     pool.sendMessage("fail");
-    Patience.eventually(() -> ((PoolCell) (Exitable) pool).crew().stream().filter(Patience::rests).count() == 2);
+    Patience.eventually(() -> ((Cell) (Exitable) pool).crew().stream().filter(Inside::isSuspended).count() == 2);
     pool.sendMessage("waits");
 
     pool.askExit();
@@ -183,7 +184,7 @@ class PoolEndFaultTest {
   private static Object worked(ActorBuilder<Object> how) {
     var pool = how.newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
-    Patience.eventually(() -> ((PoolCell) (Exitable) pool).crew().stream().allMatch(ActorCell::isIdle));
+    Patience.eventually(() -> ((Cell) (Exitable) pool).crew().stream().allMatch(Cell::isIdle));
     return pool;
   }
 }

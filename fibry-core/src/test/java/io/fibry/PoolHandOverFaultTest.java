@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
 import java.time.Duration;
@@ -130,7 +132,7 @@ class PoolHandOverFaultTest {
 
       pool.close();
     }
-    assertEquals(1_000, scope.handled());
+    assertEquals(1_000, scope.accounts().handled());
   }
 
   @Test
@@ -146,7 +148,7 @@ class PoolHandOverFaultTest {
     Patience.await(first.entered);
     moody.before = call -> {
       first.open();
-      Patience.eventually(() -> still.handled() == 1);
+      Patience.eventually(() -> still.accounts().handled() == 1);
       Patience.eventually(() -> cell(pool).crew().getFirst().isIdle());
       throw new IllegalStateException("planned");
     };
@@ -156,21 +158,22 @@ class PoolHandOverFaultTest {
     assertEquals("x", Patience.value(answer));
   }
 
-  private static PoolCell cell(Exitable pool) {
-    return (PoolCell) pool;
+  private static Cell cell(Exitable pool) {
+    return (Cell) pool;
   }
 
   @Test
   void aKillThatFailsDuringTheHandOverGivesNoMessageTwice() {
     var moody = new Moody(true);
     var broken = new boolean[1];
-    var own = new Scope("own", ActorScope.Options.DEFAULT.withGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
-      @Override
-      public Timer after(Duration delay, Runnable task) {
-        if (broken[0]) throw new IllegalStateException("planned");
-        return io.fibry.time.Scheduler.system().after(delay, task);
-      }
-    }), null);
+    var own =
+        Scopes.root("own", ActorScope.Options.defaults().withGrace(Duration.ofMillis(200)).withScheduler(new Clock() {
+          @Override
+          public Timer after(Duration delay, Runnable task) {
+            if (broken[0]) throw new IllegalStateException("planned");
+            return io.fibry.time.Scheduler.system().after(delay, task);
+          }
+        }));
     var slow = new Gate();
     moody.before = call -> slow.passDeaf();
     var pool = Pools.scaling(own.anonymous().strategy(moody), 0, 2).newActorWithReturn((Object message) -> message);
@@ -188,7 +191,7 @@ class PoolHandOverFaultTest {
     Patience.ended(pool);
     Patience.value(answer);
     Patience.eventually(() -> own.report().sent() == 1);
-    assertTrue(cell(pool).workers().contains(": 0 of 0 at work"), cell(pool).workers());
+    assertTrue(cell(pool).doing().equals("0 of 0 at work"), cell(pool).doing());
   }
 
   @Test
@@ -212,7 +215,7 @@ class PoolHandOverFaultTest {
 
     for (int i = 0; i < 100; i++) pool.sendMessage(i);
 
-    Patience.eventually(() -> own.handled() == 100);
+    Patience.eventually(() -> own.accounts().handled() == 100);
     broken[0] = false;
     pool.close();
   }
@@ -275,7 +278,7 @@ class PoolHandOverFaultTest {
     var hand = new ByHand();
     var still = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
     var handled = new AtomicInteger();
-    var pool = (PoolCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2)
+    var pool = (ActorCell) (Exitable) Pools.scaling(still.anonymous().strategy(hand), 0, 2)
         .newActor((Object message) -> handled.incrementAndGet());
     pool.sendMessage("one");
     pool.sendMessage("two");
@@ -314,9 +317,9 @@ class PoolHandOverFaultTest {
   @Test
   void aPoolWhoseWorkersCannotAllBeMadeLeavesNobodyBehind() {
     var moody = new Moody(true);
-    var made = new CompletableFuture<PoolCell>();
+    var made = new CompletableFuture<Cell>();
     moody.before = call -> {
-      made.complete((PoolCell) (Actor<?>) scope.find("half", Object.class).orElseThrow());
+      made.complete((Cell) (Actor<?>) scope.find("half", Object.class).orElseThrow());
       if (call == 2) throw new IllegalStateException("planned");
     };
 

@@ -100,7 +100,7 @@ class PoolRingStressTest {
         released.incrementAndGet();
       } catch (Exception failure) {
         if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " ("
-            + how + ") in vain: " + failure + "\n" + ((ActorCell) target.actor).scope().dump());
+            + how + ") in vain: " + failure + "\n" + ((Scope) ((ActorCell) target.actor).owner()).dump());
       }
     }
 

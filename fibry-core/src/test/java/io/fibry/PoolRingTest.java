@@ -6,8 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.PoolCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Inside;
+import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
@@ -206,8 +207,8 @@ class PoolRingTest {
 
   /** How many of its workers wait for somebody. */
   private static long waiting(Exitable pool) {
-    return ((PoolCell) pool).crew().stream()
-        .filter(worker -> worker.run() instanceof Activation run && run.waits != null).count();
+    return ((Cell) pool).crew().stream()
+        .filter(Inside::waits).count();
   }
 
   @Test
@@ -283,7 +284,7 @@ class PoolRingTest {
     assertTrue(told > 0);
     assertEquals("next", pool.ask("next"));
     assertEquals(2 - told, handled.size());
-    assertEquals(told, scope.unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(told, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
   }
 
   // ---- ends
@@ -328,8 +329,8 @@ class PoolRingTest {
     Patience.await(gate.entered);
     pool.closeOnExit(b);
     pool.sendPoisonPill();
-    Patience.eventually(() -> ((ActorCell) pool).rich().leaver instanceof Activation leaver && leaver.waits != null);
-    Patience.parked(((ActorCell) pool).rich().leaver.thread);
+    Patience.eventually(() -> Inside.hooksWait(pool));
+    Patience.parked(((ActorCell) pool).extras().hooks().thread);
 
     gate.open();
 
@@ -347,9 +348,9 @@ class PoolRingTest {
     var told = new CompletableFuture<Object>();
     var slow = Job.act("slow", () -> { // as a ring that its members have yet to find
       Patience.eventually(() -> waiting(pool) == 1);
-      try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", pool.onExit())) {
+      try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit())) {
         gate.pass();
-        told.complete(wait.ring().size());
+        told.complete(Rings.size(wait));
       }
     });
     Job.start(pool, asking(a, slow));

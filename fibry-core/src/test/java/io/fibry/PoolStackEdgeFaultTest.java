@@ -4,8 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.PoolCell;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.scope.Scope;
 import io.fibry.pool.Pools;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,8 +70,8 @@ class PoolStackEdgeFaultTest {
           });
     }
 
-    PoolCell cell() {
-      return (PoolCell) (Exitable) pool;
+    Cell cell() {
+      return (Cell) (Exitable) pool;
     }
 
     @Override
@@ -106,7 +108,8 @@ class PoolStackEdgeFaultTest {
       try {
         pool.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
       } catch (TimeoutException dead) {
-        return "the pool is dead: phase " + cell().phase + ", " + cell().workers() + ", stranded " + cell().stranded
+        return "the pool is dead: phase " + Inside.phase(cell()) + ", " + cell().doing() + ", stranded "
+            + Inside.stranded(cell())
             + ", the deepest was " + depth;
       }
       for (var future : futures) if (!settled(future)) return "a request is incomplete, the deepest was " + depth;
@@ -118,8 +121,8 @@ class PoolStackEdgeFaultTest {
       }
       pool.sendPoisonPill();
       if (!pool.waitForExit(Duration.ofSeconds(10)))
-        return "it does not end: phase " + cell().phase + ", " + cell().workers() + ", the deepest was " + depth;
-      return cell().isIdle() ? null : "it says that it is at something: " + cell().workers();
+        return "it does not end: phase " + Inside.phase(cell()) + ", " + cell().doing() + ", the deepest was " + depth;
+      return cell().isIdle() ? null : "it says that it is at something: " + cell().doing();
     }
 
     private static boolean settled(CompletableFuture<?> future) throws Exception {
@@ -170,12 +173,13 @@ class PoolStackEdgeFaultTest {
       ender.start();
       ender.join();
 
-      assertTrue(episode.pool.waitForExit(Duration.ofSeconds(10)), "episode " + i + ": " + episode.cell().workers());
+      assertTrue(episode.pool.waitForExit(Duration.ofSeconds(10)), "episode " + i + ": " + episode.cell().doing());
       for (int n = 0; n < 10;
           n++)
         assertTrue(Episode.settled(episode.futures.get(n)),
             "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun "
-                + ((RequestFuture<?>) (Object) episode.futures.get(n)).begun() + episode.cell().scope().report());
+                + ((RequestFuture<?>) (Object) episode.futures.get(n)).isBegun()
+                + ((Scope) episode.cell().owner()).report());
       assertEquals(1, episode.cell().crew().size());
     }
   }

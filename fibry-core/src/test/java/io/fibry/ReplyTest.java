@@ -152,8 +152,8 @@ class ReplyTest {
     assertSame(failure, assertThrows(IOException.class, () -> account.ask(new Balance())));
     account.close();
 
-    assertEquals(1, scope.handled());
-    assertEquals(0, scope.unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.accounts().handled());
+    assertEquals(0, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
   }
 
   @Promise("8.9")
@@ -167,7 +167,7 @@ class ReplyTest {
     assertEquals(1, account.ask(new Balance()));
     account.close();
 
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
   }
 
   @Promise("4.15")

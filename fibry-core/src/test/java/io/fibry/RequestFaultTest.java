@@ -3,8 +3,9 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
 
 /** Requests in races that hardly ever happen, played step by step. */
@@ -12,12 +13,12 @@ class RequestFaultTest {
 
   @Test
   void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
-    var cell = (ActorCell) (Exitable) new Scope("fault", ActorScope.Options.DEFAULT, null).anonymous()
+    var cell = (ActorCell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
         .newActor((String m) -> {});
-    var asked = new RequestFuture<Object>(cell, "late");
+    var asked = new RequestFuture<Object>(cell, "late", null);
     asked.begin();
     asked.answer();
-    cell.rich().end();
+    Inside.end(cell);
 
     assertDoesNotThrow(() -> asked.cancel(false));
   }

@@ -3,7 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,7 +65,7 @@ class RequestStressTest {
       this.stopAt = 1 + random.nextInt(each * SENDERS);
       var all = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
       var strategy = pool != null ? Strategy.on(pool) : all.get(random.nextInt(all.size()));
-      this.actor = new Scope("requests", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy)
+      this.actor = Scopes.root("requests", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .newActorWithReturn((Integer i) -> i);
     }
 

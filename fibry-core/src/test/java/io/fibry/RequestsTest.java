@@ -131,7 +131,7 @@ class RequestsTest {
     assertEquals(2, failure.capacity());
     for (String word : new String[] {"small", "full", "2 messages", "three", "Overflow.BLOCK"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
-    assertEquals(1, scope.unhandled(Reason.REJECTED));
+    assertEquals(1, scope.accounts().unhandled(Reason.REJECTED));
     assertTrue(letters.all.isEmpty());
   }
 
@@ -153,10 +153,10 @@ class RequestsTest {
     assertEquals(Duration.ofSeconds(5), failure.waited());
     for (String word : new String[] {"slow", "late", "PT5S", "its turn had not come", "longer limit"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
-    assertEquals(1, scope.unhandled(Reason.EXPIRED));
+    assertEquals(1, scope.accounts().unhandled(Reason.EXPIRED));
     Gate.openAll();
     actor.close();
-    assertEquals(1, scope.handled());
+    assertEquals(1, scope.accounts().handled());
   }
 
   @Promise("4.6")

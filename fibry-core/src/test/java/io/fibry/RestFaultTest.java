@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -39,7 +40,7 @@ class RestFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
     actor.sendMessage("next");
 
     clock.manual.advance(Duration.ofSeconds(1));
@@ -60,7 +61,7 @@ class RestFaultTest {
     };
     var actor = actor(clock);
     actor.sendMessage(new IllegalStateException("planned"));
-    Patience.eventually(() -> Patience.rests(actor));
+    Patience.eventually(() -> Inside.isSuspended(actor));
 
     actor.askExit();
 
@@ -107,7 +108,7 @@ class RestFaultTest {
       synchronized (lock) {
         actor.sendMessage(new IllegalStateException("planned"));
         Patience.await(called);
-        told.complete(((ActorCell) actor).rich().reason());
+        told.complete(((ActorCell) actor).extras().reason());
       }
     });
 

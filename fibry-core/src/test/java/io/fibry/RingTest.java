@@ -8,7 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.cell.Inside;
+import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
@@ -196,7 +197,7 @@ class RingTest {
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
     assertEquals("next", a.ask("next"));
     assertEquals(List.of(), handled);
-    assertEquals(1, scope.unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
   }
 
   @Promise("4.18")
@@ -281,8 +282,8 @@ class RingTest {
     Patience.await(gate.entered);
     a.closeOnExit(b);
     a.sendPoisonPill();
-    Patience.eventually(() -> ((ActorCell) a).rich().leaver instanceof Activation leaver && leaver.waits != null);
-    Patience.parked(((ActorCell) a).rich().leaver.thread);
+    Patience.eventually(() -> Inside.hooksWait(a));
+    Patience.parked(((ActorCell) a).extras().hooks().thread);
 
     gate.open();
 
@@ -296,13 +297,13 @@ class RingTest {
     var b = worker("b");
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
-      try (var wait = Wait.begin((ActorCell) a, Wait.END, a.onExit())) {
-        return wait.ring().toString();
+      try (var wait = Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit())) {
+        return Rings.text(wait);
       }
     }).once(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
-    assertNull(Wait.begin((ActorCell) a, Wait.END, a.onExit()), "the test is no handler");
+    assertNull(Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit()), "the test is no handler");
   }
 
   @Test

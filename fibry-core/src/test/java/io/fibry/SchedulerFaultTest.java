@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -68,7 +69,7 @@ class SchedulerFaultTest {
       synchronized (lock) {
         Thread.ofPlatform().daemon().start(() -> step.take(actor));
         Patience.await(called);
-        told.complete(((ActorCell) actor).rich().reason());
+        told.complete(((ActorCell) actor).extras().reason());
       }
     });
 
@@ -91,6 +92,6 @@ class SchedulerFaultTest {
 
     Patience.eventually(() -> handled.get() == 1);
     Patience.eventually(((ActorCell) actor)::isQuiet);
-    assertEquals(false, ((ActorCell) actor).rich().isDue(Long.MAX_VALUE / 2));
+    assertEquals(false, Inside.hasDueTimer(actor, Long.MAX_VALUE / 2));
   }
 }

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -190,11 +192,11 @@ class ScopeCloseCornerTest {
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {
     var like = (ActorCell) (Exitable) variant.builder((Scope) scope).newActor((Object m) -> {});
-    var late = new ActorCell(like.behaviour);
+    var late = Cells.like(like);
     Dispatch.prepareResident(late);
     closed(scope, Duration.ofDays(1));
 
-    assertThrows(IllegalStateException.class, () -> ((Scope) scope).admit(late, "late", Object.class));
+    assertThrows(IllegalStateException.class, () -> Cells.admit((Scope) scope, "late", late));
 
     assertEquals(new ExitReason.Stopped(), Patience.value(late.onExit()));
   }
@@ -276,7 +278,7 @@ class ScopeCloseCornerTest {
 
     inner.close();
 
-    Patience.eventually(() -> ((Scope) scope).members().isEmpty());
+    Patience.eventually(() -> Scopes.members(scope).isEmpty());
   }
 
   @Promise("16.14")

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -141,7 +142,7 @@ class ScopeEscalationTest extends Escalating {
     actor(scope, "b").sendMessage(new IOException("planned"));
 
     Patience.ended(a);
-    Patience.eventually(() -> !Scope.ROOT.members().contains(scope));
+    Patience.eventually(() -> !Scopes.members(Scope.ROOT).contains(scope));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.io.IOException;
@@ -103,7 +104,7 @@ class ScopePolicyTest extends Escalating {
         fail(scope, b);
 
         var restarted = log.stream().sorted().toList();
-        assertEquals(policy.kind == FailurePolicy.Kind.RESTART ? List.of("stop b", "stop c")
+        assertEquals(policy.kind() == FailurePolicy.Kind.RESTART ? List.of("stop b", "stop c")
             : List.of("stop b", "stop c", "stop d"), restarted);
       }
     }
@@ -188,7 +189,7 @@ class ScopePolicyTest extends Escalating {
     var b = actor(scope, "b");
     quiet(scope);
     b.sendMessage(new IOException("planned"));
-    Patience.eventually(() -> Patience.rests(a) && Patience.rests(b));
+    Patience.eventually(() -> Inside.isSuspended(a) && Inside.isSuspended(b));
     a.sendMessage("on");
     b.sendMessage("on");
 

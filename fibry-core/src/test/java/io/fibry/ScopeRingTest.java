@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -47,8 +48,7 @@ class ScopeRingTest {
   }
 
   private static boolean waits(Actor<?> actor) {
-    var worker = ((ActorCell) actor).run();
-    return worker != null && worker.waits != null;
+    return Inside.waits(actor);
   }
 
   private void asker(ActorWithReturn<String, String> closer) {
@@ -148,7 +148,7 @@ class ScopeRingTest {
     Patience.parked(closer);
 
     closer.interrupt(); // its patience for what waits
-    Patience.eventually(() -> ((ActorCell) (Exitable) deaf).phase > ActorCell.OPEN);
+    Patience.eventually(() -> ((ActorCell) (Exitable) deaf).isEnding());
     Patience.parked(closer);
     closer.interrupt(); // its patience for handlers
 

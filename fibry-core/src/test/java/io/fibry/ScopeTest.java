@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -106,7 +107,8 @@ class ScopeTest {
       var inner = (Scope) outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
 
       assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
-          .of(inner.options().strategy, inner.options().scheduler, inner.options().askLimit, inner.options().grace));
+          .of(inner.options().strategy(), inner.options().scheduler(), inner.options().askLimit(),
+              inner.options().grace()));
       assertEquals(outer.anonymous().mailbox(), inner.anonymous().mailbox());
       assertSame(Strategy.CALLER, inner.anonymous().strategy());
     }
@@ -187,7 +189,7 @@ class ScopeTest {
       for (int i = 0; i < 100; i++) probes.add(ended(scope, i));
 
       assertTrue(LeakProbe.collected(probes));
-      assertTrue(((Scope) scope).members().isEmpty());
+      assertTrue(Scopes.members(scope).isEmpty());
     }
   }
 
@@ -198,7 +200,7 @@ class ScopeTest {
     if (i % 3 == 0) actor.kill();
     else actor.close();
     Patience.ended(actor);
-    Patience.eventually(() -> !((Scope) scope).members().contains(actor));
+    Patience.eventually(() -> !Scopes.members(scope).contains(actor));
     return new WeakReference<>(actor);
   }
 }

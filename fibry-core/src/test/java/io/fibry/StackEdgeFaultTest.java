@@ -5,7 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.cell.Inside;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -82,7 +83,7 @@ class StackEdgeFaultTest {
       this.verb = verb;
       this.from = from;
       this.nested = strategy == Strategy.CALLER;
-      this.receiver = new Scope("edge", ActorScope.Options.DEFAULT, null).anonymous().strategy(strategy)
+      this.receiver = Scopes.root("edge", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
             if (number >= 0) handled[number]++;
             return number;
@@ -122,8 +123,8 @@ class StackEdgeFaultTest {
         receiver.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
       } catch (TimeoutException dead) {
         var cell = (ActorCell) (Exitable) receiver;
-        return "the receiver is dead: phase " + cell.phase + ", drained by " + cell.run() + ", stranded "
-            + cell.stranded + ", the deepest was " + depth;
+        return "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.worker() + ", stranded "
+            + Inside.stranded(cell) + ", the deepest was " + depth;
       }
       for (int i = 0; i <= depth; i++) {
         if (handled[i] > 1) return i + " was handled " + handled[i] + " times, the deepest was " + depth;

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Scope;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -46,7 +48,7 @@ class StashTest {
     actor.close();
 
     assertEquals(List.of("open", 1, 2, "after"), seen);
-    assertEquals(5, scope.handled());
+    assertEquals(5, scope.accounts().handled());
   }
 
   @Test
@@ -64,7 +66,7 @@ class StashTest {
 
     assertEquals("late", Patience.value(answer));
     actor.close();
-    assertEquals(2, scope.handled());
+    assertEquals(2, scope.accounts().handled());
   }
 
   @Test
@@ -77,14 +79,14 @@ class StashTest {
       } else seen.add("handled");
     });
     var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.eventually(() -> ((ActorCell) actor).rich().aside.size() == 1);
+    Patience.eventually(() -> ((ActorCell) actor).extras().stash().size() == 1);
 
     request.cancel(false);
     actor.sendMessage("open");
     actor.close();
 
     assertEquals(List.of("aside"), seen);
-    assertEquals(1, scope.unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
   }
 
   @Test
@@ -101,8 +103,8 @@ class StashTest {
     gate.open();
     actor.close();
 
-    assertEquals(0, scope.unhandled(Reason.FAILED));
-    assertEquals(1, scope.unhandled(Reason.CANCELLED));
+    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
+    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
   }
 
   @Promise("3.1")
@@ -122,8 +124,8 @@ class StashTest {
 
     assertEquals("fine", Patience.value(answer));
     actor.close();
-    assertEquals(2, scope.handled());
-    assertEquals(0, scope.unhandled(Reason.FAILED));
+    assertEquals(2, scope.accounts().handled());
+    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
   }
 
   @Test
@@ -140,7 +142,7 @@ class StashTest {
       Patience.eventually(() -> seen.size() == sent);
     }
 
-    assertEquals(3, ((ActorCell) actor).rich().aside.size());
+    assertEquals(3, ((ActorCell) actor).extras().stash().size());
   }
 
   @Test

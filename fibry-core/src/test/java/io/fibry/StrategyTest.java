@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ class StrategyTest {
     var thread = actor.ask("who");
 
     assertTrue(thread.isVirtual());
-    Patience.eventually(() -> ((ActorCell) (Object) actor).run() == null && !thread.isAlive());
+    Patience.eventually(() -> ((ActorCell) (Object) actor).worker() == null && !thread.isAlive());
   }
 
   @Promise({"6.1", "12.4"})
@@ -343,6 +343,6 @@ class StrategyTest {
 
     assertEquals("mine", actor.ask("who"));
 
-    assertNull(Patience.value(CompletableFuture.supplyAsync(Activation.CURRENT::get, executor)));
+    assertNull(Patience.value(CompletableFuture.supplyAsync(Wait.Waiter::current, executor)));
   }
 }

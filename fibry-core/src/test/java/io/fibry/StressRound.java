@@ -1,7 +1,9 @@
 package io.fibry;
 
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -88,8 +90,8 @@ final class StressRound {
     this.last = new int[senders * 2];
     this.inside = random.split();
     this.ready = new CountDownLatch(senders);
-    this.scope = new Scope("stress",
-        ActorScope.Options.DEFAULT.withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury), null);
+    this.scope = Scopes.root("stress",
+        ActorScope.Options.defaults().withGrace(Duration.ofSeconds(25)).withDeadLetters(this::bury));
     var builder = scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
         .mailbox(box.mailbox(3 + random.nextInt(8)));
     if (random.nextBoolean()) builder = builder.inlineRequests();
@@ -269,13 +271,13 @@ final class StressRound {
   private String accounts() {
     var text = new StringBuilder();
     long outcomes = all().stream().filter(item -> item.request() || item.done.get() + item.letters.get() > 0).count();
-    compare(text, "handled", scope.handled(),
+    compare(text, "handled", scope.accounts().handled(),
         all().stream().filter(item -> item.done.get() > 0 || item.received).count());
-    compare(text, "FAILED", scope.unhandled(DeadLetter.Reason.FAILED),
+    compare(text, "FAILED", scope.accounts().unhandled(DeadLetter.Reason.FAILED),
         all().stream().filter(item -> item.fails && item.begun.get() > 0 && !item.received).count());
     for (var reason : DeadLetter.Reason.values()) least(text, reason);
-    long sum = scope.handled();
-    for (var reason : DeadLetter.Reason.values()) sum += scope.unhandled(reason);
+    long sum = scope.accounts().handled();
+    for (var reason : DeadLetter.Reason.values()) sum += scope.accounts().unhandled(reason);
     compare(text, "all", sum, outcomes);
     return text.toString();
   }
@@ -286,8 +288,9 @@ final class StressRound {
    */
   private void least(StringBuilder text, DeadLetter.Reason reason) {
     long seen = all().stream().filter(item -> item.letter == reason).count();
-    if (scope.unhandled(reason) < seen)
-      text.append(reason).append(": scope ").append(scope.unhandled(reason)).append(", letters ").append(seen);
+    if (scope.accounts().unhandled(reason) < seen)
+      text.append(reason).append(": scope ").append(scope.accounts().unhandled(reason)).append(", letters ")
+          .append(seen);
   }
 
   private static void compare(StringBuilder text, String what, long counted, long seen) {
@@ -297,9 +300,10 @@ final class StressRound {
 
   private String describe() {
     var cell = (ActorCell) (Actor<?>) actor;
-    var worker = cell.run();
+    var worker = cell.worker();
     return " [" + box + ", " + ending + " at " + endAt + " of " + senders + "x" + each + ", interrupts " + interrupts
-        + ", " + strategy + ", phase " + cell.phase + ", drained by "
-        + (worker == null ? "nobody" : worker.thread + " at " + worker.message) + ", stranded " + cell.stranded + "]";
+        + ", " + strategy + ", phase " + Inside.phase(cell) + ", drained by "
+        + (worker == null ? "nobody" : worker.thread + " at " + worker.message) + ", stranded " + Inside.stranded(cell)
+        + "]";
   }
 }

@@ -230,9 +230,9 @@ class SupervisionTest {
         .withRetries(2);
 
     assertEquals("restart().withRetries(2).withBudget(1, PT10S)",
-        within.chosen(new IOException(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+        within.chosenFor(new IOException()).toString().replace(Patience.LONG.toString(), "PT10S"));
     assertEquals("restart().withRetries(2).withBudget(7, PT10S)",
-        within.chosen(new Error(), "test").toString().replace(Patience.LONG.toString(), "PT10S"));
+        within.chosenFor(new Error()).toString().replace(Patience.LONG.toString(), "PT10S"));
   }
 
   @Promise("17.7")

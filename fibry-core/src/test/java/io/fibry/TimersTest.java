@@ -137,7 +137,7 @@ class TimersTest {
 
     minutes(5);
     gate.open();
-    Patience.eventually(() -> ((ActorCell) busy).run() == null);
+    Patience.eventually(() -> ((ActorCell) busy).worker() == null);
     busy.close();
 
     assertEquals(List.of("tick"), seen);

@@ -150,7 +150,7 @@ class UnprintableFaultTest {
 
     gate.open();
 
-    eventually(() -> scope.unhandled(DeadLetter.Reason.FAILED) == 1 && scope.handled() == 10);
+    eventually(() -> scope.accounts().unhandled(DeadLetter.Reason.FAILED) == 1 && scope.accounts().handled() == 10);
   }
 
   private static ActorWithReturn<Object, Integer> gated(Scope scope) {

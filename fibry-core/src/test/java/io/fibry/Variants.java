@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -62,12 +63,12 @@ public final class Variants {
     return all().filter(v -> v.mailbox() == Mailbox.unbounded());
   }
 
-  static Scope scope(Letters letters) {
+  public static Scope scope(Letters letters) {
     return scope(o -> o.withDeadLetters(letters));
   }
 
-  static Scope scope(UnaryOperator<ActorScope.Options> options) {
-    return new Scope("test", options.apply(ActorScope.Options.DEFAULT), null);
+  public static Scope scope(UnaryOperator<ActorScope.Options> options) {
+    return Scopes.root("test", options.apply(ActorScope.Options.defaults()));
   }
 
   private static Map<String, Strategy> strategies() {

@@ -10,8 +10,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Snapshot;
+import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Diagnosis;
+import io.fibry.engine.message.Expirations;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
@@ -57,7 +59,7 @@ class WhyTest {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
     Patience.await(gate.entered);
-    Patience.parked(((ActorCell) actor).run().thread);
+    Patience.parked(((ActorCell) actor).worker().thread);
     return gate;
   }
 
@@ -273,7 +275,7 @@ class WhyTest {
               throw new IllegalStateException("planned");
             });
     resting.sendMessage("fails");
-    Patience.eventually(() -> Patience.rests(resting));
+    Patience.eventually(() -> Inside.isSuspended(resting));
 
     assertSays(late(ask(resting, "Get")), "its turn had not come, and will not; the actor rests before its restart");
   }
@@ -302,10 +304,10 @@ class WhyTest {
     var all = new ArrayList<RequestFuture<Object>>();
     var limits = new ArrayList<Deadline>();
     for (int i = 0; i < 100_000; i++) {
-      var asked = new RequestFuture<Object>(actor, i);
-      asked.limit = Deadline.of(actor.scope().options().scheduler, LIMIT);
-      limits.add(asked.limit);
-      actor.offer(asked, i, Deadline.NONE);
+      var asked = new RequestFuture<Object>(actor, i, null);
+      asked.deadline = Deadline.of(actor.owner().options().scheduler(), LIMIT);
+      limits.add(asked.deadline);
+      Inside.offer(actor, asked, i);
       all.add(asked);
     }
     var threads = ManagementFactory.getThreadMXBean();
@@ -317,7 +319,7 @@ class WhyTest {
     long cpu = threads.getCurrentThreadCpuTime() - used;
     long tenths = (System.nanoTime() - began) / 100_000_000;
     var looks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
-    for (var limit : limits) looks.add(limit.why.here());
+    for (var limit : limits) looks.add(Expirations.stack(limit));
     assertTrue(looks.size() <= tenths + 1, looks.size() + " looks in " + tenths + " tenths of a second");
     assertTrue(cpu < 3_000_000_000L, cpu / 1_000_000 + " ms");
     gate.open();
@@ -384,6 +386,6 @@ class WhyTest {
     actor.ask("next");
 
     assertTrue(LeakProbe.collected(probe));
-    assertInstanceOf(Snapshot.Here.class, late.getCause());
+    assertInstanceOf(Diagnosis.HandlerStack.class, late.getCause());
   }
 }

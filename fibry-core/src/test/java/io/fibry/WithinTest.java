@@ -103,7 +103,7 @@ class WithinTest {
             + "again later, or give it more workers or a longer within(..)",
         refusal.getMessage());
     assertEquals(100, refusal.capacity());
-    assertEquals(1, scope.unhandled(Reason.REJECTED));
+    assertEquals(1, scope.accounts().unhandled(Reason.REJECTED));
   }
 
   @Promise("24.2")

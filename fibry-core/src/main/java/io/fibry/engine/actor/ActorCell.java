@@ -1,27 +1,30 @@
 package io.fibry.engine.actor;
 
-import io.fibry.Actor;
 import io.fibry.ActorStoppedException;
 import io.fibry.ActorWithReturn;
-import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.MailboxFullException;
 import io.fibry.Request;
 import io.fibry.Sink;
-import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.cell.PlainQueue;
+import io.fibry.engine.cell.Observer;
+import io.fibry.engine.cell.Termination;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
+import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import io.fibry.engine.message.Wait.Waiter;
 import io.fibry.time.Scheduler;
+import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -29,13 +32,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The one object behind {@link Actor}, {@link ActorWithReturn} and {@link Sink}: 40 bytes. This
- * class is their public side; how messages wait is {@link PlainQueue}, how the right to run becomes
- * a thread is {@link Dispatch}, what a thread does with it is {@link Activation}, how it lives and
- * ends is {@link Cell}.
+ * The one object behind {@code Actor}, {@code ActorWithReturn} and {@code Sink}, of 40 bytes: their
+ * public side. How an actor lives and ends is {@link Cell}.
  */
 public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
-  public ActorCell(Behaviour behaviour) {
+  static {
+    try {
+      MethodHandles.lookup().ensureInitialized(Dispatch.class); // not between swap and link: see PlainQueue
+    } catch (IllegalAccessException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  ActorCell(Behaviour behaviour) {
     super(behaviour);
   }
 
@@ -43,7 +52,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public boolean sendMessage(Object message) {
-    return accepted(message, offer(Objects.requireNonNull(message, "message"), Baggage.of(this)));
+    return accepted(message, offer(Objects.requireNonNull(message, "message"), baggage()));
   }
 
   @Override
@@ -53,41 +62,46 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task")), Baggage.of(this)),
-        Deadline.NONE))
-      throw new RejectedExecutionException(
-          "actor '" + name() + "' did not take the task: " + (phase <= OPEN ? "its mailbox is full" : "it has ended"));
+    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task")), baggage()), Deadline.NONE))
+      throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
+          + (isEnding() ? "it has ended" : "its mailbox is full"));
   }
 
-  /** Takes in what must neither wait nor be dropped: news that the actor asked for. */
+  @Override
   public final void admit(Object message) {
     accepted(message, admit(new Envelope(message, Baggage.stamp())));
   }
 
-  public final boolean send(Envelope envelope, Deadline limit) {
+  @Override
+  public final boolean send(Envelope envelope, Deadline deadline) {
     Object message = envelope.message;
-    var refusal = offer(envelope, message, limit);
-    if (refusal != null) envelope.message = null; // it does not wait: who repeats it looks here
+    var refusal = offer(envelope, message, deadline);
+    if (refusal != null) envelope.message = null; // it does not wait: a timer that repeats it looks here
     return accepted(message, refusal);
   }
 
   private boolean accepted(Object message, Reason refusal) {
     if (refusal != null)
-      scope().deadLetter(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
+      DeadLetters.add(this, message, refusal == Reason.CANCELLED ? Reason.REJECTED : refusal, null);
     return refusal == null;
   }
 
   @Override
   public boolean sendMessages(List<?> block) {
-    var messages = List.of(named(block.toArray(), "a message of the block"));
-    if (messages.isEmpty()) return phase <= OPEN;
-    var refusal = offerBlock(messages, Baggage.of(this));
+    var messages = List.of(checked(block.toArray(), "a message of the block"));
+    if (messages.isEmpty()) return !isEnding();
+    var refusal = offerBlock(messages, baggage());
     if (refusal != null) for (var message : messages) accepted(message, refusal);
     return refusal == null;
   }
 
+  private static <T> T[] checked(T[] several, String what) {
+    for (var one : several) Objects.requireNonNull(one, what);
+    return several;
+  }
+
   @Override
-  @SuppressWarnings("unchecked") // the answer is of the request's type: `reply` is typed by it
+  @SuppressWarnings("unchecked") // `reply` is typed by the request
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     return (CompletableFuture<R>) request(request, Deadline.NONE);
   }
@@ -103,28 +117,22 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE);
   }
 
-  public final RequestFuture<Object> request(Object message, Deadline limit) {
-    var asked = new RequestFuture<>(this, Objects.requireNonNull(message, "message"), Baggage.of(this));
-    if (limit.isBounded()) asked.limit = limit;
-    var refusal = offer(asked, message, limit);
-    if (refusal != null) refuse(asked, message, refusal);
-    // cut off after we looked: the killer's walk may have missed it
-    else if (phase == ENDED) asked.cutOff(message);
-    return asked;
+  private RequestFuture<Object> request(Object message, Deadline deadline) {
+    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"), baggage());
+    if (deadline.isBounded()) request.deadline = deadline;
+    var refusal = offer(request, message, deadline);
+    if (refusal != null) refuse(request, message, refusal);
+    else if (phase == ENDED) request.stop(message); // cut off after the phase was read: the killer may have missed it
+    return request;
   }
 
-  private void refuse(RequestFuture<?> asked, Object message, Reason refusal) {
-    if (refusal == Reason.CANCELLED) asked.cancel(false);
-    else if (refusal == Reason.EXPIRED) asked.expire();
+  private void refuse(RequestFuture<?> request, Object message, Reason refusal) {
+    if (refusal == Reason.CANCELLED) request.cancel(false);
+    else if (refusal == Reason.EXPIRED) request.expire();
     else {
-      scope().countUnhandled(refusal);
-      asked.fail(refusal == Reason.UNDELIVERED ? stopped(message) : full(asked, message));
+      owner().accounts().countUnhandled(refusal);
+      request.fail(refusal == Reason.UNDELIVERED ? stopped(message) : full(request, message));
     }
-  }
-
-  private static <T> T[] named(T[] several, String what) {
-    for (var one : several) Objects.requireNonNull(one, what);
-    return several;
   }
 
   // ---- asking
@@ -155,21 +163,30 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public Object ask(Object message) {
-    if (behaviour.how.inline()) {
+    if (settings().inline()) {
       Object answer = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
       if (answer != null) return answer;
     }
-    return ask(message, scope().options().askLimit);
+    return ask(message, owner().options().askLimit());
   }
 
   @Override
   public Object ask(Object message, Duration limit) {
-    var asker = Activation.CURRENT.get();
-    var until = Deadline.ofAsk(this, limit, asker);
+    var asker = Waiter.current();
+    var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.due());
     Wait.prepare(this, message);
-    if (until.isZero()) throw AskTimeoutException.before(this, message, until);
-    return Events.asks() ? Events.ask(this, message, until, asker)
-        : request(message, until).await(message, until, asker);
+    if (deadline.isZero()) throw Refusals.tooLate(name(), message, deadline);
+    if (!Events.asks()) return request(message, deadline).await(message, deadline, asker);
+    var event = Events.beginAsk();
+    Throwable failure = null;
+    try {
+      return request(message, deadline).await(message, deadline, asker);
+    } catch (Throwable thrown) {
+      failure = thrown;
+      throw thrown;
+    } finally {
+      Events.endAsk(event, this, message, failure);
+    }
   }
 
   @Override
@@ -177,50 +194,46 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     Objects.requireNonNull(code, "code");
     Handler.Returning<Object, Object> run = object -> {
       code.handle(object);
-      return Boolean.TRUE; // somebody waits: NONE would be no reply
+      return Boolean.TRUE; // the caller waits for a value
     };
     Wait.prepare(this, code);
-    request(run, Deadline.NONE).await(code, Deadline.NONE, Activation.CURRENT.get());
+    request(run, Deadline.NONE).await(code, Deadline.NONE, Waiter.current());
   }
 
   // ---- timers
 
   @Override
   public Scheduler.Timer sendMessageLater(Object message, Duration delay) {
-    return TimedMessage.start(this, null, Objects.requireNonNull(message, "message"), delay, false);
+    return TimedMessage.start(this, null, message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object key, Object message, Duration delay) {
-    return TimedMessage.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"),
-        delay,
-        false);
+    return TimedMessage.start(this, Objects.requireNonNull(key, "key"), message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object message, Duration period) {
-    return TimedMessage.start(this, null, Objects.requireNonNull(message, "message"), period, true);
+    return TimedMessage.start(this, null, message, period, true);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object key, Object message, Duration period) {
-    return TimedMessage.start(this, Objects.requireNonNull(key, "key"), Objects.requireNonNull(message, "message"),
-        period,
-        true);
+    return TimedMessage.start(this, Objects.requireNonNull(key, "key"), message, period, true);
   }
 
   // ---- ending
 
   @Override
   public void askExit() {
-    if (phase > OPEN) return;
-    rich().because(new ExitReason.Stopped());
+    if (isEnding()) return;
+    extras().because(new ExitReason.Stopped());
     shutDoor();
   }
 
   @Override
   public void sendPoisonPill() {
-    if (phase <= OPEN) push(new Envelope(Envelope.Control.PILL));
+    if (!isEnding()) push(new Envelope(Envelope.Control.PILL));
   }
 
   @Override
@@ -229,31 +242,29 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   }
 
   @Override
+  public void kill(ExitReason reason) {
+    if (phase != ENDED) Termination.kill(this, reason);
+  }
+
+  @Override
   public void waitForExit() {
-    awaitExit(null);
+    extras().exit().await(this, null);
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    return awaitExit(Deadline.notNegative(limit, "limit"));
-  }
-
-  private boolean awaitExit(Duration limit) {
-    var extras = rich();
-    if (extras.exit().isDone()) return true;
-    Wait.prepare(this, Wait.END);
-    return extras.awaitExit(limit);
+    return extras().exit().await(this, Deadline.notNegative(limit));
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return rich().exit();
+    return extras().exit();
   }
 
   @Override
   public ActorCell closeOnExit(AutoCloseable... resources) {
-    var list = List.of(named(resources, "a resource"));
-    if (!rich().closeAtEnd(list)) list.reversed().forEach(rich()::close);
+    var list = List.of(checked(resources, "a resource"));
+    if (!extras().closeAtEnd(list)) list.reversed().forEach(resource -> Termination.close(this, resource));
     return this;
   }
 
@@ -263,16 +274,9 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     if (!isCurrent()) waitForExit();
   }
 
-  public final ActorStoppedException stopped(Object message) {
-    return new ActorStoppedException(name(), message, rich().reason());
-  }
-
-  // ---- what it is
-
   @Override
-  public String name() {
-    var label = label();
-    return label != null ? label : "anonymous@" + Integer.toHexString(System.identityHashCode(this));
+  public final ActorStoppedException stopped(Object message) {
+    return Refusals.stopped(name(), message, extras().reason());
   }
 
   @Override
@@ -280,68 +284,70 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     return "actor '" + name() + "'";
   }
 
-  // ---- what a pool and its workers are besides
+  // ---- what the rooms below need
 
-  /** Whom the user knows: a worker's pool. */
-  public ActorCell front() {
-    return this;
+  @Override
+  protected final Object prepare(Object first) {
+    return Dispatch.prepare(this, first);
   }
 
-  /**
-   * Its workers, and this one behind them: who ends the last first leaves nobody to make workers
-   * anew.
-   */
-  public List<ActorCell> crew() {
-    return List.of(this);
+  @Override
+  protected final void begin(Object prepared, Object first) {
+    Dispatch.begin(this, prepared, first);
   }
 
-  public void kill(ExitReason reason) {
-    if (phase != ENDED) Dispatch.kill(this, reason);
+  @Override
+  public final void rescue() {
+    Dispatch.rescue(this);
   }
 
-  /** Whether it may end at this pill. */
-  public boolean mayLeave() {
-    return true;
+  @Override
+  protected final void recover(Throwable failure) {
+    Dispatch.recover(this, failure, 0);
   }
 
-  /** Whether nothing but its hooks is left, once it is LEAVING. */
-  public boolean isAtHooks() {
-    return true;
+  @Override
+  protected final void suspend(Object node, long pause) {
+    Dispatch.suspend(this, node, pause);
   }
 
-  /** Who is at this request, or will be. Null: nobody now. */
-  public Activation workerOn(RequestFuture<?> asked) {
-    return run();
+  @Override
+  public final void wake() {
+    Dispatch.wake(this);
   }
 
-  /**
-   * Before a back-off: with this node it is through, and it takes no other for now. Null: with
-   * none.
-   */
-  public void resting(Object node) {}
-
-  /** The end has come, and its thread is through. */
-  public void gone() {
-    scope().forget(this);
+  @Override
+  public void withdrawn(RequestFuture<?> request, Reason reason) {
+    owner().accounts().countUnhandled(reason);
   }
 
-  // ---- what a guarded cell does besides
-
-  /** A request that waited was taken back: its place is free. */
-  public void withdrawn(RequestFuture<?> asked, Reason reason) {
-    scope().countUnhandled(reason);
+  @Override
+  public final void forget(RequestFuture<?> request) {
+    extras().forget(request);
   }
 
-  public final void forget(RequestFuture<?> asked) {
-    rich().forget(asked);
+  @Override
+  public final Diagnosis diagnose(RequestFuture<?> request) {
+    return Observer.diagnose(this, request);
   }
 
-  /** Its mailbox refused this. */
-  public MailboxFullException full(RequestFuture<?> asked, Object message) {
-    return new MailboxFullException(name(), message, capacity());
+  @Override
+  public final void note(RequestFuture<?> request) {
+    Observer.note(this, request);
   }
 
+  @Override
   public int capacity() {
     return Integer.MAX_VALUE;
+  }
+
+  @Override
+  public String doing() {
+    return Observer.doing(this);
+  }
+
+  /** Its mailbox refused this request. */
+  protected MailboxFullException full(RequestFuture<?> request, Object message) {
+    return Refusals.full(name(), message, capacity());
   }
 }

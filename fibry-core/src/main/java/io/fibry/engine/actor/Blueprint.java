@@ -3,15 +3,18 @@ package io.fibry.engine.actor;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
+import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.Owner;
+import io.fibry.engine.cell.Settings;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
@@ -21,90 +24,112 @@ import io.fibry.time.Scheduler;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 
-/** The one builder. A null component means: as the scope says when an actor is made. */
-// the handlers' types are held by ActorBuilder; behind it a message is an Object
-@SuppressWarnings("unchecked")
-public record Blueprint<M>(Scope scope, String label, Strategy ownStrategy, Mailbox<?> ownMailbox, FailurePolicy policy,
-    Class<?> type, Handler.Around<Object> around, boolean inline, Sharing<?> sharing, boolean first, Cache cache)
-    implements ActorBuilder<M> {
-  private static final Mailbox<Object> POOL = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
+/** The one builder. What is null, the scope decides when an actor is made. */
+@SuppressWarnings("unchecked") // ActorBuilder checks the handlers' types; here a message is an Object
+public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
+  private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
-  /** What the actors made so far share. */
-  public static final class Cache {
-    private volatile Behaviour.How how; // the last one made; a race makes one too many
-    private volatile Behaviour sink;
+  private final Owner owner;
+  // written by `with` only, before the copy is published
+  private String label;
+  private Strategy strategy;
+  private Mailbox<?> mailbox;
+  private FailurePolicy policy = FailurePolicy.goOn();
+  private Class<?> type;
+  private Handler.Around<Object> around; // null: none
+  private Sharing<?> sharing; // null: no pool
+  private boolean inline;
+  private boolean endsFirst;
+  // of the actors made last, which share it; a race makes one too many
+  private volatile Settings settings;
+  private volatile Behaviour sink;
+
+  private Blueprint(Owner owner, String label) {
+    this.owner = owner;
+    this.label = label;
   }
 
-  public static Blueprint<Object> of(Scope scope, String name) {
-    return new Blueprint<>(scope, name, null, null, FailurePolicy.goOn(), null, null, false, null, false, new Cache());
+  /** Null: no name. */
+  public static Blueprint<Object> of(Owner owner, String label) {
+    return new Blueprint<>(owner, label);
   }
 
-  private <N> Blueprint<N> copy(String label, Strategy strategy, Mailbox<?> mailbox, FailurePolicy policy,
-      Class<?> type,
-      Handler.Around<Object> around, boolean inline) {
-    return new Blueprint<>(scope, label, strategy, mailbox, policy, type, around, inline, sharing, first, new Cache());
+  private <N> Blueprint<N> with(Consumer<Blueprint<N>> change) {
+    try {
+      var copy = (Blueprint<N>) clone();
+      copy.settings = null;
+      copy.sink = null;
+      change.accept(copy);
+      return copy;
+    } catch (CloneNotSupportedException impossible) {
+      throw new AssertionError(impossible);
+    }
   }
+
+  // ---- steps
 
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
-    return copy(label, Objects.requireNonNull(strategy, "strategy"), ownMailbox, policy, type, around, inline);
+    Objects.requireNonNull(strategy, "strategy");
+    return with(copy -> copy.strategy = strategy);
   }
 
   @Override
   public <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox) {
-    return copy(label, ownStrategy, Objects.requireNonNull(mailbox, "mailbox"), policy, type, around, inline);
+    Objects.requireNonNull(mailbox, "mailbox");
+    return with(copy -> copy.mailbox = mailbox);
   }
 
   @Override
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
-    if (policy.kind.forScopes())
+    if (policy.kind().isForScopes())
       throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
-    return copy(label, ownStrategy, ownMailbox, policy, type, around, inline);
+    return with(copy -> copy.policy = policy);
   }
 
   @Override
   public <N extends M> ActorBuilder<N> protocol(Class<N> type) {
-    return copy(label, ownStrategy, ownMailbox, policy, Objects.requireNonNull(type, "type"), around, inline);
+    Objects.requireNonNull(type, "type");
+    return with(copy -> copy.type = type);
   }
 
   @Override
   public <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around) {
     var outer = (Handler.Around<Object>) Objects.requireNonNull(around, "around");
     var inner = this.around;
-    return copy(label, ownStrategy, ownMailbox, policy, type,
-        inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)), inline);
+    return with(copy -> copy.around =
+        inner == null ? outer : (message, next) -> outer.around(message, () -> inner.around(message, next)));
   }
 
   @Override
   public ActorBuilder<M> inlineRequests() {
-    return copy(label, ownStrategy, ownMailbox, policy, type, around, true);
+    return with(copy -> copy.inline = true);
   }
 
   @Override
   public <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
-    if (this.sharing != null) throw new IllegalArgumentException(
+    if (isShared()) throw new IllegalArgumentException(
         "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
-    return new Blueprint<N>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, first,
-        new Cache()).orRoom();
+    return this.<N>with(copy -> copy.sharing = sharing).orMailbox(POOL_MAILBOX);
   }
 
-  private ActorBuilder<M> orRoom() {
-    return orMailbox(POOL);
+  @Override
+  public boolean isShared() {
+    return sharing != null;
   }
 
   @Override
   public ActorBuilder<M> endsFirst() {
-    return new Blueprint<>(scope, label, ownStrategy, ownMailbox, policy, type, around, inline, sharing, true,
-        new Cache());
+    return with(copy -> copy.endsFirst = true);
   }
 
   @Override
   public ActorBuilder<M> part(String part) {
     Objects.requireNonNull(part, "part");
-    return label == null ? this
-        : copy(label + "/" + Scope.checked(part), ownStrategy, ownMailbox, policy, type, around, inline);
+    return label == null ? this : with(copy -> copy.label = label + "/" + Owner.checkedName(part));
   }
 
   @Override
@@ -114,45 +139,47 @@ public record Blueprint<M>(Scope scope, String label, Strategy ownStrategy, Mail
 
   @Override
   public Strategy strategy() {
-    return ownStrategy != null ? ownStrategy : scope.options().strategy;
+    return strategy != null ? strategy : owner.options().strategy();
   }
 
   @Override
   public Mailbox<? super M> mailbox() {
-    return (Mailbox<? super M>) (ownMailbox != null ? ownMailbox : scope.options().mailbox);
+    return (Mailbox<? super M>) (mailbox != null ? mailbox : owner.options().mailbox());
   }
 
   @Override
   public ActorBuilder<M> orMailbox(Mailbox<Object> otherwise) {
     Objects.requireNonNull(otherwise, "otherwise");
-    return mailbox() == Mailbox.unbounded() && ownMailbox == null ? mailbox(otherwise) : this;
+    return mailbox == null && mailbox() == Mailbox.unbounded() ? mailbox(otherwise) : this;
   }
 
   @Override
   public Scheduler scheduler() {
-    return scope.options().scheduler;
+    return owner.options().scheduler();
   }
+
+  // ---- actors
 
   @Override
   public <N extends M> Actor<N> newActor(Handler<N> handler) {
-    return (Actor<N>) make(Behaviour.of(how(), (Handler<Object>) checked(handler)));
+    return (Actor<N>) make(Behaviour.of(settings(), (Handler<Object>) checked(handler)));
   }
 
   @Override
   public <N extends M> Actor<N> newActor(Handler.InContext<N> handler) {
-    return (Actor<N>) make(Behaviour.inContext(how(), (Handler.InContext<Object>) checked(handler)));
+    return (Actor<N>) make(Behaviour.inContext(settings(), (Handler.InContext<Object>) checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler) {
     return (ActorWithReturn<N, R>) make(
-        Behaviour.returning(how(), (Handler.Returning<Object, Object>) checked(handler)));
+        Behaviour.returning(settings(), (Handler.Returning<Object, Object>) checked(handler)));
   }
 
   @Override
   public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler) {
     return (ActorWithReturn<N, R>) make(
-        Behaviour.returningInContext(how(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
+        Behaviour.returningInContext(settings(), (Handler.ReturningInContext<Object, Object>) checked(handler)));
   }
 
   private static <H> H checked(H handler) {
@@ -161,9 +188,9 @@ public record Blueprint<M>(Scope scope, String label, Strategy ownStrategy, Mail
 
   @Override
   public Sink<Void> newSink() {
-    var how = how();
-    var shared = cache.sink;
-    if (shared == null || shared.how != how) cache.sink = shared = surrounded(Behaviour.ofSink(how));
+    var current = settings();
+    var shared = sink;
+    if (shared == null || shared.settings != current) sink = shared = surrounded(Behaviour.ofSink(current));
     return (Sink<Void>) (Sink<?>) makeSink(shared);
   }
 
@@ -172,50 +199,13 @@ public record Blueprint<M>(Scope scope, String label, Strategy ownStrategy, Mail
     return new WithState<>(this, Objects.requireNonNull(initial, "initial"), null, null);
   }
 
-  private ActorCell make(Behaviour behaviour) {
-    return admitted(surrounded(behaviour));
-  }
-
-  private ActorCell admitted(Behaviour behaviour) {
-    if (sharing != null) return makePool(behaviour);
-    var mailbox = mailbox();
-    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour,
-        new GuardedQueue<>(mailbox, scheduler()::nanoTime, (message, along) -> new Envelope(message, (Baggage) along)))
-        : new ActorCell(behaviour);
-    var resident = Dispatch.prepareResident(cell);
-    scope.admit(cell, label, type);
-    if (resident != null) Dispatch.settleIn(cell, resident, () -> {});
-    return cell;
-  }
-
-  private ActorCell makePool(Behaviour behaviour) {
-    var mailbox = mailbox();
-    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
-        + "), so none of them can choose from it; give it one that is not selective");
-    if (mailbox.ordered() && sharing.byKey()) throw new IllegalArgumentException(
-        "a pool by key keeps the messages of a key in the order they came, and a priority mailbox does not; give "
-            + "it another mailbox");
-    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
-    scope.admit(pool, label, type);
-    pool.open();
-    return pool;
-  }
-
-  private ActorCell makeSink(Behaviour behaviour) {
-    if (sharing != null && sharing.looks()) throw new IllegalArgumentException(
-        "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
-    if (mailbox().ordered()) throw new IllegalArgumentException(
-        "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
-    return admitted(behaviour);
-  }
-
-  private Behaviour.How how() {
+  private Settings settings() {
     var strategy = strategy();
-    var carriers = scope.options().carriers;
-    if (carriers != null) Baggage.used = true;
-    var shared = cache.how;
+    var carriers = owner.options().carriers();
+    if (!carriers.isEmpty()) Baggage.used = true;
+    var shared = settings;
     if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
-      cache.how = shared = new Behaviour.How(scope, strategy, policy, inline, first, carriers);
+      settings = shared = new Settings(owner, strategy, policy, inline, endsFirst, carriers);
     return shared;
   }
 
@@ -223,55 +213,104 @@ public record Blueprint<M>(Scope scope, String label, Strategy ownStrategy, Mail
     return around == null ? behaviour : behaviour.within(around);
   }
 
-  /** The second half of a recipe: what the actors have for a state. */
-  private record WithState<S, M>(Blueprint<M> recipe, Callable<?> initial, Handler<Object> stop,
+  private ActorCell make(Behaviour behaviour) {
+    return admitted(surrounded(behaviour));
+  }
+
+  private ActorCell admitted(Behaviour behaviour) {
+    if (isShared()) return makePool(behaviour);
+    var mailbox = mailbox();
+    var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
+        scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
+        : new ActorCell(behaviour);
+    var resident = Dispatch.prepareResident(cell);
+    admit(cell);
+    if (resident != null) Dispatch.startResident(cell, resident, () -> {});
+    return cell;
+  }
+
+  void admit(Cell cell) {
+    if (!owner.tracks(label)) return;
+    cell.introduce(label, type);
+    try {
+      owner.admit(cell, label);
+    } catch (IllegalStateException closed) {
+      Dispatch.endUnstarted(cell, new ExitReason.Stopped());
+      throw closed;
+    }
+  }
+
+  private ActorCell makePool(Behaviour behaviour) {
+    var mailbox = mailbox();
+    if (mailbox.isSelective()) throw new IllegalArgumentException("the workers of a pool share one mailbox (" + mailbox
+        + "), so none of them can choose from it; give it one that is not selective");
+    if (mailbox.ordered() && sharing.byKey())
+      throw new IllegalArgumentException("a pool by key keeps the messages of a key in the order they came, and a "
+          + "priority mailbox does not; give it another mailbox");
+    var pool = new PoolCell(behaviour, new SharedQueue<>(mailbox, sharing, scheduler()::nanoTime));
+    admit(pool);
+    pool.open();
+    return pool;
+  }
+
+  private ActorCell makeSink(Behaviour behaviour) {
+    if (isShared() && sharing.looks()) throw new IllegalArgumentException(
+        "a sink runs code, which has neither weight nor key; make the sink of a pool of another kind");
+    if (mailbox().ordered()) throw new IllegalArgumentException(
+        "a sink runs code, which a priority mailbox cannot order; give it another mailbox");
+    return admitted(behaviour);
+  }
+
+  /** A blueprint with a state for the actors. */
+  private record WithState<S, M>(Blueprint<M> blueprint, Callable<?> initial, Handler<Object> stop,
       Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
     @Override
     public ActorBuilder.Stateful<S, M> onStop(Handler<S> hook) {
-      return new WithState<>(recipe, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
+      return new WithState<>(blueprint, initial, (Handler<Object>) Objects.requireNonNull(hook, "hook"), copy);
     }
 
     @Override
     public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
-      return new WithState<>(recipe, initial, stop,
+      return new WithState<>(blueprint, initial, stop,
           (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
     }
 
     @Override
     public <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler) {
-      return (Actor<N>) make(Behaviour.stateful(recipe.how(), (Handler.Stateful<Object, Object>) checked(handler)));
+      return (Actor<N>) make(
+          Behaviour.stateful(blueprint.settings(), (Handler.Stateful<Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler) {
-      return (Actor<N>) make(
-          Behaviour.statefulInContext(recipe.how(), (Handler.StatefulInContext<Object, Object>) checked(handler)));
+      return (Actor<N>) make(Behaviour.statefulInContext(blueprint.settings(),
+          (Handler.StatefulInContext<Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(recipe.how(),
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturning(blueprint.settings(),
           (Handler.StatefulReturning<Object, Object, Object>) checked(handler)));
     }
 
     @Override
     public <N extends M,
         R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler) {
-      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(recipe.how(),
+      return (ActorWithReturn<N, R>) make(Behaviour.statefulReturningInContext(blueprint.settings(),
           (Handler.StatefulReturningInContext<Object, Object, Object>) checked(handler)));
     }
 
     @Override
     public Sink<S> newSink() {
-      return (Sink<S>) (Sink<?>) recipe.makeSink(stateful(Behaviour.ofSink(recipe.how())));
+      return (Sink<S>) (Sink<?>) blueprint.makeSink(stateful(Behaviour.ofSink(blueprint.settings())));
     }
 
     private ActorCell make(Behaviour behaviour) {
-      return recipe.admitted(stateful(behaviour));
+      return blueprint.admitted(stateful(behaviour));
     }
 
     private Behaviour stateful(Behaviour behaviour) {
-      return new Behaviour.WithState(recipe.surrounded(behaviour), initial, stop, copy);
+      return new Behaviour.WithState(blueprint.surrounded(behaviour), initial, stop, copy);
     }
   }
 }

@@ -2,97 +2,101 @@ package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
-import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
-import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
+import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Ring;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.queue.GuardedQueue;
-import io.fibry.engine.queue.RankedEntry;
-import io.fibry.engine.queue.MessageEntry;
-import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.engine.queue.Entry;
+import io.fibry.engine.queue.GuardedQueue;
+import io.fibry.engine.queue.GuardedQueue.Answer;
+import io.fibry.engine.queue.MessageEntry;
+import io.fibry.engine.queue.RankedEntry;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
 /**
- * A cell with a guarded queue in place of the plain one: bounded, in order of priority, or chosen
- * from; or, by a {@link PoolCell}, shared.
+ * A cell with a guarded queue in place of the plain one: bounded, in order of priority, or selective;
+ * or, in a {@link PoolCell}, shared.
  */
-public class GuardedCell extends ActorCell {
+sealed class GuardedCell extends ActorCell permits PoolCell {
   private final GuardedQueue<Object> queue;
 
-  public GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
+  GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
     super(behaviour);
     this.queue = queue;
   }
 
+  // ---- senders
+
   @Override
-  public Reason offer(Object message, Baggage along) {
-    if (!queue.takesMessageEntries()) return super.offer(message, along);
-    return phase > OPEN ? Reason.UNDELIVERED : offer(MessageEntry.<Object>of(message, along), message, Deadline.NONE);
+  protected Reason offer(Object message, Baggage baggage) {
+    if (!queue.takesMessageEntries()) return super.offer(message, baggage);
+    return isEnding() ? Reason.UNDELIVERED : offer(MessageEntry.<Object>of(message, baggage), message, Deadline.NONE);
   }
 
   @Override
-  public Reason offer(Object node, Object message, Deadline limit) {
-    if (phase > OPEN) return Reason.UNDELIVERED;
-    var place = place(node, message);
-    if (node instanceof RequestFuture<?> asked) asked.place = place;
-    return offer(place, message, limit);
+  protected Reason offer(Object node, Object message, Deadline deadline) {
+    if (isEnding()) return Reason.UNDELIVERED;
+    var entry = entry(node, message);
+    if (node instanceof RequestFuture<?> request) request.entry = entry;
+    return offer(entry, message, deadline);
   }
 
-  private Entry<Object> place(Object node, Object message) {
+  private Entry<Object> entry(Object node, Object message) {
     return queue.entry(node, message, !(message instanceof Envelope.Control), this);
   }
 
   @Override
-  public Reason offerBlock(List<?> messages, Baggage along) {
+  protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name()
         + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
     if (messages.size() > queue.capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
           + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
-    if (phase > OPEN) return Reason.UNDELIVERED;
-    var places = new ArrayList<Entry<Object>>(messages.size());
+    if (isEnding()) return Reason.UNDELIVERED;
+    var entries = new ArrayList<Entry<Object>>(messages.size());
     for (var message : messages)
-      places.add(
-          queue.takesMessageEntries() ? MessageEntry.of(message, along) : place(new Envelope(message, along), message));
-    return offer(Entry.block(places), messages, Deadline.NONE);
+      entries.add(queue.takesMessageEntries() ? MessageEntry.of(message, baggage)
+          : entry(new Envelope(message, baggage), message));
+    return offer(Entry.block(entries), messages, Deadline.NONE);
   }
 
-  private Reason offer(Entry<Object> place, Object message, Deadline limit) {
-    boolean mayWait = limit != Deadline.NO_WAIT;
-    var answer = queue.enter(place, mayWait);
+  private Reason offer(Entry<Object> entry, Object message, Deadline deadline) {
+    boolean mayWait = deadline != Deadline.NO_WAIT;
+    var answer = queue.enter(entry, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
     if (answer == null) {
       StackProbe.probe();
-      answer = queue.offer(place, mayWait);
+      answer = queue.offer(entry, mayWait);
     }
     try {
       heed(answer);
     } catch (Throwable edge) { // of the stack
       if (answer == Answer.RUN) stranded = Envelope.NOTHING;
     }
-    for (var dropped : place.takeDropped()) drop(dropped);
+    for (var dropped : entry.takeDropped()) drop(dropped);
     return switch (answer) {
       case TAKEN, RUN -> null;
       case BLOCKED -> {
-        Object waiting = Events.beginWait();
-        var refusal = awaitRoom(place, message, limit);
-        Events.endWait(waiting, this, refusal);
+        Object event = Events.beginWait();
+        var refusal = awaitRoom(entry, message, deadline);
+        Events.endWait(event, this, capacity(), refusal);
         yield refusal;
       }
       case FULL -> {
-        var refusal = queue.mailbox().drops() || limit == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
-        Events.pressure(this, refusal, place.foreseen());
+        var refusal = queue.mailbox().drops() || deadline == Deadline.NO_WAIT ? Reason.DROPPED : Reason.REJECTED;
+        Events.pressure(this, capacity(), refusal, entry.foreseen());
         yield refusal;
       }
       case SHUT -> Reason.UNDELIVERED;
@@ -101,61 +105,68 @@ public class GuardedCell extends ActorCell {
 
   private void heed(Answer answer) {
     if (answer == Answer.RUN) begin();
-    if (stranded != null) Dispatch.rescue(this);
+    if (stranded != null) rescue();
   }
 
-  /** For who was told to run it. */
-  public void begin() {
-    Dispatch.begin(this, null, Envelope.NOTHING);
+  /** The queue gave the right to run to this thread. */
+  void begin() {
+    begin(null, Envelope.NOTHING);
   }
 
-  private Reason awaitRoom(Entry<Object> place, Object message, Deadline limit) {
+  private Reason awaitRoom(Entry<Object> entry, Object message, Deadline deadline) {
     CallerRuns.beforeWait();
     var timer = (Scheduler.Timer) null;
-    try (var wait = Wait.begin(this, message, place)) {
-      timer = limit.waking();
-      // also where somebody made room although there was a ring
-      if (queue.await(place, wait == null ? limit : () -> limit.getAsBoolean() || wait.closesRing())) return null;
-      if (wait != null && phase <= OPEN) wait.refuseClosed();
+    var ring = new AtomicReference<Ring>();
+    try (var wait = Wait.forRoom(this, message, entry)) {
+      timer = deadline.waking();
+      // may answer true although there was a ring: another thread made room
+      if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesRing(wait, ring)))
+        return null;
+      if (ring.get() != null && !isEnding()) throw ring.get().exception();
     } finally {
       if (timer != null) timer.cancel();
     }
-    return phase > OPEN ? Reason.UNDELIVERED
+    return isEnding() ? Reason.UNDELIVERED
         : Thread.currentThread().isInterrupted() ? Reason.CANCELLED : Reason.EXPIRED;
   }
 
+  private static boolean closesRing(Wait wait, AtomicReference<Ring> found) {
+    found.set(Ring.closedBy(wait));
+    return found.get() != null;
+  }
+
   private void drop(Object node) {
-    Events.pressure(this, Reason.DROPPED, 0);
+    Events.pressure(this, capacity(), Reason.DROPPED, 0);
     if (node instanceof Envelope envelope) {
       Object message = envelope.message;
       envelope.message = null;
-      scope().deadLetter(this, message, Reason.DROPPED, null);
+      DeadLetters.add(this, message, Reason.DROPPED, null);
     } else {
-      var asked = (RequestFuture<?>) node;
-      Object message = asked.begin();
-      asked.place = null;
+      var request = (RequestFuture<?>) node;
+      Object message = request.begin();
+      request.entry = null;
       if (message == null) return;
-      scope().countUnhandled(Reason.DROPPED);
-      asked.fail(new MailboxFullException(name(), message, capacity()));
+      owner().accounts().countUnhandled(Reason.DROPPED);
+      request.fail(Refusals.full(name(), message, capacity()));
     }
   }
 
   @Override
-  public void push(Envelope pill) {
-    push(pill.message == Envelope.Control.PILL ? RankedEntry.last(pill) : RankedEntry.unranked(pill));
+  protected void push(Envelope envelope) {
+    push(envelope.message == Envelope.Control.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
   }
 
   @Override
-  public Reason admit(Envelope envelope) {
-    if (phase > OPEN) return Reason.UNDELIVERED;
-    push(place(envelope, envelope.message));
+  protected Reason admit(Envelope envelope) {
+    if (isEnding()) return Reason.UNDELIVERED;
+    push(entry(envelope, envelope.message));
     return null;
   }
 
-  private void push(Entry<Object> place) {
+  private void push(Entry<Object> entry) {
     StackProbe.probe();
-    var answer = queue.admit(place);
-    if (phase > OPEN) queue.shutDoor();
+    var answer = queue.admit(entry);
+    if (isEnding()) queue.shutDoor();
     try {
       heed(answer);
     } catch (Throwable edge) { // of the stack
@@ -164,38 +175,105 @@ public class GuardedCell extends ActorCell {
   }
 
   @Override
-  public void leaving() {
-    super.leaving();
+  protected void leave() {
+    super.leave();
     queue.shutDoor();
   }
 
   @Override
-  public boolean acquire(RequestFuture<?> asked) {
+  public boolean onlyQueues() {
+    return false;
+  }
+
+  // ---- the drain
+
+  @Override
+  protected boolean acquire(RequestFuture<?> request) {
     return phase == OPEN && queue.runIfIdle();
   }
 
   @Override
-  public Object next(Activation activation, Object node) {
-    while (true) {
-      Object next = queue.poll();
-      if (next != null) return next;
-      if (activation.handled >= STREAK && queue.awaitNew()) continue;
-      activation.pause();
-      if (queue.release()) return null;
-      activation.resume();
+  protected Object next(Object node, boolean lingers) {
+    Object next = queue.poll();
+    return next != null || !lingers || !queue.awaitNew() ? next : queue.poll();
+  }
+
+  @Override
+  protected boolean release(Object node) {
+    return queue.release();
+  }
+
+  /** What waited may have been taken back. */
+  @Override
+  protected Object awaitNext(Object node) {
+    Object next = queue.poll();
+    return next == null ? Envelope.NOTHING : next;
+  }
+
+  /** The stash is back in the mailbox, and must not be found here too. */
+  @Override
+  protected Object beforeSuspension(Object node, boolean handled) {
+    return handled ? Envelope.NOTHING : node;
+  }
+
+  @Override
+  public void withdrawn(RequestFuture<?> request, Reason reason) {
+    super.withdrawn(request, reason);
+    var entry = request.entry;
+    if (entry != null) {
+      StackProbe.probe();
+      queue.remove(entry);
+    }
+    request.entry = null;
+  }
+
+  @Override
+  protected void stopWaiting(Object node) {
+    if (node instanceof RequestFuture<?> taken) taken.stopWaiting();
+    for (var waiting : queue.waiting(Integer.MAX_VALUE))
+      if (waiting instanceof RequestFuture<?> request) request.stopWaiting();
+  }
+
+  // ---- selective mailboxes
+
+  @Override
+  public boolean isSelective() {
+    return queue.mailbox().isSelective();
+  }
+
+  @Override
+  protected Object receive(Predicate<Object> fits, Deadline deadline) {
+    StackProbe.probe();
+    var timer = deadline == Deadline.NO_WAIT ? null : deadline.waking();
+    try {
+      return queue.receive(node -> {
+        Object message = message(node);
+        return message != null && !(message instanceof Envelope.Control) && fits.test(message);
+      }, deadline);
+    } finally {
+      if (timer != null) timer.cancel();
     }
   }
 
   @Override
-  public void withdrawn(RequestFuture<?> asked, Reason reason) {
-    super.withdrawn(asked, reason);
-    var place = asked.place;
-    if (place != null) {
-      StackProbe.probe();
-      queue.remove(place);
+  protected void putBack(List<Object> nodes) {
+    var entries = new ArrayList<Entry<Object>>(nodes.size());
+    for (var node : nodes) {
+      Entry<Object> entry = RankedEntry.unranked(node);
+      if (node instanceof RequestFuture<?> request) request.entry = entry;
+      entries.add(entry);
     }
-    asked.place = null;
+    queue.putBack(entries);
   }
+
+  @Override
+  protected Object behindStash(Object node) {
+    if (extras().stash().isEmpty() || !holdsMessage(node)) return node;
+    putBack(List.of(node));
+    return Envelope.NOTHING;
+  }
+
+  // ---- observers
 
   @Override
   public boolean isIdle() {
@@ -203,78 +281,31 @@ public class GuardedCell extends ActorCell {
   }
 
   @Override
-  public int waiting(Object node, int most) {
-    return queue.present() + super.waiting(node, 1); // a node that was taken out, and not begun
+  protected int waiting(Object node, int most) {
+    return queue.present() + super.waiting(node, 1); // a node that was taken out and not begun
   }
 
   @Override
-  public boolean waitAtMost(Object node, int most) {
+  protected boolean waitAtMost(Object node, int most) {
     return waiting(node, most) <= most;
   }
 
   @Override
-  public boolean first(Object node, int most, List<Object> found) {
+  protected boolean addFirst(Object node, int most, List<Object> found) {
     found.addAll(queue.waiting(most));
     return found.size() < most;
   }
 
   @Override
-  public void failWaiting(Object node) {
-    if (node instanceof RequestFuture<?> taken) cutOff(taken);
-    for (var waiting : queue.waiting(Integer.MAX_VALUE)) if (waiting instanceof RequestFuture<?> asked) cutOff(asked);
-  }
-
-  @Override
-  public MailboxFullException full(RequestFuture<?> asked, Object message) {
-    var place = asked.place;
-    long foreseen = place == null ? 0 : place.foreseen();
-    return foreseen == 0 ? super.full(asked, message)
-        : new MailboxFullException(name(), message, capacity(), foreseen, queue.mailbox().target());
+  protected MailboxFullException full(RequestFuture<?> request, Object message) {
+    var entry = request.entry;
+    long foreseen = entry == null ? 0 : entry.foreseen();
+    return foreseen == 0 ? super.full(request, message)
+        : Refusals.slow(name(), message, capacity(), foreseen, queue.mailbox().target());
   }
 
   @Override
   public int capacity() {
     return queue.capacity();
-  }
-
-  // ---- for handlers that choose
-
-  public boolean selective() {
-    return queue.mailbox().isSelective();
-  }
-
-  /** The next node whose message fits; null if none came in time. */
-  public Object receive(Predicate<Object> fits, Deadline limit) {
-    StackProbe.probe();
-    var timer = limit == Deadline.NO_WAIT ? null : limit.waking();
-    try {
-      return queue.receive(node -> {
-        Object message = message(node);
-        return message != null && !(message instanceof Envelope.Control) && fits.test(message);
-      }, limit);
-    } finally {
-      if (timer != null) timer.cancel();
-    }
-  }
-
-  /** Puts what was put aside back before all that waits. */
-  public void putBack(List<Object> nodes) {
-    var places = new ArrayList<Entry<Object>>(nodes.size());
-    for (var node : nodes) {
-      Entry<Object> place = RankedEntry.unranked(node);
-      if (node instanceof RequestFuture<?> asked) asked.place = place;
-      places.add(place);
-    }
-    queue.putBack(places);
-  }
-
-  /**
-   * What was put aside comes before all that waits, also before this node, which was taken out and
-   * not begun. Answers the node to go on with.
-   */
-  public Object behindAside(Object node) {
-    if (rich().aside.isEmpty() || !holds(node)) return node;
-    putBack(List.of(node));
-    return Envelope.NOTHING;
   }
 }

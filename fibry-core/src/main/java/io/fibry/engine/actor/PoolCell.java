@@ -2,162 +2,143 @@ package io.fibry.engine.actor;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.OnExecutor;
-import io.fibry.Strategy;
-import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Context;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Failures;
 import io.fibry.engine.cell.Termination;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.message.Wait.Waiter;
 import io.fibry.engine.queue.Blockers;
-import io.fibry.engine.queue.Entry;
-import io.fibry.engine.queue.WorkerSlot;
 import io.fibry.engine.queue.SharedQueue;
+import io.fibry.engine.queue.WorkerSlot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A pool: one mailbox, many workers. It is what users send to and end; {@link Worker} is what
- * handles. Messages are pulled: who comes with one gives it to a worker that rests, or makes one; a
- * worker that is through takes the next itself, and rests where there is none.
+ * A pool: one mailbox, many workers. Users send to it and end it; each {@link Worker} handles. A
+ * sender gives its message to an idle worker, or makes one; a worker that has handled a message takes
+ * the next itself, or becomes idle.
  *
- * <p>It ends when its pill's turn has come, that is when all before it was begun: then what is left
- * is buried, and each worker gets a pill of its own. The last one to go gives the pool a thread for
- * its hooks.
+ * <p>A pool ends when all messages before its pill have begun: the rest is disposed of, and each
+ * worker gets a pill. The last worker to end gives the pool a thread for its hooks.
  */
-public final class PoolCell extends GuardedCell {
+final class PoolCell extends GuardedCell {
   private static final int MOST_TRIES = 10;
 
   private final SharedQueue<Object> queue;
-  private final Behaviour work; // the workers'
-  private final Set<Worker> workers = ConcurrentHashMap.newKeySet(); // those that live
-  // what came to grief at its burial
-  private final Queue<Object> unburied = new ConcurrentLinkedQueue<>();
+  private final Behaviour work; // of the workers
+  private final Crew crew = new Crew();
+  private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
   private final AtomicInteger numbers = new AtomicInteger();
-  // all workers were told of the end; written by who does it, or finds that it is to be done again
-  private volatile boolean told;
-  private final Retirement calm;
-  private volatile int tries; // to make a worker, in vain; a race loses one
-  private final LongAdder handled = new LongAdder(); // by workers that are gone
-  private final LongAdder failed = new LongAdder(); // likewise
+  private volatile boolean pillsSent; // to all workers; cleared by a thread that finds that one must go again
+  private final Retirement retirement;
+  private volatile int tries; // to make a worker, in vain; a race may lose one
 
-  public PoolCell(Behaviour work, SharedQueue<Object> queue) {
-    super(work.behind(own(work.how)), queue);
+  PoolCell(Behaviour work, SharedQueue<Object> queue) {
+    super(work.behind(work.settings.forPool()), queue);
     this.work = work;
     this.queue = queue;
-    this.calm = new Retirement(this, queue);
+    this.retirement = new Retirement(this, queue);
   }
 
-  /** It has a thread only for its end, and no request of its own. */
-  private static Behaviour.How own(Behaviour.How workers) {
-    var strategy = workers.strategy();
-    return new Behaviour.How(workers.scope(), strategy.resident() ? Strategy.FIBER : strategy, workers.policy(), false,
-        false, workers.carriers());
-  }
-
-  /** Those that have a thread of their own are there from the beginning. */
-  public void open() {
-    if (!work.how.strategy().resident()) return;
+  /** Workers that keep a thread are there from the beginning. */
+  void open() {
+    if (!work.settings.strategy().resident()) return;
     try {
       for (int i = 0; i < queue.sharing().least(); i++) open(queue.reserve());
-    } catch (Throwable noThread) { // it may have been found by its name, and sent messages
-      rich().because(new ExitReason.Failed(noThread));
-      shutDoor();
+    } catch (Throwable noThread) { // another thread may have found the pool by its name, and sent messages
+      Dispatch.endUnstarted(this, new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
     }
   }
 
-  private void open(WorkerSlot<Object> seat) {
+  private void open(WorkerSlot<Object> slot) {
     try {
-      var worker = hire(seat);
-      if (queue.open(seat)) begin();
-      if (phase > OPEN) endLate(worker); // it was found by its name, or its scope closed
+      var worker = hire(slot);
+      if (queue.open(slot)) begin();
+      if (isEnding()) endLate(worker); // it was found by its name, or its scope closed
     } finally {
-      if (seat.worker() == null) leave(seat);
+      if (slot.worker() == null) leave(slot);
     }
   }
 
   // ---- messages come
 
   @Override
-  public Reason offer(Object node, Object message, Deadline limit) {
+  protected Reason offer(Object node, Object message, Deadline deadline) {
     try {
-      return super.offer(node, message, limit);
-    } catch (RuntimeException | StackOverflowError misfit) {
-      // the user's code did not like it, or its weight was none
-      if (limit != Deadline.NO_WAIT) throw misfit;
-      Scope.LOG.error("a message for {} that nobody stands behind was refused", this, misfit);
+      return super.offer(node, message, deadline);
+    } catch (RuntimeException | StackOverflowError misfit) { // the user's key or weight failed
+      if (deadline != Deadline.NO_WAIT) throw misfit;
+      Log.LOG.error("a message for {} that no sender waits for was refused", this, misfit);
       return Reason.REJECTED;
     }
   }
 
   @Override
-  public Reason offerBlock(List<?> messages, Baggage along) {
+  protected Reason offerBlock(List<?> messages, Baggage baggage) {
     throw new UnsupportedOperationException(
         "actor '" + name() + "' is a pool, which cannot keep a block together; send the messages one by one");
   }
 
   @Override
-  public boolean acquire(RequestFuture<?> asked) {
+  protected boolean acquire(RequestFuture<?> request) {
     return false;
   }
 
-  /** Gives what can be begun to who can begin it. */
+  /** Gives messages that can begin to workers that can begin them. */
   @Override
-  public void begin() {
-    if (phase > OPEN) {
+  void begin() {
+    if (isEnding()) {
       end();
       return;
     }
-    StackProbe.probe(); // from here on a message may be with nobody
+    StackProbe.probe(); // from here on a message may be in nobody's hands
     boolean hires = true;
-    for (var seat = queue.serve(true); seat != null;) {
-      boolean ready = seat.ready(); // once it is told, its worker is served again
-      boolean known = seat.worker() != null;
-      boolean given = give(seat);
+    for (var slot = queue.serve(true); slot != null;) {
+      boolean ready = slot.ready(); // read first: once its worker has the message, the slot is served again
+      boolean known = slot.worker() != null;
+      boolean given = give(slot);
       if (!given && known) return;
       hires &= given;
-      seat = ready || !given ? queue.serve(hires) : null;
+      slot = ready || !given ? queue.serve(hires) : null;
     }
     if (queue.atPill()) end();
   }
 
-  /** For who must not fail: should it, the next sender does it. */
+  /** If it fails, the next sender does it. */
   private void beginSafely() {
     try {
       begin();
-    } catch (Throwable edge) { // of the stack: as in heed
+    } catch (Throwable edge) { // of the stack
       stranded = Envelope.NOTHING;
     }
   }
 
-  /** False: it lies in the queue again, and will be tried again. */
-  private boolean give(WorkerSlot<Object> seat) {
-    Object node = seat.item();
-    var worker = (Worker) seat.worker();
+  /** False: the message is back in the queue, and will be tried again. */
+  private boolean give(WorkerSlot<Object> slot) {
+    Object node = slot.item();
+    var worker = (Worker) slot.worker();
     boolean known = worker != null;
     try {
-      if (!known) worker = hire(seat);
-      worker.begin(node);
+      if (!known) worker = hire(slot);
+      worker.take(node);
     } catch (Throwable noWorker) {
-      takeBack(seat, known);
-      // else, if he could not settle in, he leaves at his end
-      if (seat.worker() == null) leave(seat);
-      told = false; // he may have met his pill, and waited for this message first
+      takeBack(slot, known);
+      if (slot.worker() == null) leave(slot); // else the worker got no thread, and leaves at its end
+      pillsSent = false; // the worker may have met its pill, and waited for this message first
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, noWorker, tries);
       if (tries < MOST_TRIES) tries++;
@@ -165,89 +146,78 @@ public final class PoolCell extends GuardedCell {
     }
     if (tries > 0) tries = 0;
     lookAfter(worker);
-    if (phase > OPEN) endLate(worker);
+    if (isEnding()) endLate(worker);
     return true;
   }
 
-  private Worker hire(WorkerSlot<Object> seat) {
-    var worker = new Worker(work, this, seat, numbers.incrementAndGet());
+  private Worker hire(WorkerSlot<Object> slot) {
+    var worker = new Worker(work, this, slot, numbers.incrementAndGet());
     var resident = Dispatch.prepareResident(worker);
-    workers.add(worker);
-    seat.take(worker);
-    // before it ends, and leaves
-    if (resident != null) Dispatch.settleIn(worker, resident, () -> takeBack(seat, false));
+    crew.add(worker);
+    slot.take(worker);
+    if (resident != null) Dispatch.startResident(worker, resident, () -> takeBack(slot, false)); // before it leaves
     return worker;
   }
 
-  private void takeBack(WorkerSlot<Object> seat, boolean rests) {
-    Object homeless = queue.takeBack(seat, rests);
-    if (homeless != null) bury(homeless);
+  private void takeBack(WorkerSlot<Object> slot, boolean idle) {
+    dispose(queue.takeBack(slot, idle));
   }
 
-  /** The end came while it was told, so who ended the others may have missed it. */
+  /** The pool ended while this worker got its message: the thread that sent the pills may have missed it. */
   private void endLate(Worker worker) {
     try {
-      if (rich().isCondemned()) worker.kill();
+      if (isCondemned()) worker.kill();
       else if (phase >= LEAVING) worker.sendPoisonPill();
       lookAfter(worker);
-    } catch (Throwable failure) {
-      // the user's scheduler may be to blame; or it is the edge of the stack
-      told = false;
+    } catch (Throwable failure) { // of the user's scheduler, or the edge of the stack
+      pillsSent = false;
       stranded = Envelope.NOTHING;
     }
   }
 
-  /** What stood behind it may fit now. */
+  /** The messages behind it may fit now. */
   @Override
-  public void withdrawn(RequestFuture<?> asked, Reason reason) {
-    super.withdrawn(asked, reason);
+  public void withdrawn(RequestFuture<?> request, Reason reason) {
+    super.withdrawn(request, reason);
     if (queue.ready()) beginSafely();
   }
 
   // ---- workers take them
 
-  /** The handler has returned. */
-  public void after(Worker worker) {
-    if (worker.hasState && queue.sharing().once()) Failures.leaveState(worker, "after its one message");
+  void handled(Worker worker) {
+    if (worker.hasState() && queue.sharing().once()) Failures.dropState(worker, "after its one message");
   }
 
-  /** What it does next; null: nothing. */
-  public Object next(Worker worker, Object through) {
-    var seat = worker.seat;
-    Object next = queue.next(seat, through);
-    boolean ready = seat.ready();
-    if (next == null) calm.begins(seat);
+  /** What the worker does next. Null: nothing. */
+  Object next(Worker worker, Object done) {
+    var slot = worker.slot;
+    Object next = queue.next(slot, done);
+    boolean ready = slot.ready();
+    if (next == null) retirement.idle(slot);
     if (ready) beginSafely();
     return next;
   }
 
-  /** It takes nothing more for now. */
-  public void finish(Worker worker, Object through) {
+  /** The worker takes nothing more for now. */
+  void finish(Worker worker, Object done) {
     StackProbe.probe();
-    queue.finish(worker.seat, through);
+    queue.finish(worker.slot, done);
     if (queue.ready()) beginSafely();
   }
 
-  /** Whether a message is on its way to it, which it must not leave before. */
-  public boolean awaits(Worker worker) {
-    return worker.seat.item() != null;
-  }
-
-  /** Its thread is through. */
-  public void gone(Worker worker) {
-    workers.remove(worker);
-    handled.add(worker.rich().handled);
-    failed.add(worker.rich().failed);
-    if (work.how.strategy() instanceof OnExecutor executor && executor.shutDown()) {
-      rich().because(worker.rich().reason());
+  /** The thread of the worker is done. */
+  void gone(Worker worker) {
+    crew.remove(worker);
+    if (work.settings.strategy().isShutDown()) {
+      extras().because(worker.extras().reason());
       shutDoor();
     }
-    leave(worker.seat);
+    leave(worker.slot);
   }
 
-  private void leave(WorkerSlot<Object> seat) {
-    queue.leave(seat);
-    StackProbe.probe(); // or nobody would see to the end
+  private void leave(WorkerSlot<Object> slot) {
+    queue.leave(slot);
+    StackProbe.probe(); // otherwise no thread might see to the end
     if (queue.deserted()) finish();
     else if (queue.ready()) beginSafely();
   }
@@ -255,108 +225,103 @@ public final class PoolCell extends GuardedCell {
   // ---- the end
 
   @Override
-  public void push(Envelope pill) {
-    super.push(pill);
-    if (phase > OPEN) beginSafely();
+  protected void push(Envelope envelope) {
+    super.push(envelope);
+    if (isEnding()) beginSafely();
   }
 
-  /**
-   * By whoever finds that all before the pill was begun, or that nothing is to be begun any more.
-   * As often as somebody comes with something that came too late; should one not come through, the
-   * next goes on.
-   */
+  /** Run by any thread that finds the pill next, or comes too late; if one fails, the next goes on. */
   private void end() {
-    rich().because(new ExitReason.Finished());
-    leaving();
+    extras().because(new ExitReason.Finished());
+    leave();
     queue.beginEnd();
     Object node;
     do {
-      StackProbe.probe(); // what is taken out is in nobody's hands
-      node = unburied.isEmpty() ? queue.poll() : unburied.poll();
-      if (node != null) bury(node);
+      StackProbe.probe(); // a node that was taken out is in nobody's hands
+      node = undisposed.isEmpty() ? queue.poll() : undisposed.poll();
+      dispose(node);
     } while (node != null);
-    if (!told) tell();
-    StackProbe.probe(); // or nobody would see to it
+    if (!pillsSent) sendPills();
+    StackProbe.probe(); // otherwise no thread might see to the end
     if (queue.deserted()) finish();
   }
 
-  /** On the thread of whoever ends it. */
-  private void bury(Object node) {
+  private void dispose(Object node) {
     try {
-      Termination.bury(this, node);
-    } catch (Throwable edge) { // of his stack; the thread for the end has more
-      unburied.add(node);
+      if (node != null) Termination.dispose(this, node);
+    } catch (Throwable edge) { // of this stack; the thread for the end has more
+      undisposed.add(node);
       throw edge;
     }
   }
 
-  private void tell() {
-    told = true; // before: who finds that one has to be told again says so
+  private void sendPills() {
+    pillsSent = true; // first: a thread that finds that one must go again says so
     try {
-      for (var worker : workers) {
+      for (var worker : crew) {
         worker.sendPoisonPill();
-        Dispatch.wake(worker); // should it rest: there is nothing left to restart for
+        worker.wake(); // if it is suspended: there is nothing left to restart for
         lookAfter(worker);
       }
     } catch (Throwable edge) { // of the stack
-      told = false;
+      pillsSent = false;
       throw edge;
     }
-    calm.stop();
+    retirement.stop();
   }
 
-  /** No worker is left: its own hooks run on a thread of its strategy's. */
+  /** No worker is left: the hooks run on a thread of the strategy. */
   private void finish() {
-    synchronized (rich()) { // as who would interrupt the hooks
-      left = true;
-      orphaned = true;
+    synchronized (extras()) { // as a killer that would interrupt the hooks
+      pillMet = true;
+      hooksPending = true;
     }
     try {
-      Dispatch.begin(this, null, Envelope.NOTHING);
-    } catch (Throwable edge) { // of the stack: it was not even entered
+      begin(null, Envelope.NOTHING);
+    } catch (Throwable edge) { // of the stack: the method was not entered
       stranded = Envelope.NOTHING;
     }
   }
 
-  /**
-   * A pool may have two threads at once: one that was to begin something, and the one for its end.
-   */
+  /** A pool may have two threads at once: one to begin messages, and one for its end. */
   @Override
-  public boolean adopt() {
-    synchronized (rich()) {
-      return super.adopt();
+  protected boolean takeHooks() {
+    synchronized (extras()) {
+      return super.takeHooks();
     }
   }
 
   @Override
-  public boolean isAtHooks() {
-    return left;
+  protected boolean isAtHooks() {
+    return pillMet;
   }
 
+  /** A pool's thread handles no messages itself. */
   @Override
-  public Object next(Activation activation, Object node) {
-    activation.pause();
-    if (orphaned || phase == ENDED) return null;
-    for (var worker : workers) {
-      if (worker.stranded != null) Dispatch.rescue(worker);
-      lookAfter(worker);
-    }
-    begin();
+  protected Object next(Object node, boolean lingers) {
     return null;
   }
 
-  /**
-   * Should it lie stranded, the next sender to the pool takes it up: to a worker itself nobody
-   * sends.
-   */
+  @Override
+  protected boolean release(Object node) {
+    if (hooksPending || phase == ENDED) return true;
+    for (var worker : crew) {
+      if (worker.isStranded()) worker.rescue();
+      lookAfter(worker);
+    }
+    begin();
+    return true;
+  }
+
+  /** A worker that lies stranded is left to the next sender to the pool: none sends to the worker. */
   private void lookAfter(Worker worker) {
-    if (worker.stranded != null) stranded = Envelope.NOTHING;
+    if (worker.isStranded()) stranded = Envelope.NOTHING;
   }
 
   @Override
   public void kill(ExitReason reason) {
     super.kill(reason);
-    for (var worker : workers) {
+    for (var worker : crew) {
       worker.kill(reason);
       lookAfter(worker);
     }
@@ -365,61 +330,70 @@ public final class PoolCell extends GuardedCell {
   @Override
   public void askRestart(long pause) {} // its workers are asked
 
-  // ---- for who looks on
+  @Override
+  public boolean isPool() {
+    return true;
+  }
 
   @Override
-  public List<ActorCell> crew() {
-    var all = new ArrayList<ActorCell>(workers);
+  public boolean isCurrent() {
+    for (var context = Waiter.current(); context != null; context = context.outer())
+      if (((Cell) context.party()).front() == this) return true;
+    return false;
+  }
+
+  @Override
+  public boolean hasOtherWorkers() {
+    return queue.sharing().most() > 1;
+  }
+
+  @Override
+  public Waiter blocker() {
+    var extras = extrasOrNull();
+    return extras == null ? null : extras.hooks();
+  }
+
+  @Override
+  public Blockers<Object> blockers(Wait wait) {
+    if (wait.isForEnd()) return new Blockers<>(crew.slots());
+    var entry = wait.entry();
+    var blockers = entry == null ? null : queue.blockers(entry);
+    return blockers == null || blockers.slots() != null ? blockers
+        : new Blockers<>(crew.slots(), blockers.permits(), blockers.workers());
+  }
+
+  // ---- observers
+
+  @Override
+  public String kind() {
+    return queue.sharing() + ", " + work.settings.strategy();
+  }
+
+  @Override
+  public String doing() {
+    return queue.busy() + " of " + crew.size() + " at work";
+  }
+
+  @Override
+  public long handled() {
+    return crew.handled();
+  }
+
+  @Override
+  public long failed() {
+    return crew.failed();
+  }
+
+  @Override
+  public List<Cell> crew() {
+    var all = new ArrayList<Cell>();
+    crew.forEach(all::add);
     all.add(this);
     return all;
   }
 
   @Override
-  public boolean isCurrent() {
-    for (var turn = Activation.CURRENT.get(); turn != null; turn = turn.outer)
-      if (turn.cell.front() == this) return true;
-    return false;
-  }
-
-  /** Whether somebody else may do what one of its workers waits for. */
-  public boolean hasOthers() {
-    return queue.sharing().most() > 1;
-  }
-
-  /** Who must go on for a wait to end. Null: nobody, or that cannot be told. */
-  public Blockers<Object> keepers(Wait wait) {
-    if (wait.isForEnd()) return new Blockers<>(seats());
-    var place = wait.place();
-    var keepers = place == null ? null : queue.blockers(place);
-    return keepers == null || keepers.slots() != null ? keepers
-        : new Blockers<>(seats(), keepers.permits(), keepers.workers());
-  }
-
-  private List<WorkerSlot<Object>> seats() {
-    return workers.stream().map(worker -> worker.seat).toList();
-  }
-
-  @Override
-  public Activation workerOn(RequestFuture<?> asked) {
-    Activation busy = null;
-    for (var worker : workers) {
-      var run = worker.run();
-      if (run != null && run.asked == asked) return run;
-      if (run != null && run.message != null) busy = run;
-    }
-    return busy;
-  }
-
-  /** How many workers it has, and how many of them are at work. */
-  public String workers() {
-    return queue.sharing() + ", " + work.how.strategy() + "): " + queue.busy() + " of " + workers.size() + " at work";
-  }
-
-  public long handled() {
-    return handled.sum() + workers.stream().mapToLong(worker -> worker.rich().handled).sum();
-  }
-
-  public long failed() {
-    return failed.sum() + workers.stream().mapToLong(worker -> worker.rich().failed).sum();
+  public Context workerOn(RequestFuture<?> request) {
+    return crew.drainOn(request);
   }
 }

@@ -1,70 +1,68 @@
 package io.fibry.engine.actor;
 
+import io.fibry.Exitable;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
-import io.fibry.engine.scope.Scope;
-import io.fibry.engine.queue.WorkerSlot;
 import io.fibry.engine.queue.SharedQueue;
+import io.fibry.engine.queue.WorkerSlot;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * Ends the workers of a pool that have had nothing to do for so long, down to the least. One timer
- * at most, and none where nobody rests.
- */
-public final class Retirement {
-  private static final Duration LENGTH = Duration.ofSeconds(10);
+/** Ends the workers of a pool that were idle for 10 s, down to the least. Sets one timer at most. */
+final class Retirement {
+  private static final Duration IDLE = Duration.ofSeconds(10);
 
-  private final PoolCell pool;
+  private final Cell pool;
   private final SharedQueue<Object> queue;
-  private final AtomicBoolean watched = new AtomicBoolean(); // the timer is set
-  // null: never set; written by who sets it, read by who ends the pool
-  private volatile Scheduler.Timer timer;
+  private final AtomicBoolean timerSet = new AtomicBoolean();
+  private volatile Scheduler.Timer timer; // null: never set; written by the thread that sets it
 
-  public Retirement(PoolCell pool, SharedQueue<Object> queue) {
+  Retirement(Cell pool, SharedQueue<Object> queue) {
     this.pool = pool;
     this.queue = queue;
   }
 
-  /** Somebody has begun to rest. */
-  public void begins(WorkerSlot<Object> seat) {
+  /** A worker is idle from now on. */
+  void idle(WorkerSlot<Object> slot) {
     var sharing = queue.sharing();
     if (sharing.least() == sharing.most()) return;
     try {
-      watch(seat);
+      setTimer(slot);
     } catch (Throwable failure) { // of the user's scheduler
-      Scope.LOG.error("{} could not set the timer by which its workers end in a calm", pool, failure);
+      Log.LOG.error("{} could not set the timer by which its idle workers end", pool, failure);
     }
   }
 
   private Scheduler clock() {
-    return pool.scope().options().scheduler;
+    return pool.owner().options().scheduler();
   }
 
-  private void watch(WorkerSlot<Object> rests) {
+  private void setTimer(WorkerSlot<Object> idle) {
     var clock = clock();
-    long left = queue.untilRetirement(rests, clock.nanoTime(), LENGTH.toNanos());
-    if (left == 0 || pool.phase > PoolCell.OPEN || !watched.compareAndSet(false, true)) return;
-    boolean set = false;
+    long left = queue.untilRetirement(idle, clock.nanoTime(), IDLE.toNanos());
+    if (left == 0 || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
+    boolean done = false;
     try {
-      // an end may run code of the user
+      // on a fiber: an end may run user code
       timer = clock.after(Duration.ofNanos(left),
-          clock == Scheduler.system() ? () -> Threads.FIBER.activate(this::shrink) : this::shrink);
-      set = true;
+          clock == Scheduler.system() ? () -> Threads.startFiber(this::retire) : this::retire);
+      done = true;
     } finally {
-      if (!set) watched.set(false); // the next one tries again
+      if (!done) timerSet.set(false); // the next idle worker tries again
     }
-    if (pool.phase > PoolCell.OPEN) stop(); // who ended it may have looked before
+    if (pool.isEnding()) stop(); // the thread that ended it may have looked before
   }
 
-  private void shrink() {
-    watched.set(false);
-    for (var seat : queue.retire(clock().nanoTime(), LENGTH.toNanos())) ((Worker) seat.worker()).sendPoisonPill();
-    watch(null);
+  private void retire() {
+    timerSet.set(false);
+    for (var slot : queue.retire(clock().nanoTime(), IDLE.toNanos())) ((Exitable) slot.worker()).sendPoisonPill();
+    setTimer(null);
   }
 
-  public void stop() {
-    var due = timer;
-    if (due != null) due.cancel();
+  void stop() {
+    var running = timer;
+    if (running != null) running.cancel();
   }
 }

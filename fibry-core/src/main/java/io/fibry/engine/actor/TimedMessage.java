@@ -1,5 +1,7 @@
 package io.fibry.engine.actor;
 
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Extras;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
@@ -9,54 +11,56 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A message that is sent later, once or again and again. */
-public final class TimedMessage implements Scheduler.Timer, Runnable {
+/** A message that is sent later, once or repeatedly. */
+final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  private final long number = NUMBERS.incrementAndGet(); // later ones have greater ones
-  private final ActorCell cell;
+  private final long number = NUMBERS.incrementAndGet(); // grows from start to start
+  private final Cell cell;
   private final Object key;
   private final Object message;
+  private final Duration time; // until the first, and between two
   private final boolean repeats;
   private final Object[] captured; // on the thread that started it; null: nothing
-  private volatile Scheduler.Timer timer; // written at the start, read by whoever cancels
-  private final Duration time; // until it, and between two
-  // when it is, by its clock; written at the start and by the scheduler's thread
-  private volatile long due;
-  private volatile boolean ran; // false -> true, by the run of one that does not repeat
+  private volatile Scheduler.Timer timer; // written at the start, read by threads that cancel
+  private volatile long due; // by the clock; written at the start and by the scheduler's thread
+  private volatile boolean ran; // false -> true, unless it repeats
   private Envelope last; // the one before, while it may still wait; the scheduler's thread only
 
-  private TimedMessage(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
+  private TimedMessage(Cell cell, Object key, Object message, Duration time, boolean repeats) {
     this.cell = cell;
+    this.message = Objects.requireNonNull(message, "message");
     this.time = Objects.requireNonNull(time, repeats ? "period" : "delay");
     this.key = key == null ? this : key;
-    this.message = message;
     this.repeats = repeats;
-    this.captured = Baggage.captured(cell);
+    this.captured = Baggage.captured(cell.settings().carriers(), cell);
   }
 
-  /** Starts one. Where the actor has ended, the message is a dead letter at once. */
-  public static Scheduler.Timer start(ActorCell cell, Object key, Object message, Duration time, boolean repeats) {
-    var alarm = new TimedMessage(cell, key, message, time, repeats);
-    var extras = cell.rich();
+  /** If the actor has ended, the message becomes a dead letter at once. */
+  static Scheduler.Timer start(Cell cell, Object key, Object message, Duration time, boolean repeats) {
+    var timed = new TimedMessage(cell, key, message, time, repeats);
+    var extras = cell.extras();
     if (!extras.isOver()) {
-      alarm.start(); // one that cannot start throws, and the one before stays
-      if (extras.keep(alarm.key, alarm) || !alarm.timer.cancel()) return alarm;
+      timed.start(); // where it throws, the timer that it would replace stays
+      if (extras.keep(timed.key, timed) || !timed.timer.cancel()) return timed;
     }
-    alarm.timer = () -> false;
-    cell.send(new Envelope(message, Baggage.of(alarm.captured)), Deadline.NO_WAIT);
-    return alarm;
+    timed.timer = () -> false;
+    cell.send(new Envelope(message, Baggage.of(timed.captured)), Deadline.NO_WAIT);
+    return timed;
+  }
+
+  private Scheduler clock() {
+    return cell.owner().options().scheduler();
   }
 
   private void start() {
-    var clock = cell.scope().options().scheduler;
-    due = clock.nanoTime() + Deadline.nanos(time);
-    timer = repeats ? clock.atFixedRate(time, time, this) : clock.after(time, this);
+    due = clock().nanoTime() + Deadline.nanos(time);
+    timer = repeats ? clock().atFixedRate(time, time, this) : clock().after(time, this);
   }
 
   /**
-   * On the scheduler's thread: only sends. Where sending would run code of the user, it is done on
-   * a virtual thread. It counts as due until it has: nobody shall believe his scope quiet before.
+   * On the scheduler's thread: only sends, and on a fiber where sending may run user code. It counts
+   * as due until it has sent, so that its scope does not seem quiet before.
    */
   @Override
   public void run() {
@@ -66,37 +70,8 @@ public final class TimedMessage implements Scheduler.Timer, Runnable {
     }
     var envelope = new Envelope(message, Baggage.of(captured));
     if (repeats) last = envelope;
-    if (cell.scope().options().scheduler != Scheduler.system() || onlyQueues()) send(envelope);
-    else Threads.FIBER.activate(() -> send(envelope));
-  }
-
-  private void done() {
-    if (!repeats) {
-      ran = true;
-      cell.rich().drop(key, this);
-    } else due = cell.scope().options().scheduler.nanoTime() + Deadline.nanos(time);
-    // about: it is asked for nothing exact
-  }
-
-  /** Whether the other was asked for before this one. */
-  public boolean isAfter(TimedMessage other) {
-    return number > other.number;
-  }
-
-  /** Whether it will not run again. */
-  public boolean hasRun() {
-    return ran;
-  }
-
-  /** Whether its message should be on its way. */
-  public boolean isDue(long now) {
-    return now - due >= 0;
-  }
-
-  /** Whether sending runs no code of the user: no strategy, no order, no dead-letter listener. */
-  private boolean onlyQueues() {
-    return cell.behaviour.how.strategy() instanceof Threads && !(cell instanceof GuardedCell)
-        && cell.phase <= ActorCell.OPEN;
+    if (clock() != Scheduler.system() || cell.onlyQueues()) send(envelope);
+    else Threads.startFiber(() -> send(envelope));
   }
 
   private void send(Envelope envelope) {
@@ -110,10 +85,32 @@ public final class TimedMessage implements Scheduler.Timer, Runnable {
     }
   }
 
+  private void done() {
+    if (!repeats) {
+      ran = true;
+      cell.extras().drop(key, this);
+    } else due = clock().nanoTime() + Deadline.nanos(time); // an estimate is enough
+  }
+
+  @Override
+  public boolean isAfter(Extras.KeyedTimer other) {
+    return other instanceof TimedMessage one && number > one.number;
+  }
+
+  @Override
+  public boolean hasRun() {
+    return ran;
+  }
+
+  @Override
+  public boolean isDue(long now) {
+    return now - due >= 0;
+  }
+
   @Override
   public boolean cancel() {
-    cell.rich().drop(key, this);
-    var due = timer;
-    return due != null && due.cancel();
+    cell.extras().drop(key, this);
+    var running = timer;
+    return running != null && running.cancel();
   }
 }

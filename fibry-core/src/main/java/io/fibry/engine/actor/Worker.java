@@ -1,86 +1,100 @@
 package io.fibry.engine.actor;
 
-import io.fibry.engine.cell.Activation;
 import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
 /**
- * One worker of a pool: an actor that, when nothing of its own is left, goes on with what waits in
- * the pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a
- * restart, the pill. So its right to run is that of any actor, and nothing here is new to it: what
- * it takes from the pool are nodes it handles in between, while its own last node keeps the right.
+ * One worker of a pool: an actor that, when its own queue is empty, goes on with what waits in the
+ * pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a restart,
+ * the pill. So its right to run is that of any actor: while it handles nodes of the pool, its own last
+ * node keeps the right.
  */
-public final class Worker extends ActorCell {
-  public final WorkerSlot<Object> seat;
+final class Worker extends ActorCell {
+  final WorkerSlot<Object> slot;
   private final PoolCell pool;
   private final int number;
-  private Object own; // the last node of its own queue that it came to; who has the right to run
-  private boolean lent; // it is at a node of the pool's; likewise
+  private Object own; // the last node of its own queue that it reached; drain only
+  private boolean atPoolNode; // the node being handled is the pool's; drain only
 
-  public Worker(Behaviour behaviour, PoolCell pool, WorkerSlot<Object> seat, int number) {
+  Worker(Behaviour behaviour, PoolCell pool, WorkerSlot<Object> slot, int number) {
     super(behaviour);
     this.pool = pool;
-    this.seat = seat;
+    this.slot = slot;
     this.number = number;
     if (pool.label() != null) introduce(name(), null);
   }
 
-  /** Gives it the message that its seat was served. Throws nothing, once entered. */
-  public void begin(Object node) {
+  /** Gives it the message that its slot was served. Throws nothing once entered. */
+  void take(Object node) {
     push(node, node);
   }
 
   @Override
-  public Object next(Activation activation, Object node) {
-    if (!lent) own = node;
-    pool.after(this);
-    Object more = null;
-    if (phase > OPEN || linked(own) != null) pool.finish(this, node);
-    else more = pool.next(this, node);
-    if (more == null) return nextOwn(activation);
-    lent = true;
-    return more;
+  protected Object next(Object node, boolean lingers) {
+    if (!atPoolNode) own = node;
+    pool.handled(this);
+    if (isEnding() || linked(own) != null) pool.finish(this, node);
+    else {
+      Object next = pool.next(this, node);
+      if (next != null) {
+        atPoolNode = true;
+        return next;
+      }
+    }
+    Object next = super.next(own, lingers);
+    if (next != null) backToOwn();
+    return next;
   }
 
-  /**
-   * An idle one keeps nothing. Should it not come through, all is as before: it still has the right
-   * to run.
-   */
-  private Object nextOwn(Activation activation) {
+  /** An idle worker keeps nothing. If this fails, it still holds the right to run, and all is as before. */
+  @Override
+  protected boolean release(Object node) {
     Object last = own;
-    boolean wasLent = lent;
-    own = null;
-    lent = false;
+    boolean before = atPoolNode;
+    backToOwn();
     try {
-      return super.next(activation, last);
+      if (super.release(last)) return true;
+      own = last;
+      return false;
     } catch (Throwable edge) {
       own = last;
-      lent = wasLent;
+      atPoolNode = before;
       throw edge;
     }
   }
 
-  /**
-   * Who sent the pill may have overtaken who was about to come with a message; he sends another one
-   * behind it.
-   */
   @Override
-  public boolean mayLeave() {
-    return phase > OPEN || !pool.awaits(this);
+  protected Object awaitNext(Object node) {
+    Object next = super.awaitNext(own);
+    backToOwn();
+    return next;
+  }
+
+  private void backToOwn() {
+    own = null;
+    atPoolNode = false;
+  }
+
+  /** The pill may have overtaken a message on its way to it; another pill follows that message. */
+  @Override
+  protected boolean mayEnd() {
+    return isEnding() || slot.item() == null;
   }
 
   @Override
-  public void resting(Object node) {
-    pool.finish(this, node);
+  protected Object beforeSuspension(Object node, boolean handled) {
+    pool.finish(this, handled ? node : null);
+    return node;
   }
 
   @Override
-  public void gone() {
+  protected void gone() {
     pool.gone(this);
   }
 
   @Override
-  public ActorCell front() {
+  public Cell front() {
     return pool;
   }
 

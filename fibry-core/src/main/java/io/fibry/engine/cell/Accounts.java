@@ -1,54 +1,39 @@
 package io.fibry.engine.cell;
 
-import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.Baggage;
-import io.fibry.engine.message.Deadline;
-import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
-import io.fibry.engine.scope.Scope;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the messages of a scope and of those below it, and the last dead letters among
- * them. Outcomes only: what is sent is counted by nobody, once it is quiet it is their sum. Each
- * outcome is entered here and in the accounts of all scopes around, so that those need not ask
- * scopes that are gone. Thread-safe, without a lock: the sender who is refused may be at the edge
- * of his stack.
+ * What became of the messages of a scope and of those below it, and their last dead letters. Only
+ * outcomes are counted: in a quiet scope their sum is what was sent. Each outcome is entered here and
+ * in the accounts of all scopes around, so they need not ask scopes that are gone. Thread-safe
+ * without a lock, because a sender that is refused may be at the edge of its stack.
  */
 public final class Accounts {
   private static final int KEPT = 100;
-  // set while this thread is inside a listener
-  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>();
 
-  private final Scope scope;
-  private final Accounts around; // null: the root's
+  private final Accounts around; // null: these are the root's
   private final LongAdder handled = new LongAdder();
-  private final LongAdder turns = new LongAdder(); // that had no outcome
+  private final LongAdder passes = new LongAdder(); // of drains, without an outcome
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  // while a close is on: what it leaves; synchronized by itself
-  private volatile List<DeadLetter> leftovers;
+  private volatile List<DeadLetter> leftovers; // during a close: what it leaves; synchronized by itself
 
-  public Accounts(Scope scope, Accounts around) {
-    this.scope = scope;
+  public Accounts(Accounts around) {
     this.around = around;
     for (int i = 0; i < unhandled.length; i++) unhandled[i] = new LongAdder();
   }
 
-  public void countHandled(long messages) {
+  void countHandled(long messages) {
     for (var each = this; each != null; each = each.around) each.handled.add(messages);
   }
 
@@ -56,12 +41,9 @@ public final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /**
-   * Somebody was at work, and nothing came of it: he put a message aside, say. For who waits until
-   * all is quiet.
-   */
-  public void countTurn() {
-    for (var each = this; each != null; each = each.around) each.turns.increment();
+  /** A drain ended without an outcome: it stashed a message, say. */
+  void countPass() {
+    for (var each = this; each != null; each = each.around) each.passes.increment();
   }
 
   public long handled() {
@@ -80,50 +62,28 @@ public final class Accounts {
 
   /** Grows with whatever happens. */
   public long total() {
-    long sum = handled() + turns.sum();
+    long sum = handled() + passes.sum();
     for (var adder : unhandled) sum += adder.sum();
     return sum;
   }
 
-  /**
-   * A message that nobody waits for was not handled: counts it, keeps it for a while and tells the
-   * listener.
-   */
-  public void deadLetter(ActorCell cell, Object message, Reason reason, Throwable cause) {
-    countUnhandled(reason);
-    Events.deadLetter(cell, message, reason);
-    if (LISTENING.get() != null) return;
-    var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
-    for (var each = this; each != null; each = each.around) each.keep(letter);
-    tell(letter);
+  void keep(DeadLetter letter) {
+    for (var each = this; each != null; each = each.around) each.add(letter);
   }
 
-  private void keep(Letter letter) {
+  private void add(DeadLetter letter) {
     last.set((int) (letters.getAndIncrement() % KEPT), letter);
     var closing = leftovers;
     if (closing != null) closing.add(letter);
   }
 
-  private void tell(Letter letter) {
-    var listener = scope.options().deadLetters;
-    if (listener == ActorScope.Options.DEFAULT.deadLetters) return;
-    LISTENING.set(true);
-    try {
-      listener.accept(letter);
-    } catch (Throwable failure) {
-      Scope.LOG.error("the dead-letter listener of scope '{}' failed", scope.name(), failure);
-    } finally {
-      LISTENING.remove();
-    }
-  }
-
-  /** The last ones, oldest first. */
+  /** The last dead letters, oldest first. */
   public List<DeadLetter> letters() {
     var found = new ArrayList<DeadLetter>();
     long end = letters.get();
     for (long i = Math.max(0, end - KEPT); i < end; i++) {
       var letter = last.get((int) (i % KEPT));
-      if (letter != null) found.add(letter); // else it is just being written, or was forgotten
+      if (letter != null) found.add(letter); // else it is being written, or was forgotten
     }
     return List.copyOf(found);
   }
@@ -147,28 +107,5 @@ public final class Accounts {
 
   public void stopCollecting() {
     leftovers = null;
-  }
-
-  /** What was sent may be a task, as the engine wraps it. */
-  private record Letter(ActorCell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
-    @Override
-    public String actor() {
-      return cell.name();
-    }
-
-    @Override
-    public Object message() {
-      return Envelope.given(sent);
-    }
-
-    @Override
-    public boolean resend() {
-      return cell.send(new Envelope(sent, Baggage.of(cell)), Deadline.NO_WAIT);
-    }
-
-    @Override
-    public String toString() {
-      return "dead letter to '" + actor() + "', " + reason + ": " + RequestException.shown(message());
-    }
   }
 }

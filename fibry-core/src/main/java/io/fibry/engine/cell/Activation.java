@@ -1,65 +1,69 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
-import io.fibry.NoReplyException;
-import io.fibry.RequestException;
 import io.fibry.Strategy;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.GuardedCell;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
+import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One stretch of a thread working through a mailbox: the only place that calls the user's code for
- * a message. It runs once, however often it is handed out; a resident one lasts as long as its
- * actor. What the handler sees of it is {@link Context}. All fields are its own thread's, where not
- * said otherwise.
+ * One stretch of a thread that works through a mailbox: the drain, and the only place that calls the
+ * user's code for a message. It runs once, however often it is handed out; a resident one lasts as
+ * long as its actor. All fields belong to its thread, unless said otherwise.
  */
-public final class Activation extends Context implements Runnable {
+final class Activation extends Context implements Runnable {
   /** How it came to its thread. */
-  public enum Kind { NORMAL, RESIDENT, INLINE, BURIAL }
-
-  // who works on this thread; a nested one puts back what it found
-  public static final ThreadLocal<Activation> CURRENT = new ThreadLocal<>();
-  private static final int DEEPEST_INLINE = 32;
-  private static final int BATCH = 256;
-  private static final long SLICE = 1_000_000; // ns
-  private static final int GLANCE = 16; // quick messages between two looks at the clock
-  private static final long REST = 10_000_000; // ns
-  private static final VarHandle CLAIMED;
-
-  static {
-    try {
-      CLAIMED = MethodHandles.lookup().findVarHandle(Activation.class, "claimed", boolean.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
+  enum Kind {
+    NORMAL, // its strategy gave it a thread, for as long as there is work
+    RESIDENT, // its thread lasts as long as the actor
+    INLINE, // its asker's thread runs it, for one request
+    DISPOSAL // any thread runs it, to dispose of messages that came too late
   }
 
-  public final boolean own; // its thread was made by the library: it may be named and interrupted
-  public final Kind kind;
-  private int depth; // how many inline requests deep
-  // resident only: the node to go on with; written by who has the right to run, taken by its thread
-  public volatile Object handed;
-  public volatile boolean claimed; // false -> true, by the run that counts
-  private Object node; // from where on the right to run is ours; null: it is not
-  private boolean leaving; // the pill was met: the hooks are ours to run
-  private boolean gone; // and have been
-  public boolean rests; // before the next message, as long as `Rich.pause` says
-  public Object answer; // inline only: what the handler returned; null: look at the request
-  private long rested; // when it last let go of its carrier for good; 0: not yet
+  private static final int DEEPEST_INLINE = 32;
+  private static final int STREAK = 16; // messages after which it lingers for the next
+  private static final int BATCH = 256; // messages before it lets others run
+  private static final long SLICE = 1_000_000; // ns, likewise
+  private static final int QUICK = 16; // quick messages between two looks at the clock
+  private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
+      VarHandle.class, Activation.class, boolean.class);
 
-  public Activation(ActorCell cell, Object first, Kind kind) {
+  final Kind kind;
+  private final boolean ownsThread;
+  private int depth; // of inline requests
+  volatile Object handed; // resident only: where to go on; written by the holder of the right, taken by its thread
+  volatile boolean claimed; // false -> true, by the run that counts
+  private Object node; // from here on the right to run is its own; null: it is not
+  private boolean leaving; // it met the pill, and must run the hooks
+  private boolean gone; // it has run them
+  private long pause; // ns for which the actor is suspended before the next message
+  Object answer; // inline only: what the handler returned; null: the request has it
+  private long parked; // when it last freed its carrier
+
+  Activation(Cell cell, Object first, Kind kind) {
     super(cell);
     this.node = first;
     this.kind = kind;
-    this.own = kind.compareTo(Kind.RESIDENT) <= 0 && cell.behaviour.how.strategy() instanceof Threads;
+    this.ownsThread = kind.compareTo(Kind.RESIDENT) <= 0 && cell.settings().ownsThreads();
+  }
+
+  @Override
+  public boolean ownsThread() {
+    return ownsThread;
+  }
+
+  @Override
+  public Object at() {
+    Object now = node;
+    return now != null ? now : handed;
   }
 
   @Override
@@ -67,144 +71,132 @@ public final class Activation extends Context implements Runnable {
     if (!CLAIMED.compareAndSet(this, false, true)) return;
     try {
       thread = Thread.currentThread();
-      if (kind == Kind.BURIAL) drain();
-      else if (own) work();
+      if (kind == Kind.DISPOSAL) drain();
+      else if (ownsThread) work();
       else workNested();
-    } catch (Throwable edge) { // of the stack, or of memory: what handlers throw does not come here
-      cell.orphaned |= leaving && node != null;
-      if (node != null) cell.stranded = node; // without a call: it cannot fail
+    } catch (Throwable edge) { // of stack or memory. First assignments only: they cannot fail
+      cell.hooksPending |= leaving && node != null;
+      if (node != null) cell.stranded = node;
       node = null;
       thread = null; // it works for the actor no more
-      Dispatch.recover(cell, edge, 0);
+      cell.recover(edge);
       settleAccounts();
     }
   }
 
   private void work() {
-    CURRENT.set(this);
-    if (own) bearName();
+    makeCurrent(this);
+    if (ownsThread && cell.label() != null) thread.setName(cell.label());
     if (kind == Kind.RESIDENT) stay();
     else {
-      Threads.RELAY.pass();
-      // `thread` is written, now for the phase: a killer writes the phase, then looks for the
-      // thread
-      VarHandle.fullFence();
+      Threads.startRelayed();
+      VarHandle.fullFence(); // `thread` is written, now for the phase: a killer writes the phase, then reads `thread`
       drain();
     }
   }
 
   /** On a thread that may be at work for another actor. */
   private void workNested() {
-    outer = CURRENT.get();
+    outer = current();
     try {
       work();
     } finally {
-      CURRENT.set(outer);
+      makeCurrent(outer);
       outer = null;
     }
   }
 
   /**
-   * Handles one request on its asker's thread, which has the right to run. What remains is somebody
-   * else's. Nobody else can run this, or has seen the request: so nothing is claimed, and a value
-   * goes straight to the asker, past the future.
+   * Handles one request on its asker's thread, which holds the right to run; the rest of the mailbox
+   * gets another activation. No other thread can run this, or has seen the request: so nothing is
+   * claimed, and the answer goes to the asker directly, past the future.
    */
-  public void runInline(RequestFuture<?> request, Activation outer) {
+  void runInline(RequestFuture<?> asked, Activation asker) {
     try {
       thread = Thread.currentThread();
-      this.outer = outer;
-      if (outer != null) depth = outer.depth + 1;
-      CURRENT.set(this);
+      outer = asker;
+      if (asker != null) depth = asker.depth + 1;
+      makeCurrent(this);
       cell.announce(this);
-      Object given = request.beginUnseen();
-      if (cell.phase <= ActorCell.OPEN) deliver(given, request, null);
-      else Termination.undelivered(cell, given, request);
-      if (rests) {
-        rest(true);
+      Object given = asked.beginUnseen();
+      if (cell.isEnding()) Termination.undelivered(cell, given, asked);
+      else deliver(given, asked, null);
+      if (pause > 0) {
+        suspend(true);
         return;
       }
-      node = cell.next(this, node);
+      node = next();
       if (node != null) giveWay();
     } catch (Throwable edge) { // as in run
       if (node != null) cell.stranded = node;
       node = null;
       thread = null;
-      Dispatch.recover(cell, edge, 0);
+      cell.recover(edge);
       settleAccounts();
     } finally {
-      CURRENT.set(outer);
-      this.outer = null;
+      makeCurrent(asker);
+      outer = null;
     }
   }
 
-  public boolean tooDeep() {
+  boolean isTooDeep() {
     return depth >= DEEPEST_INLINE;
-  }
-
-  private void bearName() {
-    var extras = cell.richOrNull();
-    if (extras != null && extras.label != null) thread.setName(extras.label);
   }
 
   /** The life of a resident one: waits until it is handed the right to run. */
   private void stay() {
-    VarHandle.fullFence(); // who hands it something writes `handed`, then looks for `thread`
-    while (true) {
+    VarHandle.fullFence(); // a thread that hands it work writes `handed`, then reads `thread`
+    while (!gone) {
       Object first = handed;
-      if (first != null) {
-        handed = null;
-        node = first;
-        try {
-          drain();
-        } catch (Throwable edge) {
-          cell.orphaned |= leaving && node != null;
-          leaving = false;
-          if (node != null) cell.stranded = node;
-          node = null;
-          Dispatch.recover(cell, edge, 0);
-          settleAccounts();
-        }
-        if (gone) {
-          thread = null;
-          return;
-        }
-      } else {
+      if (first == null) {
         LockSupport.park(this);
         Thread.interrupted();
+        continue;
+      }
+      handed = null;
+      node = first;
+      try {
+        drain();
+      } catch (Throwable edge) { // as in run
+        cell.hooksPending |= leaving && node != null;
+        leaving = false;
+        if (node != null) cell.stranded = node;
+        node = null;
+        cell.recover(edge);
+        settleAccounts();
       }
     }
+    thread = null;
   }
 
   // ---- the loop
 
   private void drain() {
     int credit = BATCH;
-    int glance = 1;
+    int quick = 1;
     long began = 0;
     long seen = 0;
-    leaving |= cell.adopt();
+    leaving |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
-      boolean heeds = phase >= ActorCell.OPEN || !renewed();
-      if (heeds) handle(node, phase);
-      if (rests) {
-        rest(heeds);
+      boolean handles = phase >= Cell.OPEN || !restart();
+      if (handles) handle(node, phase);
+      if (pause > 0) {
+        suspend(handles);
         return;
       }
-      Object next = cell.next(this, node);
-      node = next;
-      if (next == null) break;
+      node = next();
+      if (node == null) break;
       if (credit == 0) {
         if (giveWay()) return;
         settleAccounts();
         credit = BATCH;
         began = 0;
-      } else if (--glance == 0 && !leaving) {
+      } else if (--quick == 0 && !leaving) {
         long now = System.nanoTime();
         if (began == 0) began = now;
         else if (now - began > SLICE) credit = 1;
-        // a slow handler is watched at every message
-        glance = now - seen > SLICE / GLANCE ? 1 : GLANCE;
+        quick = now - seen > SLICE / QUICK ? 1 : QUICK; // a slow handler is timed at every message
         seen = now;
       }
       credit--;
@@ -212,153 +204,151 @@ public final class Activation extends Context implements Runnable {
     if (leaving) leave();
   }
 
-  /**
-   * Somebody asked for a restart from outside, after the message before. True: a rest comes first.
-   */
-  private boolean renewed() {
-    if (!cell.heedRestart()) return false; // the door was shut meanwhile
-    if (cell instanceof GuardedCell guarded) node = guarded.behindAside(node);
-    Failures.renew(this, null, cell.rich().pause);
-    if (own) Thread.interrupted(); // a stray one of the stop hook
-    return rests;
+  /** The node to handle next. Null: nothing waits, and the right to run is released. */
+  private Object next() {
+    Object next = cell.next(node, handled >= STREAK);
+    if (next != null) return next;
+    pauseWork();
+    if (cell.release(node)) return null;
+    setWorkerAgain();
+    return cell.awaitNext(node);
   }
 
-  /** Lets go of the thread until the back-off is over; the right to run lies in {@code rich}. */
-  private void rest(boolean handled) {
-    rests = false;
-    cell.resting(handled ? node : null);
-    pause();
-    // what was put aside is back in the mailbox, and must not be found here too
-    if (handled && cell instanceof GuardedCell) node = Envelope.NOTHING;
-    Dispatch.rest(cell, node, cell.rich().pause);
+  /** Another actor's failure asked for a restart. Answers whether a suspension comes first. */
+  private boolean restart() {
+    if (!cell.heedRestart()) return false; // the door was shut meanwhile
+    node = cell.behindStash(node);
+    pause = cell.extras().restartPause;
+    Failures.restart(this, null, pause);
+    if (ownsThread) Thread.interrupted(); // set by the stop hook
+    return pause > 0;
+  }
+
+  /** Lets go of the thread until the back-off is over. */
+  private void suspend(boolean handled) {
+    long length = pause;
+    pause = 0;
+    node = cell.beforeSuspension(node, handled);
+    pauseWork();
+    cell.suspend(node, length);
     node = null;
   }
 
-  /** Others may have waited for this thread. True: the rest is another activation's. */
+  /** Lets other work have this thread. Answers whether another activation goes on. */
   private boolean giveWay() {
-    if (kind == Kind.BURIAL || leaving) return false;
-    if (own || cell.behaviour.how.strategy() == Strategy.CALLER) {
-      if (thread.isVirtual() && own) letOthersRun();
+    if (kind == Kind.DISPOSAL || leaving) return false;
+    if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
+      if (ownsThread && thread.isVirtual()) parked = Threads.letOthersRun(parked);
       return false;
     }
-    pause();
+    pauseWork();
     Object rest = node;
     node = null;
     try {
-      Dispatch.begin(cell, null, rest);
-    } catch (Throwable edge) { // of the stack: it was not even entered
+      cell.begin(null, rest);
+    } catch (Throwable edge) { // of the stack: the method was not entered
       cell.stranded = rest;
     }
     return true;
   }
 
-  /**
-   * A yield is not enough: while as many virtual threads as there are carriers do nothing but
-   * yield, what other threads hand to the JDK's scheduler never runs (seen on 25: for ever). A
-   * park, if only for a moment, leaves the carrier free to look; it costs some 50 us, so it is
-   * rare.
-   */
-  private void letOthersRun() {
-    Threads.RELAY.pass();
-    long now = System.nanoTime();
-    if (rested == 0) rested = now;
-    if (now - rested < REST) Thread.yield();
-    else {
-      LockSupport.parkNanos(this, 1);
-      rested = System.nanoTime();
-    }
-  }
-
-  /** Before the right to run is given back: an idle actor keeps nothing of this. */
-  public void pause() {
+  /** Before the right to run is released: an idle actor keeps nothing of this activation. */
+  private void pauseWork() {
     if (handled > 0) settleAccounts();
-    else cell.scope().accounts().countTurn();
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(null);
+    else cell.owner().accounts().countPass();
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(null);
   }
 
-  private void settleAccounts() {
-    if (handled > 0) countHandled();
-    handled = 0;
-  }
-
-  private void countHandled() {
-    cell.scope().countHandled(handled);
-    var extras = cell.richOrNull();
-    if (extras != null) extras.handled += handled;
-  }
-
-  /** It was not given back after all. */
-  public void resume() {
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.run(this);
-  }
-
-  /** Where it is: the node being handled, or to be handled next. Read by who looks on. */
-  public Object at() {
-    Object now = node;
-    return now != null ? now : handed;
+  /** The right to run was not released after all. */
+  private void setWorkerAgain() {
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(this);
   }
 
   // ---- one message
 
   private void handle(Object node, byte phase) {
     Object given;
-    Baggage along;
-    RequestFuture<?> request = null;
+    Baggage with;
+    RequestFuture<?> asked = null;
     if (node instanceof Envelope envelope) {
       given = envelope.message;
-      if (given == null) return; // begun by an activation that came to grief after it
+      if (given == null) return; // an earlier activation began it, and failed
       envelope.message = null;
-      along = envelope.along;
+      with = envelope.baggage;
     } else {
-      request = (RequestFuture<?>) node;
-      along = request.along;
-      given = request.begin();
+      asked = (RequestFuture<?>) node;
+      with = asked.baggage;
+      given = asked.begin();
       if (given == null) {
-        if (request.open())
-          request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
+        if (asked.isOpen()) Termination.outOfMemory(cell, asked);
         return;
       }
     }
     if (given == Envelope.Control.PILL) meetPill();
-    else if (phase > ActorCell.OPEN) Termination.undelivered(cell, given, request);
-    else deliver(given, request, along);
+    else if (phase > Cell.OPEN) Termination.undelivered(cell, given, asked);
+    else deliver(given, asked, with);
   }
 
-  private void deliver(Object given, RequestFuture<?> request, Baggage along) {
-    if (along == null && !Events.messages()) deliver(given, request);
-    else Surroundings.deliver(this, given, request, along);
+  private void deliver(Object given, RequestFuture<?> asked, Baggage with) {
+    if (with == null && !Events.messages()) deliver(given, asked);
+    else deliverRecorded(given, asked, with);
   }
 
-  public void deliver(Object given, RequestFuture<?> request) {
+  /** With baggage, or for a recorder; both also cover making the state and logging a failure. */
+  private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
+    var carriers = cell.settings().carriers();
+    var toClose = with == null ? null : with.room();
+    message = given; // a killer must find the request even while a carrier works
+    request = asked;
+    baggage = with;
+    try {
+      if (toClose != null) setBaggage(toClose);
+      Object event = Events.begin(kind == Kind.INLINE ? 0 : with == null ? Events.UNKNOWN : with.waited());
+      deliver(given, asked);
+      if (event != null) Events.end(event, cell, given);
+    } finally {
+      baggage = null;
+      if (toClose != null) Baggage.close(carriers, cell, toClose);
+      if (ownsThread) Thread.interrupted(); // meant for this message, not for the next
+    }
+  }
+
+  private void setBaggage(AutoCloseable[] toClose) {
+    try {
+      baggage.set(cell.settings().carriers(), cell, toClose);
+    } catch (Throwable edge) { // of the stack: the message is handled all the same
+    }
+  }
+
+  private void deliver(Object given, RequestFuture<?> asked) {
     message = given;
-    asked = request;
+    request = asked;
     try {
       attempt(given);
     } catch (Throwable failure) {
-      failed(failure, given);
+      fail(failure, given);
     } finally {
       if (received != null) failUnanswered(null);
       message = null;
-      asked = null;
-      aside = false;
-      if (own) Thread.interrupted(); // meant for this message, not for the next
+      request = null;
+      stashed = false;
+      if (ownsThread) Thread.interrupted(); // meant for this message, not for the next
     }
   }
 
   private void attempt(Object given) throws Exception {
     if (given instanceof Envelope.Control task) task.task.run();
     else answer(cell.behaviour.handle(this, given));
-    if (!aside) handled++;
+    if (!stashed) handled++;
   }
 
-  /** Tries it again as often as the policy says, by what was thrown last. */
-  private void failed(Throwable failure, Object given) {
+  /** Retries the message as often as the policy says. */
+  private void fail(Throwable failure, Object given) {
     for (int tries = 0;; tries++) {
       var policy = Failures.policy(cell, failure);
-      // before the look at the phase: a killer writes that, then interrupts
-      if (own) Thread.interrupted();
-      if (tries >= policy.retries || !repeatable(given)) {
-        Failures.handle(this, failure, policy);
+      if (ownsThread) Thread.interrupted(); // before the phase is read: a killer writes that, then interrupts
+      if (tries >= policy.retries() || !isRepeatable(given)) {
+        pause = Failures.handle(this, failure, policy);
         return;
       }
       if (received != null) failUnanswered(failure);
@@ -371,38 +361,37 @@ public final class Activation extends Context implements Runnable {
     }
   }
 
-  /** Not a task, nor what was answered, cancelled or put aside, nor at the end. */
-  private boolean repeatable(Object given) {
-    return !(given instanceof Envelope.Control) && !aside && cell.phase <= ActorCell.OPEN
-        && (asked == null || asked.open() && !asked.isDone());
+  /** Not a task, nor a message that was answered, cancelled or stashed, nor at the end. */
+  private boolean isRepeatable(Object given) {
+    return !(given instanceof Envelope.Control) && !stashed && !cell.isEnding()
+        && (request == null || request.isOpen() && !request.isDone());
   }
 
-  /** The handler returned. */
   private void answer(Object value) {
-    if (asked == null || aside || !asked.open()) return;
+    if (request == null || stashed || !request.isOpen()) return;
     if (value == Behaviour.NONE) {
-      asked.fail(new NoReplyException(cell.name(), message));
+      request.fail(Refusals.noReply(cell.name(), message));
     } else if (value == null) {
-      throw new NullPointerException("actor '" + cell.name() + "' answered null to " + RequestException.shown(message)
-          + "; let it answer an Optional");
+      throw new NullPointerException(
+          "actor '" + cell.name() + "' answered null to " + Log.shown(message) + "; let it answer an Optional");
     } else if (kind == Kind.INLINE) answer = value;
-    else asked.finish(value);
+    else request.finish(value);
   }
 
   // ---- the end
 
   private void meetPill() {
-    if (cell.left || !cell.mayLeave()) return;
-    cell.left = true;
+    if (cell.pillMet || !cell.mayEnd()) return;
+    cell.pillMet = true;
     leaving = true;
-    cell.rich().because(new ExitReason.Finished());
-    cell.leaving();
+    cell.extras().because(new ExitReason.Finished());
+    cell.leave();
   }
 
-  /** The queue is disposed of and the right to run given back: only the hooks are left. */
+  /** The queue is empty and the right to run released: only the hooks are left. */
   private void leave() {
     leaving = false;
     gone = true;
-    Termination.run(this);
+    Termination.finish(this);
   }
 }

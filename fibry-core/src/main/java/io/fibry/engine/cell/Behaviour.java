@@ -1,184 +1,171 @@
 package io.fibry.engine.cell;
 
-import io.fibry.ActorScope;
-import io.fibry.FailurePolicy;
 import io.fibry.Handler;
-import io.fibry.Strategy;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import java.util.concurrent.Callable;
 
 /**
- * What an actor does with a message, and how it was made: the handler's adapter itself, so that an
- * actor is two objects of ours. Immutable.
+ * What an actor does with a message, and its settings. It is the adapter of the handler itself, so
+ * that an actor is two objects of the library. Immutable.
  */
 public abstract class Behaviour {
-  /** What is answered where there is nothing to answer. */
+  /** Stands for an answer that the handler does not give. */
   public static final Object NONE = new Object();
 
-  /**
-   * What a builder and the options of its scope say of its actors, who share it. Carriers: null
-   * where there are none.
-   */
-  public record How(Scope scope, Strategy strategy, FailurePolicy policy, boolean inline, boolean first,
-      ActorScope.Carrier<?>[] carriers) {}
+  public final Settings settings;
 
-  public final How how;
-
-  private Behaviour(How how) {
-    this.how = how;
+  private Behaviour(Settings settings) {
+    this.settings = settings;
   }
 
-  public abstract Object handle(Activation activation, Object message) throws Exception;
+  abstract Object handle(Context context, Object message) throws Exception;
 
-  public boolean usesContext() {
+  boolean usesContext() {
     return false;
   }
 
   /** The last act of an actor that has a state. */
-  public void stop(ActorCell cell) throws Exception {}
+  void stop(Cell cell) throws Exception {}
 
-  public static Behaviour of(How how, Handler<Object> handler) {
-    return new Behaviour(how) {
+  public static Behaviour of(Settings settings, Handler<Object> handler) {
+    return new Behaviour(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
+      Object handle(Context context, Object message) throws Exception {
         handler.handle(message);
         return NONE;
       }
     };
   }
 
-  public static Behaviour returning(How how, Handler.Returning<Object, Object> handler) {
-    return new Behaviour(how) {
+  public static Behaviour returning(Settings settings, Handler.Returning<Object, Object> handler) {
+    return new Behaviour(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
+      Object handle(Context context, Object message) throws Exception {
         return handler.handle(message);
       }
     };
   }
 
-  public static Behaviour inContext(How how, Handler.InContext<Object> handler) {
-    return new InContext(how) {
+  public static Behaviour inContext(Settings settings, Handler.InContext<Object> handler) {
+    return new InContext(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        handler.handle(message, activation);
+      Object handle(Context context, Object message) throws Exception {
+        handler.handle(message, context);
         return NONE;
       }
     };
   }
 
-  public static Behaviour returningInContext(How how, Handler.ReturningInContext<Object, Object> handler) {
-    return new InContext(how) {
+  public static Behaviour returningInContext(Settings settings, Handler.ReturningInContext<Object, Object> handler) {
+    return new InContext(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        return handler.handle(message, activation);
+      Object handle(Context context, Object message) throws Exception {
+        return handler.handle(message, context);
       }
     };
   }
 
-  public static Behaviour stateful(How how, Handler.Stateful<Object, Object> handler) {
-    return new Behaviour(how) {
+  public static Behaviour stateful(Settings settings, Handler.Stateful<Object, Object> handler) {
+    return new Behaviour(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        handler.handle(activation.cell.state, message);
+      Object handle(Context context, Object message) throws Exception {
+        handler.handle(context.cell.state, message);
         return NONE;
       }
     };
   }
 
-  public static Behaviour statefulReturning(How how, Handler.StatefulReturning<Object, Object, Object> handler) {
-    return new Behaviour(how) {
+  public static Behaviour statefulReturning(Settings settings,
+      Handler.StatefulReturning<Object, Object, Object> handler) {
+    return new Behaviour(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        return handler.handle(activation.cell.state, message);
+      Object handle(Context context, Object message) throws Exception {
+        return handler.handle(context.cell.state, message);
       }
     };
   }
 
-  public static Behaviour statefulInContext(How how, Handler.StatefulInContext<Object, Object> handler) {
-    return new InContext(how) {
+  public static Behaviour statefulInContext(Settings settings, Handler.StatefulInContext<Object, Object> handler) {
+    return new InContext(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        handler.handle(activation.cell.state, message, activation);
+      Object handle(Context context, Object message) throws Exception {
+        handler.handle(context.cell.state, message, context);
         return NONE;
       }
     };
   }
 
-  public static Behaviour statefulReturningInContext(How how,
+  public static Behaviour statefulReturningInContext(Settings settings,
       Handler.StatefulReturningInContext<Object, Object, Object> handler) {
-    return new InContext(how) {
+    return new InContext(settings) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
-        return handler.handle(activation.cell.state, message, activation);
+      Object handle(Context context, Object message) throws Exception {
+        return handler.handle(context.cell.state, message, context);
       }
     };
   }
 
-  /** The code that a sink was sent: its shape is told by whether somebody waits for it. */
+  /** Runs the code sent to a sink: a Returning where its sender waits for a value, else a Handler. */
   @SuppressWarnings("unchecked") // Sink is typed
-  public static Behaviour ofSink(How how) {
-    return new Behaviour(how) {
+  public static Behaviour ofSink(Settings settings) {
+    return new Behaviour(settings) {
       @Override
-      public Object handle(Activation activation, Object code) throws Exception {
-        if (activation.asked()) return ((Handler.Returning<Object, Object>) code).handle(activation.cell.state);
-        ((Handler<Object>) code).handle(activation.cell.state);
+      Object handle(Context context, Object code) throws Exception {
+        if (context.handlesRequest()) return ((Handler.Returning<Object, Object>) code).handle(context.cell.state);
+        ((Handler<Object>) code).handle(context.cell.state);
         return NONE;
       }
     };
   }
 
   private abstract static class InContext extends Behaviour {
-    public InContext(How how) {
-      super(how);
+    InContext(Settings settings) {
+      super(settings);
     }
 
     @Override
-    public final boolean usesContext() {
+    final boolean usesContext() {
       return true;
     }
   }
 
-  /** One that leaves to another what it does not do itself. */
+  /** Leaves to another behaviour what it does not do itself. */
   private static class Outer extends Behaviour {
-    public final Behaviour inner;
+    final Behaviour inner;
 
-    public Outer(How how, Behaviour inner) {
-      super(how);
+    Outer(Settings settings, Behaviour inner) {
+      super(settings);
       this.inner = inner;
     }
 
     @Override
-    public Object handle(Activation activation, Object message) throws Exception {
-      return inner.handle(activation, message);
+    Object handle(Context context, Object message) throws Exception {
+      return inner.handle(context, message);
     }
 
     @Override
-    public final boolean usesContext() {
+    final boolean usesContext() {
       return inner.usesContext();
     }
   }
 
-  /** This one with code around it. */
+  /** This behaviour, with code around it. */
   public final Behaviour within(Handler.Around<Object> around) {
-    return new Outer(how, this) {
+    return new Outer(settings, this) {
       @Override
-      public Object handle(Activation activation, Object message) throws Exception {
+      Object handle(Context context, Object message) throws Exception {
         var answer = new Object[] {NONE};
-        around.around(message, () -> answer[0] = inner.handle(activation, message));
+        around.around(message, () -> answer[0] = inner.handle(context, message));
         return answer[0];
       }
     };
   }
 
-  /** This one, made otherwise, for who leaves all messages to others. */
-  public final Behaviour behind(How how) {
-    return new Outer(how, this);
+  /** The same with other settings, for an actor that leaves all messages to others. */
+  public final Behaviour behind(Settings settings) {
+    return new Outer(settings, this);
   }
 
-  /**
-   * With a state: made before the first message, copied before each where it is to be rolled back.
-   */
+  /** Makes a state before the first message; copies it before each one, where it can be rolled back. */
   public static final class WithState extends Outer {
     private final Callable<?> initial;
     private final Handler<Object> onStop;
@@ -186,21 +173,21 @@ public abstract class Behaviour {
 
     public WithState(Behaviour inner, Callable<?> initial, Handler<Object> onStop,
         Handler.Returning<Object, Object> copy) {
-      super(inner.how, inner);
+      super(inner.settings, inner);
       this.initial = initial;
       this.onStop = onStop;
       this.copy = copy;
     }
 
     @Override
-    public Object handle(Activation activation, Object message) throws Exception {
-      var cell = activation.cell;
+    Object handle(Context context, Object message) throws Exception {
+      var cell = context.cell;
       if (!cell.hasState) makeState(cell);
-      if (copy == null) return inner.handle(activation, message);
+      if (copy == null) return inner.handle(context, message);
       Object before = copy.handle(cell.state);
       boolean done = false;
       try {
-        Object answer = inner.handle(activation, message);
+        Object answer = inner.handle(context, message);
         done = true;
         return answer;
       } finally {
@@ -208,7 +195,7 @@ public abstract class Behaviour {
       }
     }
 
-    private void makeState(ActorCell cell) throws Exception {
+    private void makeState(Cell cell) throws Exception {
       cell.state = initial.call();
       if (cell.state == null)
         throw new NullPointerException("the initial state of actor '" + cell.name() + "' was null; give it an object");
@@ -216,7 +203,7 @@ public abstract class Behaviour {
     }
 
     @Override
-    public void stop(ActorCell cell) throws Exception {
+    void stop(Cell cell) throws Exception {
       if (cell.hasState && onStop != null) onStop.handle(cell.state);
     }
   }

@@ -5,14 +5,12 @@ import io.fibry.ActorContext;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.NoReplyException;
 import io.fibry.Request;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.GuardedCell;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import java.time.Duration;
@@ -28,98 +26,113 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The message being handled, and what its handler may do beside its work. All fields are the
- * handler's thread's, where not said otherwise.
+ * The message that an activation handles, and what its handler may do besides. All fields belong to
+ * the activation's thread, unless said otherwise.
  */
-public abstract class Context implements ActorContext<Object> {
-  /** A request that this handler was given, by its message. */
-  public record Given(Object message, RequestFuture<?> asked) {}
+public abstract class Context extends Wait.Waiter implements ActorContext<Object> {
+  /** A request that the handler took by {@code receive}. */
+  record Received(Object message, RequestFuture<?> request) {}
 
-  public final ActorCell cell;
-  // whose this is; written before the cell points here, or, by a resident one, before it looks what
-  // it was handed; read by who wants to interrupt or wake it
-  public Thread thread;
-  public Object message; // being handled; null: none
-  public RequestFuture<?> asked; // being handled, where it is a request; read by a killer
-  public Baggage along; // what the message takes along
-  public boolean aside; // the message was put aside
-  public volatile List<Given> received; // requests that the handler took by `receive`; read by a killer
-  // inline only: when the answer must be there, as far as anybody asks; null: nobody does
-  public Deadline limit;
-  public int handled; // messages not yet in the accounts
-  public Activation outer; // on whose thread, inside of whose handler, this runs; null: none
-  // which message it was found at, and when; written by who looks from outside
-  public volatile Snapshot.Since since;
-  public volatile Snapshot look; // the last; likewise
-  // what its thread waits for, the innermost handler's; written by its thread, read by who looks
-  // for a ring
-  public volatile Wait waits;
+  public final Cell cell;
+  RequestFuture<?> request; // being handled; null: the message is none; read by killers
+  Baggage baggage; // of the message
+  boolean stashed; // the message was
+  volatile List<Received> received; // null: none; read by killers
+  Deadline deadline; // inline only: when the answer must be there; null: none
+  int handled; // messages not yet in the accounts
+  volatile Snapshot.Since since; // written by observers
+  volatile Snapshot snapshot; // the last one; written by observers
 
-  public Context(ActorCell cell) {
+  Context(Cell cell) {
     this.cell = cell;
   }
 
-  public final boolean asked() {
-    return asked != null;
+  /** The node being handled, or to be handled next. Read by observers. */
+  public abstract Object at();
+
+  @Override
+  public final Wait.Party party() {
+    return cell;
   }
 
-  /**
-   * When the answer to what is being handled must be there; null: nobody said, or it was given and
-   * nobody waits any more.
-   */
+  @Override
+  protected final boolean handles(Wait.Awaited one) {
+    return request == one;
+  }
+
+  public final boolean handlesRequest() {
+    return request != null;
+  }
+
+  /** Whether it handles this request. Read by observers. */
+  public final boolean isAt(RequestFuture<?> one) {
+    return request == one;
+  }
+
+  @Override
   public final Deadline due() {
-    var request = asked;
-    // the asker of an inline one waits for its handler
-    if (limit != null || request == null) return limit;
-    return request.answered() && request.isDone() ? null : request.limit;
+    var current = request;
+    if (deadline != null || current == null) return deadline; // an inline request's asker waits for the handler
+    return current.answered && current.isDone() ? null : current.deadline;
   }
 
-  /** The handler returned, or threw; then those who wait for it are told what. */
-  public final void failUnanswered(Throwable failure) {
-    for (var one : received)
-      if (one.asked.open()) one.asked.fail(failure != null ? failure : new NoReplyException(cell.name(), one.message));
+  /** The handler returned, or threw: fails the received requests that it did not answer. */
+  final void failUnanswered(Throwable failure) {
+    for (var one : received) if (one.request.isOpen())
+      one.request.fail(failure != null ? failure : Refusals.noReply(cell.name(), one.message));
     received = null;
+  }
+
+  /** Enters the handled messages in the accounts. */
+  final void settleAccounts() {
+    if (handled == 0) return;
+    cell.owner().accounts().countHandled(handled);
+    var extras = cell.extrasOrNull();
+    if (extras != null) extras.addHandled(handled);
+    handled = 0;
   }
 
   private void check() {
     if (message == null || Thread.currentThread() != thread) throw new IllegalStateException("the context of actor '"
         + cell.name() + "' is valid on its handler's thread, until the handler returns; for later, keep self()");
-    if (cell.phase == ActorCell.ENDED)
+    if (cell.phase == Cell.ENDED)
       throw new IllegalStateException("actor '" + cell.name() + "' was killed and cut off while this handler ran");
   }
 
   @Override
+  @SuppressWarnings("unchecked") // every cell is an actor, whose messages are objects here
   public Actor<Object> self() {
     check();
-    return cell.front();
+    return (Actor<Object>) cell.front();
   }
 
-  /** The request with this message that waits for an answer, which is now given. */
-  private RequestFuture<?> take(Object request) {
+  // ---- answers
+
+  /** Finds the request with this message, and notes that it is answered now. */
+  private RequestFuture<?> take(Object asked) {
     check();
-    if (asked != null && message == request && !aside && asked.answer()) return asked;
-    if (received != null) for (var one : received) if (one.message == request && one.asked.answer()) return one.asked;
-    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + RequestException.shown(request)
+    if (request != null && message == asked && !stashed && request.answer()) return request;
+    if (received != null) for (var one : received) if (one.message == asked && one.request.answer()) return one.request;
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + Log.shown(asked)
         + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
   @Override
-  public <R> void reply(Request<?, R> request, R value) {
+  public <R> void reply(Request<?, R> asked, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional");
-    var taken = take(request);
+    var taken = take(asked);
     try {
       taken.finish(value);
-    } catch (Throwable edge) {
-      // of the stack: this came to nothing, and the handler's failure will be the answer
-      taken.answered = false; // without a call: it cannot fail
+    } catch (Throwable edge) { // of the stack: the handler's failure will be the answer
+      taken.answered = false; // not a call: it cannot fail
       throw edge;
     }
   }
 
   @Override
-  public void replyFailure(Request<?, ?> request, Throwable failure) {
+  public void replyFailure(Request<?, ?> asked, Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    var taken = take(request);
+    var taken = take(asked);
     try {
       taken.fail(failure);
     } catch (Throwable edge) { // as in reply
@@ -129,25 +142,36 @@ public abstract class Context implements ActorContext<Object> {
   }
 
   @Override
-  public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
+  public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value) {
     Objects.requireNonNull(value, "value");
-    var promised = take(request);
-    var extras = cell.front().rich(); // a worker may go before the answer comes
-    if (!extras.promise(promised, request)) promised.fail(cell.front().stopped(request));
-    value.whenComplete((answer, failure) -> {
-      if (failure != null) promised.fail(
-          failure instanceof CompletionException wrapped && wrapped.getCause() != null ? wrapped.getCause() : failure);
-      else if (answer == null) promised.fail(new NullPointerException(
-          "the promised answer of actor '" + promised.cell.name() + "' was null; let it be an Optional"));
-      else promised.finish(answer);
-      extras.forget(promised);
-    });
+    var promised = take(asked);
+    var front = cell.front(); // a worker may end before the answer comes
+    if (!front.extras().promise(promised, asked)) promised.fail(front.stopped(asked));
+    value.whenComplete((answer, failure) -> keepPromise(promised, answer, failure));
+  }
+
+  private static void keepPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
+    if (failure != null) promised
+        .fail(failure instanceof CompletionException wrapper && wrapper.getCause() != null ? wrapper.getCause()
+            : failure);
+    else if (answer == null) promised.fail(new NullPointerException(
+        "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional"));
+    else promised.finish(answer);
+    promised.recipient.forget(promised);
   }
 
   @Override
   public boolean cancelled() {
     check();
-    return asked != null && (asked.isDone() || limit != null && limit.getAsBoolean());
+    return request != null && (request.isDone() || deadline != null && deadline.getAsBoolean());
+  }
+
+  // ---- selective mailboxes
+
+  private void checkSelective(String verb) {
+    check();
+    if (!cell.isSelective()) throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb
+        + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
   }
 
   @Override
@@ -157,11 +181,11 @@ public abstract class Context implements ActorContext<Object> {
 
   @Override
   public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
-    var guarded = selective("receive");
-    var until = limit.isZero() ? Deadline.NO_WAIT : Deadline.of(cell.scope().options().scheduler, limit);
+    checkSelective("receive");
+    var until = limit.isZero() ? Deadline.NO_WAIT : Deadline.of(cell.owner().options().scheduler(), limit);
     Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
-    for (Object got = guarded.receive(fits, until); got != null; got = guarded.receive(fits, until)) {
-      Object given = open(got);
+    for (Object node = cell.receive(fits, until); node != null; node = cell.receive(fits, until)) {
+      Object given = open(node);
       if (given != null) return Optional.of(type.cast(given));
     }
     if (Thread.currentThread().isInterrupted()) throw new CancellationException(
@@ -169,19 +193,19 @@ public abstract class Context implements ActorContext<Object> {
     return Optional.empty();
   }
 
-  /** Takes the message out of a node that the handler chose; null if it was cancelled. */
-  private Object open(Object got) {
+  /** Takes the message out of a received node. Null: it was cancelled. */
+  private Object open(Object node) {
     Object given;
-    if (got instanceof Envelope envelope) {
+    if (node instanceof Envelope envelope) {
       given = envelope.message;
       envelope.message = null;
     } else {
-      var request = (RequestFuture<?>) got;
-      given = request.begin();
+      var taken = (RequestFuture<?>) node;
+      given = taken.begin();
       if (given == null) return null;
       if (received == null) received = new CopyOnWriteArrayList<>();
-      received.add(new Given(given, request));
-      if (cell.phase == ActorCell.ENDED) request.cutOff(given); // the killer may have looked before
+      received.add(new Received(given, taken));
+      if (cell.phase == Cell.ENDED) taken.stop(given); // the killer may have looked before
     }
     handled++;
     return given;
@@ -189,56 +213,45 @@ public abstract class Context implements ActorContext<Object> {
 
   @Override
   public void stash() {
-    selective("stash");
-    if (aside || asked != null && asked.answered())
+    checkSelective("stash");
+    if (stashed || request != null && request.answered)
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
-    aside = true;
-    since = null; // it may come again
-    if (asked == null) cell.rich().aside.add(new Envelope(message, along));
-    else if (putAside()) {
-      cell.rich().aside.add(asked);
-      if (cell.phase == ActorCell.ENDED) asked.cutOff(message); // the killer may have looked before
-    } else cell.scope().countUnhandled(Reason.CANCELLED);
-  }
-
-  private boolean putAside() {
-    asked.along = along;
-    return asked.putAside(message);
+    stashed = true;
+    since = null; // the message may come again
+    if (request == null) cell.extras().stash().add(new Envelope(message, baggage));
+    else if (request.stash(message, baggage)) {
+      cell.extras().stash().add(request);
+      if (cell.phase == Cell.ENDED) request.stop(message); // the killer may have looked before
+    } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
 
   @Override
   public void unstash() {
-    selective("unstash");
-    takeBack();
+    checkSelective("unstash");
+    emptyStash();
   }
 
-  /** What was put aside comes back to the head of the mailbox. */
-  public final void takeBack() {
-    if (!(cell instanceof GuardedCell guarded)) return;
-    var put = cell.rich().aside;
-    guarded.putBack(new ArrayList<>(put));
-    put.clear();
+  final void emptyStash() {
+    if (!cell.isSelective()) return;
+    var stash = cell.extras().stash();
+    cell.putBack(new ArrayList<>(stash));
+    stash.clear();
   }
+
+  // ---- watches
 
   @Override
-  public void watch(Exitable other, Function<ExitReason, ? extends Object> message) {
+  public void watch(Exitable other, Function<ExitReason, ? extends Object> news) {
     check();
-    Objects.requireNonNull(message, "message");
+    Objects.requireNonNull(news, "message");
     if (other == cell.front()) throw new IllegalArgumentException("actor '" + cell.name()
         + "' cannot watch its own end: it would be told when it takes no message any more; use closeOnExit or onStop");
-    cell.front().rich().watches().watch(Objects.requireNonNull(other, "other"), message);
+    cell.front().watches().watch(Objects.requireNonNull(other, "other"), news);
   }
 
   @Override
   public void unwatch(Exitable other) {
     check();
-    cell.front().rich().watches().unwatch(Objects.requireNonNull(other, "other"));
-  }
-
-  private GuardedCell selective(String verb) {
-    check();
-    if (cell instanceof GuardedCell guarded && guarded.selective()) return guarded;
-    throw new IllegalStateException("actor '" + cell.name() + "' cannot " + verb
-        + ": its mailbox does not let the handler choose; make it with .mailbox(Mailbox.unbounded().selective())");
+    cell.front().watches().unwatch(Objects.requireNonNull(other, "other"));
   }
 }

@@ -1,75 +1,98 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.TimedMessage;
-import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.Scheduler;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * What most actors never have, made at first need: name, end, timers, promises, watches, what was
- * put aside, a rest. Guarded by itself where not said otherwise; nothing that can wait runs under
- * its monitor.
+ * What most actors never have, made when first needed: name, end, timers, promises, watches, stash,
+ * suspension. Guarded by itself unless said otherwise; nothing that can wait runs under its monitor.
  */
 public final class Extras {
-  public final String label; // null: none
-  public final Class<?> type; // null: no protocol
-  private final ActorCell cell;
-  private final Exit exit = new Exit();
+  /** A timer of the actor; at most one has a given key. */
+  public interface KeyedTimer extends Scheduler.Timer {
+    /** Whether it was started after the other one. */
+    boolean isAfter(KeyedTimer other);
+
+    /** Whether it will not run again. */
+    boolean hasRun();
+
+    boolean isDue(long now);
+  }
+
+  /** What must be ended with the actor. */
+  record Attached(List<AutoCloseable> resources, Map<Object, KeyedTimer> timers, Map<RequestFuture<?>, Object> promised,
+      Watches watches) {}
+
+  final String label; // null: no name
+  private final Class<?> type; // null: no protocol
+  private final ExitFuture exit = new ExitFuture();
   private ExitReason reason; // the first one given; a kill overrules it
-  private boolean over; // what hangs on the actor is being ended
-  private boolean announced; // who waits for the end has been told
-  private boolean leaverKilled; // a killer came when the hooks were all that was left
-  // a killer's patience will end it; false -> true, by the first
-  private volatile boolean condemned;
-  private volatile Scheduler.Timer grace; // and when; written by him, read by who announces the end
-  private List<AutoCloseable> closeables = List.of(); // these three: made at first need
-  private Map<Object, TimedMessage> timers = Map.of();
-  private Map<RequestFuture<?>, Object> promised = Map.of(); // and what was asked
+  private boolean over; // what is attached to the actor is being ended
+  private boolean announced; // threads that wait for the end have been told
+  private boolean hooksKilled; // a kill came when only the hooks were left
+  private volatile boolean condemned; // a grace will end it; false -> true by the first kill
+  private volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
+  private List<AutoCloseable> resources = List.of(); // this and the maps: replaced when first needed
+  private Map<Object, KeyedTimer> timers = Map.of();
+  private Map<RequestFuture<?>, Object> promised = Map.of(); // with their messages
   private Watches watches; // null: never needed
   private RestartBudget restarts; // null: never needed
-  public Suspension rest; // and with it the right to run; null: none is held here
-  // envelopes put aside; changed by who has the right to run, read by a killer
-  public final Queue<Object> aside = new ConcurrentLinkedQueue<>();
-  public volatile Activation leaver; // runs the hooks; written by its thread, read by who is about to wait
-  private volatile boolean back; // it ended, and was not cut off
-  // nanoseconds to wait before the next restart; written by who asks for it, the handler's thread
-  // or another
-  public volatile long pause;
-  // how many so far; written by who has the right to run, read by who looks at the tree
-  public volatile long handled;
-  public volatile long failed; // as `handled`
+  private Suspension suspension; // and with it the right to run; null: it is not here
+  private final Queue<Object> stash = new ConcurrentLinkedQueue<>(); // nodes; changed by the drain, read by killers
+  private volatile Wait.Waiter hooks; // runs the hooks; written by its thread, read by threads about to wait
+  volatile boolean ended; // by its own thread, not cut off
+  volatile long restartPause; // ns, of a restart that another actor's failure asks for; written by its thread
+  private volatile long handled; // messages; written by the drain, read by observers
+  private volatile long failed; // likewise
 
-  public Extras(ActorCell cell, String label, Class<?> type) {
-    this.cell = cell;
+  Extras(String label, Class<?> type) {
     this.label = label;
     this.type = type;
   }
 
-  public CompletableFuture<ExitReason> exit() {
+  public Class<?> type() {
+    return type;
+  }
+
+  public ExitFuture exit() {
     return exit;
   }
 
-  /** Gives the reason of an end to come, unless there is one. */
+  public Queue<Object> stash() {
+    return stash;
+  }
+
+  // ---- counts
+
+  void addHandled(int messages) {
+    handled += messages;
+  }
+
+  void addFailed() {
+    failed++;
+  }
+
+  public long handled() {
+    return handled;
+  }
+
+  public long failed() {
+    return failed;
+  }
+
+  // ---- why it ends
+
+  /** Gives the reason for an end to come, unless it has one. */
   public synchronized void because(ExitReason why) {
     if (reason == null || why instanceof ExitReason.Killed && !announced) reason = why;
   }
@@ -78,11 +101,13 @@ public final class Extras {
     return reason == null ? new ExitReason.Finished() : reason;
   }
 
-  /** Closes it at the end; false if that has come. */
-  public synchronized boolean closeAtEnd(List<AutoCloseable> resources) {
+  // ---- what is attached
+
+  /** Closes the resources at the end. False: it has come. */
+  public synchronized boolean closeAtEnd(List<AutoCloseable> more) {
     if (over) return false;
-    if (closeables.isEmpty()) closeables = new ArrayList<>();
-    return closeables.addAll(resources);
+    if (resources.isEmpty()) resources = new ArrayList<>();
+    return resources.addAll(more);
   }
 
   public synchronized boolean isOver() {
@@ -90,243 +115,140 @@ public final class Extras {
   }
 
   /**
-   * Keeps a timer that was started, until it has run; replaces the one that has this key, unless it
-   * is a later one: this one may have run already, and its message have set that. False if the end
-   * has come.
+   * Keeps a started timer until it has run, in place of the one with this key; unless that one is
+   * the later of the two: this one may have run already, and its message may have started that one.
+   * False: the end has come.
    */
-  public boolean keep(Object key, TimedMessage alarm) {
-    var before = (TimedMessage) null;
+  public boolean keep(Object key, KeyedTimer timer) {
+    KeyedTimer replaced;
     synchronized (this) {
       if (over) return false;
       if (timers.isEmpty()) timers = new HashMap<>();
-      var there = timers.get(key);
-      before =
-          there != null && there.isAfter(alarm) ? alarm : alarm.hasRun() ? timers.remove(key) : timers.put(key, alarm);
+      var present = timers.get(key);
+      replaced = present != null && present.isAfter(timer) ? timer
+          : timer.hasRun() ? timers.remove(key) : timers.put(key, timer);
     }
-    if (before != null) before.cancel();
+    if (replaced != null) replaced.cancel();
     return true;
   }
 
-  public synchronized void drop(Object key, Scheduler.Timer timer) {
+  public synchronized void drop(Object key, KeyedTimer timer) {
     if (!over && !timers.isEmpty()) timers.remove(key, timer);
   }
 
-  /** Keeps a request whose answer was promised; false if the end has come. */
-  public synchronized boolean promise(RequestFuture<?> asked, Object message) {
+  synchronized boolean hasDueTimer(long now) {
+    return timers.values().stream().anyMatch(timer -> timer.isDue(now));
+  }
+
+  /** Keeps a request whose answer was promised. False: the end has come. */
+  synchronized boolean promise(RequestFuture<?> request, Object message) {
     if (over) return false;
     if (promised.isEmpty()) promised = new IdentityHashMap<>();
-    promised.put(asked, message);
+    promised.put(request, message);
     return true;
   }
 
-  public synchronized void forget(RequestFuture<?> asked) {
-    if (!over && !promised.isEmpty()) promised.remove(asked);
+  public synchronized void forget(RequestFuture<?> request) {
+    if (!over && !promised.isEmpty()) promised.remove(request);
   }
 
-  /** Whether a timer is due now. */
-  public synchronized boolean isDue(long now) {
-    return timers.values().stream().anyMatch(alarm -> alarm.isDue(now));
-  }
-
-  /** Whether it was cut off, and its handler may still run. */
-  public boolean isAway() {
-    return cell.phase == ActorCell.ENDED && !back;
-  }
-
-  public synchronized Watches watches() {
-    if (watches == null) watches = new Watches(cell, over, announced ? reason : null);
+  synchronized Watches watches(Watches.Watcher actor) {
+    if (watches == null) watches = new Watches(actor, over, announced ? reason : null);
     return watches;
   }
 
-  public synchronized RestartBudget restarts() {
+  synchronized RestartBudget restarts() {
     if (restarts == null) restarts = new RestartBudget();
     return restarts;
   }
 
-  // ---- a rest: the right to run lies here, and whoever takes it out has it
+  // ---- the suspension: the right to run lies here, and the thread that takes it out has it
 
-  public synchronized void layDown(Suspension here) {
-    rest = here;
+  synchronized void suspend(Suspension here) {
+    suspension = here;
   }
 
-  /**
-   * Null: nobody rests here, or another was first. Only assigns: what is taken out here is nowhere
-   * else.
-   */
-  public synchronized Suspension takeUp() {
-    var taken = rest;
-    rest = null;
+  /** Null: there is none, or another thread was first. Only assigns: the right is in no other place. */
+  synchronized Suspension resume() {
+    var taken = suspension;
+    suspension = null;
     return taken;
   }
 
-  /** From where on it will go on; null: nobody rests here. */
-  public synchronized Object resting() {
-    return rest == null ? null : rest.node;
+  /** Where the suspended drain goes on. Null: it is not suspended. */
+  public synchronized Object suspendedAt() {
+    return suspension == null ? null : suspension.node;
   }
 
-  /** Arms the timer that ends a killer's patience, unless it is armed or the end was announced. */
-  public void grace(Supplier<Scheduler.Timer> starting) {
+  synchronized boolean isSuspendedByTimer() {
+    return suspension != null && suspension.hasTimer();
+  }
+
+  // ---- the end
+
+  /** Starts the timer that cuts the actor off, unless it runs or the end was announced. */
+  void startGrace(Supplier<Scheduler.Timer> start) {
     synchronized (this) {
       if (announced || condemned) return;
       condemned = true;
     }
     try {
-      grace = starting.get();
+      grace = start.get();
     } catch (Throwable noTimer) {
       condemned = false; // without a call: it cannot fail
       throw noTimer;
     }
-    // the end was announced meanwhile, by one who may have looked before
-    if (exit.isDone()) close(grace::cancel);
   }
 
-  /** Whether a killer's patience will end it, if nothing else does. */
+  /** Null: none. */
+  Scheduler.Timer grace() {
+    return grace;
+  }
+
   public boolean isCondemned() {
     return condemned;
   }
 
-  /** The hooks begin on this thread; a killer may have come since the last handler returned. */
-  public synchronized void leavingOn(Activation last) {
-    leaver = last;
-    if (leaverKilled && last.own) last.thread.interrupt();
+  /** The hooks begin. A kill may have come since the last handler returned. */
+  synchronized void beginHooks(Wait.Waiter last) {
+    hooks = last;
+    if (hooksKilled && last.ownsThread()) last.thread.interrupt();
   }
 
-  public synchronized void interruptLeaver() {
-    leaverKilled = true;
-    if (leaver != null) leaver.thread.interrupt();
+  synchronized void interruptHooks() {
+    hooksKilled = true;
+    if (hooks != null) hooks.thread.interrupt();
   }
 
-  /**
-   * Ends what hangs on the actor, and announces the end; only the first call does. Runs on the
-   * actor's last thread, or on the killer's.
-   */
-  public void end() {
-    List<AutoCloseable> toClose;
-    Map<Object, TimedMessage> toCancel;
-    Watches watching;
-    Map<RequestFuture<?>, Object> unanswered;
-    synchronized (this) {
-      if (over) return;
-      over = true;
-      toClose = closeables.reversed();
-      toCancel = timers;
-      watching = watches;
-      unanswered = promised;
-      closeables = List.of();
-      timers = Map.of();
-      promised = Map.of();
-    }
-    try {
-      toCancel.values().forEach(timer -> close(timer::cancel));
-      if (watching != null) watching.end();
-      unanswered.forEach((asked, message) -> asked.fail(cell.stopped(message)));
-      toClose.forEach(this::close);
-    } finally {
-      announce();
-    }
+  void endHooks() {
+    hooks = null;
   }
 
-  /**
-   * Tells who waits for the end; only the first call does. After what was to be closed, unless a
-   * killer's patience is over.
-   */
-  public void announce() {
-    ExitReason why;
-    Watches watched;
-    synchronized (this) {
-      if (announced) return;
-      announced = true;
-      why = reason = reason();
-      watched = watches;
-    }
-    // else its thread is still to come back
-    back = leaver != null && leaver.thread == Thread.currentThread();
-    cell.ended();
-    exit.end(why);
-    if (watched != null) watched.announce(why);
-    if (grace != null) close(grace::cancel); // the user's, perhaps: so when all are told
+  /** The thread that runs the hooks. Null: none. */
+  public Wait.Waiter hooks() {
+    return hooks;
   }
 
-  /** Waits for the end; null: as long as it takes. */
-  public boolean awaitExit(Duration limit) {
-    try (var wait = Wait.begin(cell, Wait.END, exit)) {
-      if (wait != null) wait.refuseRing();
-      if (limit == null) exit.get();
-      else exit.get(Deadline.nanos(limit), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException over) {
-      return false;
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the end of actor '" + cell.name() + "'");
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
-    }
+  /** Takes out, once, what must be ended with the actor. Null: another thread has. */
+  synchronized Attached end() {
+    if (over) return null;
+    over = true;
+    var attached = new Attached(resources.reversed(), timers, promised, watches);
+    resources = List.of();
+    timers = Map.of();
+    promised = Map.of();
+    return attached;
   }
 
-  public void close(AutoCloseable resource) {
-    try {
-      resource.close();
-    } catch (Throwable failure) {
-      Scope.LOG.error("actor '{}' could not close {}", cell.name(), RequestException.shown(resource), failure);
-    }
+  /** The reason to announce, once. Null: another thread announces it. */
+  synchronized ExitReason announce() {
+    if (announced) return null;
+    announced = true;
+    return reason = reason();
   }
 
-  /** The end as a future: the same for all, so nobody may complete it but the actor. */
-  private static final class Exit extends CompletableFuture<ExitReason> {
-    public void end(ExitReason reason) {
-      super.complete(reason);
-    }
-
-    @Override
-    public boolean complete(ExitReason reason) {
-      throw readOnly();
-    }
-
-    @Override
-    public boolean completeExceptionally(Throwable failure) {
-      throw readOnly();
-    }
-
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-      throw readOnly();
-    }
-
-    @Override
-    public CompletableFuture<ExitReason> completeAsync(Supplier<? extends ExitReason> supplier, Executor executor) {
-      throw readOnly();
-    }
-
-    @Override
-    public CompletableFuture<ExitReason> orTimeout(long timeout, TimeUnit unit) {
-      throw readOnly();
-    }
-
-    @Override
-    public CompletableFuture<ExitReason> completeOnTimeout(ExitReason reason, long timeout, TimeUnit unit) {
-      throw readOnly();
-    }
-
-    @Override
-    public void obtrudeValue(ExitReason reason) {
-      throw readOnly();
-    }
-
-    @Override
-    public void obtrudeException(Throwable failure) {
-      throw readOnly();
-    }
-
-    @Override
-    public <U> CompletableFuture<U> newIncompleteFuture() {
-      return new CompletableFuture<>();
-    }
-
-    private static UnsupportedOperationException readOnly() {
-      return new UnsupportedOperationException(
-          "an actor's end can only be waited for; to end it, call askExit, sendPoisonPill or kill; for a future "
-              + "of your own, take onExit().copy()");
-    }
+  /** Null: never needed. */
+  synchronized Watches watchesOrNull() {
+    return watches;
   }
 }

@@ -3,109 +3,117 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Owner.Decision;
+import io.fibry.engine.cell.Owner.Verdict;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
-import io.fibry.engine.scope.Scope;
-import io.fibry.engine.scope.Supervisor.Decision;
 import java.util.concurrent.CancellationException;
 
 /** What becomes of an actor whose handler threw. Runs on its thread, in its turn. */
 public final class Failures {
   private Failures() {}
 
-  /** What no policy goes on after: there is no memory, or somebody wants the thread dead. */
-  public static boolean fatal(Throwable failure) {
+  /** After such a failure no policy goes on: memory is exhausted, or the thread shall die. */
+  private static boolean isFatal(Throwable failure) {
     return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError)
         || failure.getClass().getName().equals("java.lang.ThreadDeath");
   }
 
-  public static FailurePolicy policy(ActorCell cell, Throwable failure) {
-    return fatal(failure) ? FailurePolicy.stop() : cell.behaviour.how.policy().chosen(failure, cell.toString());
+  static FailurePolicy policy(Cell cell, Throwable failure) {
+    return isFatal(failure) ? FailurePolicy.stop() : chosen(cell.settings().policy(), failure, cell.toString());
+  }
+
+  /** What the policy says of this failure. Where it cannot decide: stop. */
+  public static FailurePolicy chosen(FailurePolicy policy, Throwable failure, String whose) {
+    try {
+      return policy.chosenFor(failure);
+    } catch (Throwable undecided) {
+      Log.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose, Log.shown(failure),
+          undecided);
+      return FailurePolicy.stop();
+    }
   }
 
   /**
-   * The message has failed for good: tells its asker, enters it in the accounts, and does as the
-   * policy says.
+   * The message has failed for good: tells its asker, enters it in the accounts, and obeys the
+   * policy. Answers for how many nanoseconds the actor is suspended now.
    */
-  public static void handle(Activation turn, Throwable failure, FailurePolicy policy) {
-    var cell = turn.cell;
-    Object given = Envelope.given(turn.message);
-    if (turn.asked != null && turn.asked.open()) turn.asked.fail(failure);
-    if (turn.received != null) turn.failUnanswered(failure);
-    boolean obeys = cell.phase > ActorCell.OPEN
-        && (failure instanceof InterruptedException || failure instanceof CancellationException);
-    if (!turn.aside) count(turn, failure);
+  static long handle(Context context, Throwable failure, FailurePolicy policy) {
+    var cell = context.cell;
+    Object given = Envelope.given(context.message);
+    if (context.request != null && context.request.isOpen()) context.request.fail(failure);
+    if (context.received != null) context.failUnanswered(failure);
+    boolean obeys =
+        cell.isEnding() && (failure instanceof InterruptedException || failure instanceof CancellationException);
+    if (!context.stashed) count(context, failure);
     if (!obeys) Events.failure(cell, given, failure);
-    if (cell.phase > ActorCell.OPEN) {
-      if (policy.logs && !obeys || fatal(failure)) log(cell, given, failure, "it is ending");
-      return;
+    if (cell.isEnding()) {
+      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending");
+      return 0;
     }
-    String then = decide(turn, failure, policy);
-    if (policy.logs) log(cell, given, failure, then);
+    var own = ownDecision(cell, policy);
+    var decision = own != null ? own : cell.owner().decide(cell.front(), cell, failure);
+    obey(context, failure, decision);
+    if (policy.logs()) log(cell, given, failure,
+        (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision));
+    return decision.pause();
   }
 
-  private static void log(ActorCell cell, Object given, Throwable failure, String then) {
-    Scope.LOG.error("actor '{}' failed at {}; {}", cell.name(), RequestException.shown(given), then, failure);
+  private static void log(Cell cell, Object given, Throwable failure, String then) {
+    Log.LOG.error("actor '{}' failed at {}; {}", cell.name(), Log.shown(given), then, failure);
   }
 
-  private static void count(Activation turn, Throwable failure) {
-    var cell = turn.cell;
-    var extras = cell.richOrNull();
-    if (extras != null) extras.failed++;
-    if (turn.asked != null) cell.scope().countUnhandled(Reason.FAILED);
-    else cell.scope().deadLetter(cell, turn.message, Reason.FAILED, failure);
-  }
-
-  /** Does it, and says so. */
-  private static String decide(Activation turn, Throwable failure, FailurePolicy policy) {
-    var cell = turn.cell;
-    if (policy.kind == FailurePolicy.Kind.GO_ON) return "it goes on";
-    if (policy.kind == FailurePolicy.Kind.STOP) return stop(cell, failure);
-    if (policy.kind == FailurePolicy.Kind.RESTART) {
-      long pause = cell.rich().restarts().next(policy, cell.scope().options().scheduler.nanoTime());
-      if (pause != RestartBudget.OVER_BUDGET) return restart(turn, failure, pause);
-    }
-    var decision = cell.scope().supervisor().decide(cell.front(), cell, failure);
-    return "its scope '" + cell.scope().name() + "' decides: " + obey(turn, failure, decision);
-  }
-
-  private static String obey(Activation turn, Throwable failure, Decision decision) {
+  private static String shown(Decision decision) {
     return switch (decision.verdict()) {
       case GO_ON -> "it goes on";
-      case RESTART -> restart(turn, failure, decision.pause());
-      case STOP -> stop(turn.cell, failure);
+      case RESTART -> "it restarts" + (decision.pause() > 0 ? " in " + decision.pause() / 1_000_000 + " ms" : "");
+      case STOP -> "it stops";
     };
   }
 
-  private static String stop(ActorCell cell, Throwable failure) {
-    cell.rich().because(new ExitReason.Failed(failure));
-    cell.shutDoor();
-    return "it stops";
+  private static void count(Context context, Throwable failure) {
+    var cell = context.cell;
+    var extras = cell.extrasOrNull();
+    if (extras != null) extras.addFailed();
+    if (context.request != null) cell.owner().accounts().countUnhandled(Reason.FAILED);
+    else DeadLetters.add(cell, context.message, Reason.FAILED, failure);
   }
 
-  private static String restart(Activation turn, Throwable failure, long pause) {
-    renew(turn, failure, pause);
-    return "it restarts" + (pause > 0 ? " in " + pause / 1_000_000 + " ms" : "");
+  /** Null: the scope decides. */
+  private static Decision ownDecision(Cell cell, FailurePolicy policy) {
+    return switch (policy.kind()) {
+      case GO_ON -> Decision.GO_ON;
+      case STOP -> Decision.STOP;
+      case RESTART -> {
+        long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
+        yield pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
+      }
+      default -> null;
+    };
   }
 
-  /** The old state leaves, the next message will find a new one; what was put aside comes back. */
-  public static void renew(Activation turn, Throwable cause, long pause) {
-    var cell = turn.cell;
-    cell.rich().pause = pause;
-    turn.rests = pause > 0;
-    leaveState(cell, "at its restart");
-    turn.takeBack();
-    Events.restart(cell, cause, pause);
+  private static void obey(Context context, Throwable failure, Decision decision) {
+    if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
+    else if (decision.verdict() == Verdict.STOP) {
+      context.cell.extras().because(new ExitReason.Failed(failure));
+      context.cell.shutDoor();
+    }
   }
 
-  /** The next message will find a new one. */
-  public static void leaveState(ActorCell cell, String when) {
+  /** The old state goes, the next message finds a new one, and the stash comes back. */
+  static void restart(Context context, Throwable cause, long pause) {
+    dropState(context.cell, "at its restart");
+    context.emptyStash();
+    Events.restart(context.cell, cause, pause);
+  }
+
+  /** The next message finds a new state. */
+  public static void dropState(Cell cell, String when) {
     try {
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
-      Scope.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), when, failure);
+      Log.LOG.error("the stop hook of actor '{}' failed {}", cell.name(), when, failure);
     } finally {
       cell.state = null;
       cell.hasState = false;

@@ -1,151 +1,149 @@
 package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.GuardedCell;
+import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
 import io.fibry.engine.message.RequestFuture;
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * How messages wait for an ordinary actor: the fields of its cell that are its queue.
- * {@link GuardedCell} has another.
+ * The mailbox of an ordinary actor: fields of its cell. Its tail is both the queue and the right to
+ * run. A sender swaps its node into the tail. If the tail was null, the actor was idle, and the
+ * sender now holds the right to run it; otherwise it links its node to the previous one. After the
+ * last node the drain swaps the tail back to null, and the actor is idle. So a message costs one
+ * atomic operation, and there is no state word.
  *
- * The tail is both the queue and the right to run. A sender swaps its node in; who finds null
- * before it holds the right to run, everybody else links the node to the one before. Who has the
- * right, and has handled the last node, swaps the tail back to null: then nobody has it. So one
- * atomic operation a message, and no state word beside it.
- *
- * <p>Between swap and link, {@code offer} calls nothing, allocates nothing and initialises no
- * class: a StackOverflowError of the sender there would cut the queue in two, and its receiver
- * would never run again. The link is a plain write; the fence before the swap orders the message
- * before it, the fence in {@code next} orders its reading after.
+ * <p>Between swap and link a sender calls nothing, allocates nothing and initialises no class: a
+ * StackOverflowError there would cut the queue in two, and the actor would never run again. The link
+ * is a plain write. The fence before the swap orders the message before it; the fence in
+ * {@code next} orders the reads after it.
  */
 public abstract class PlainQueue {
-  // (RENEW <->) OPEN -> ENDING -> LEAVING -> ENDED; see Life
-  public static final byte RENEW = -1; // open, and to be restarted before the next message
-  public static final byte OPEN = 0;
-  public static final byte ENDING = 1;
-  public static final byte LEAVING = 2;
-  public static final byte ENDED = 3;
-  public static final int STREAK = 16; // messages
-  private static final int MOMENT = 64; // looks
-  private static final VarHandle TAIL;
-  private static final VarHandle STRANDED;
+  // OPEN <-> RENEW, OPEN -> ENDING -> LEAVING -> ENDED; see Cell
+  protected static final byte RENEW = -1; // open; to be restarted before the next message
+  protected static final byte OPEN = 0;
+  protected static final byte ENDING = 1;
+  protected static final byte LEAVING = 2;
+  protected static final byte ENDED = 3;
+  private static final int LOOKS = 64; // for a message that is about to come
+  private static final VarHandle TAIL = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "tail",
+      VarHandle.class, PlainQueue.class, Object.class);
+  private static final VarHandle STRANDED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "stranded",
+      VarHandle.class, PlainQueue.class, Object.class);
 
-  static {
-    try {
-      var lookup = MethodHandles.lookup();
-      TAIL = lookup.findVarHandle(PlainQueue.class, "tail", Object.class);
-      STRANDED = lookup.findVarHandle(PlainQueue.class, "stranded", Object.class);
-      // not between swap and link
-      for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Surroundings.class,
-          Activation.class, Dispatch.class))
-        lookup.ensureInitialized(used);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
+  protected volatile byte phase; // any thread to ENDING, the drain to LEAVING, Termination to ENDED
+  protected volatile Object stranded; // a right to run without a thread: an Activation or a node; see Dispatch
+  private Object tail; // null: idle; else the last node. Senders swap it, the drain sets it to null
+
+  // ---- what the queue needs of its actor
+
+  /** Prepares for the right to run, which the caller is about to take. Null: nothing to prepare. */
+  protected abstract Object prepare(Object first);
+
+  /** The caller holds the right to run: gives it a thread. Throws nothing once it has been entered. */
+  protected abstract void begin(Object prepared, Object first);
+
+  /** Takes up a right to run that lies stranded, if there is one. */
+  public abstract void rescue();
+
+  // ---- senders
+
+  /** Takes in a message that no sender waits for. Null: taken; else why not. */
+  protected Reason offer(Object message, Baggage baggage) {
+    return offer(new Envelope(message, baggage), message, Deadline.NONE);
   }
 
-  // any thread to ENDING, who has the right to run to LEAVING, Rich.end to ENDED
-  public volatile byte phase;
-  // a right to run that nobody could give a thread: an Activation or a node; see Dispatch
-  public volatile Object stranded;
-  // null: idle; else the last node. Swapped by senders, set to null by who has the right to run
-  private Object tail;
-
-  /** Takes a message in that nobody waits for. Null: taken; else why not. */
-  public Reason offer(Object message, Baggage along) {
-    return offer(new Envelope(message, along), message, Deadline.NONE);
-  }
-
-  /** Takes a node in, and the message that it holds. Null: taken; else why not. */
-  public Reason offer(Object node, Object message, Deadline limit) {
+  /** Takes in a node. Null: taken; else why not. */
+  protected Reason offer(Object node, Object message, Deadline deadline) {
     if (phase > OPEN) return Reason.UNDELIVERED;
     push(node, node);
     return null;
   }
 
-  /** Takes a block in, nothing between. */
-  public Reason offerBlock(List<?> messages, Baggage along) {
+  /** Takes in a block, with nothing between its messages. */
+  protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (phase > OPEN) return Reason.UNDELIVERED;
-    var first = new Envelope(messages.getFirst(), along);
+    var first = new Envelope(messages.getFirst(), baggage);
     var last = first;
-    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message, along);
+    for (var message : messages.subList(1, messages.size())) last.next = last = new Envelope(message, baggage);
     push(first, last);
     return null;
   }
 
-  /**
-   * Takes the pill in, whatever the phase; or an empty envelope, that only makes the actor look.
-   */
-  public void push(Envelope pill) {
-    push(pill, pill);
+  /** Takes in the pill, whatever the phase, or an empty envelope that only wakes the actor. */
+  protected void push(Envelope envelope) {
+    push(envelope, envelope);
   }
 
   /** Takes in what must neither wait nor be dropped. */
-  public Reason admit(Envelope envelope) {
+  protected Reason admit(Envelope envelope) {
     return offer(envelope, envelope.message, Deadline.NONE);
   }
 
-  public final void push(Object first, Object last) {
-    var cell = (ActorCell) this;
-    var fresh = tail == null ? Dispatch.prepare(cell, first) : null; // before the swap: see above
+  protected final void push(Object first, Object last) {
+    var prepared = tail == null ? prepare(first) : null; // before the swap: see above
     VarHandle.releaseFence();
     Object previous = TAIL.getAndSet(this, last);
     if (previous instanceof Envelope envelope) envelope.next = first;
     else if (previous != null) ((RequestFuture<?>) previous).next = first;
     try {
-      if (previous == null) Dispatch.begin(cell, fresh, first);
-      else if (stranded != null) Dispatch.rescue(cell);
-    } catch (Throwable edge) { // of the stack: it was not even entered
-      if (previous == null) stranded = fresh != null ? fresh : first;
+      if (previous == null) begin(prepared, first);
+      else if (stranded != null) rescue();
+    } catch (Throwable edge) { // of the stack: the method was not entered
+      if (previous == null) stranded = prepared != null ? prepared : first;
     }
   }
 
-  /**
-   * Takes the right to run for a request that does not wait, if the actor is idle and its door
-   * open.
-   */
-  public boolean acquire(RequestFuture<?> asked) {
-    return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, asked);
+  /** Takes the right to run for a request that does not wait, if the actor is idle and open. */
+  protected boolean acquire(RequestFuture<?> request) {
+    return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, request);
   }
 
-  /**
-   * The node after this one. Null: there is none, and the right to run is given back. For who has
-   * it.
-   */
-  public Object next(Activation activation, Object node) {
+  // ---- the drain
+
+  /** The node after this one. Null: it is the last, and the drain may release the right to run. */
+  protected Object next(Object node, boolean lingers) {
     Object next = linked(node);
-    if (next == null && activation.handled >= STREAK) next = linger(node);
-    if (next == null) {
-      if (tail == node) {
-        activation.pause();
-        if (TAIL.compareAndSet(this, node, null)) return null;
-        activation.resume();
-      }
-      next = awaitLink(node);
+    if (next == null && lingers) next = linger(node);
+    if (next == null && tail == node) return null;
+    return next == null ? awaitNext(node) : unlink(node, next);
+  }
+
+  /** Gives the right to run back at the last node. False: a sender is about to link to it. */
+  protected boolean release(Object node) {
+    return TAIL.compareAndSet(this, node, null);
+  }
+
+  /** The node after this one, which a sender is about to link. It may lose its core there: 50 ms were seen. */
+  protected Object awaitNext(Object node) {
+    boolean interrupted = false;
+    Object next = linked(node);
+    for (int tries = 0; next == null; tries++) {
+      interrupted |= Threads.pause(tries);
+      VarHandle.acquireFence();
+      next = linked(node);
     }
+    if (interrupted) Thread.currentThread().interrupt();
+    return unlink(node, next);
+  }
+
+  /** Garbage that is old must not keep what is young. */
+  private static Object unlink(Object node, Object next) {
     VarHandle.acquireFence();
-    // or old garbage drags the new along
     if (node instanceof Envelope envelope) envelope.next = null;
     else((RequestFuture<?>) node).next = null;
     return next;
   }
 
-  /**
-   * After a streak the next one is likely to come within a moment, and a thread costs more than the
-   * moment.
-   */
+  /** After a streak the next message is likely to come soon, and a thread costs more than the wait. */
   private static Object linger(Object node) {
     Object next = null;
-    for (int tries = 0; next == null && tries < MOMENT; tries++) {
+    for (int looks = 0; next == null && looks < LOOKS; looks++) {
       Thread.onSpinWait();
       VarHandle.acquireFence();
       next = linked(node);
@@ -153,104 +151,63 @@ public abstract class PlainQueue {
     return next;
   }
 
-  public static Object linked(Object node) {
+  protected static Object linked(Object node) {
     return node instanceof Envelope envelope ? envelope.next : ((RequestFuture<?>) node).next;
   }
 
-  /**
-   * A sender stands between its swap and its link. It may have lost its core there: 50 ms were
-   * seen.
-   */
-  private static Object awaitLink(Object node) {
-    boolean interrupted = false;
-    Object next = null;
-    for (int tries = 0; next == null; tries++) {
-      interrupted |= backOff(tries);
-      VarHandle.acquireFence();
-      next = linked(node);
-    }
-    if (interrupted) Thread.currentThread().interrupt();
-    return next;
-  }
-
-  /**
-   * A moment for another thread to do its next step: longer each time, and off the carrier in the
-   * end, which a yield is not. True if an interrupt was taken away, or there would have been no
-   * pause.
-   */
-  public static boolean backOff(int tries) {
-    boolean interrupted = false;
-    if (tries < 64) Thread.onSpinWait();
-    else if (tries < 96) Thread.yield();
-    else {
-      interrupted = Thread.interrupted();
-      LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
-    }
-    return interrupted;
-  }
-
-  /** Takes up what lies stranded; null if nothing does, or another was first. */
-  public final Object unstrand() {
+  /** Takes what lies stranded. Null: nothing does, or another thread was first. */
+  final Object unstrand() {
     Object held = stranded;
     return held != null && STRANDED.compareAndSet(this, held, null) ? held : null;
   }
 
-  /** Whether nobody has the right to run, so nothing waits. */
+  // ---- observers
+
+  /** Whether no thread has the right to run, so nothing waits. */
   public boolean isIdle() {
     return TAIL.getVolatile(this) == null;
   }
 
-  /**
-   * How many wait from this node on, counted up to {@code most}. What is being handled meanwhile
-   * may be missed.
-   */
-  public int waiting(Object node, int most) {
+  /** How many messages wait from this node on, counted up to {@code most}; may miss some in motion. */
+  protected int waiting(Object node, int most) {
     int count = 0;
-    for (; node != null && count < most; node = linked(node)) if (holds(node)) count++;
+    for (; node != null && count < most; node = linked(node)) if (holdsMessage(node)) count++;
     return count;
   }
 
-  /**
-   * Whether no more than so many wait from this node on, down to the last. False also where who
-   * drains overtook who counts, and cut his way off.
-   */
-  public boolean waitAtMost(Object node, int most) {
+  /** Whether at most {@code most} wait from this node on. False also if the drain overtook the count. */
+  protected boolean waitAtMost(Object node, int most) {
     int count = 0;
     Object last = null;
     for (; node != null && count <= most; node = linked(node)) {
-      if (holds(node)) count++;
+      if (holdsMessage(node)) count++;
       last = node;
     }
     return count <= most && last == TAIL.getVolatile(this);
   }
 
   /**
-   * Adds the first that wait from this node on; true if there are no more. Looks at twice as many
-   * at most: others may have been taken back. What is handled meanwhile ends the way.
+   * Adds the first nodes that wait, from this one on. Answers whether there are no more. Looks at
+   * twice {@code most} nodes at most, since some may have been taken back.
    */
-  public boolean first(Object node, int most, List<Object> found) {
+  protected boolean addFirst(Object node, int most, List<Object> found) {
     for (int looks = 0; node != null && found.size() < most && looks < 2 * most; looks++, node = linked(node))
-      if (holds(node)) found.add(node);
+      if (holdsMessage(node)) found.add(node);
     return node == null;
   }
 
-  /** What a node that waits holds; null: it was begun, or taken back. */
-  public static Object message(Object node) {
+  /** What a waiting node holds. Null: it was begun, or taken back. */
+  protected static Object message(Object node) {
     return node instanceof Envelope envelope ? envelope.message : ((RequestFuture<?>) node).message();
   }
 
-  public static boolean holds(Object node) {
+  protected static boolean holdsMessage(Object node) {
     Object message = message(node);
     return message != null && message != Envelope.Control.PILL;
   }
 
-  /** Tells those that wait from this node on, whose handler was cut off. */
-  public void failWaiting(Object node) {
-    for (; node != null; node = linked(node)) if (node instanceof RequestFuture<?> asked) cutOff(asked);
-  }
-
-  public static void cutOff(RequestFuture<?> asked) {
-    Object message = asked.message();
-    if (message != null) asked.cutOff(message);
+  /** Fails the requests that wait from this node on: the actor was cut off. */
+  protected void stopWaiting(Object node) {
+    for (; node != null; node = linked(node)) if (node instanceof RequestFuture<?> request) request.stopWaiting();
   }
 }

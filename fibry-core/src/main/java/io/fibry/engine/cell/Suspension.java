@@ -1,40 +1,41 @@
 package io.fibry.engine.cell;
 
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.jvm.Log;
 import io.fibry.time.Scheduler;
 
 /**
- * The right to run, laid down in {@link Extras} until it is taken up again, and the timer that sees
- * to that.
+ * The right to run, laid down in {@link Extras} while its actor waits for a restart, and the timer
+ * that takes it up again.
  */
-public final class Suspension {
-  public final Object node; // where to go on
-  // null: not yet set; written by who rests, before it looks at `over`
-  public volatile Scheduler.Timer timer;
-  private volatile boolean over; // written by who took it up, before it looks at `timer`
+final class Suspension {
+  final Object node; // where the drain goes on
+  private volatile Scheduler.Timer timer; // null: not yet set; written before `over` is read
+  private volatile boolean over; // the right was taken up; written before `timer` is read
 
-  public Suspension(Object node) {
+  Suspension(Object node) {
     this.node = node;
   }
 
-  /** The timer that ends it, which may have ended before. */
-  public void until(Scheduler.Timer due) {
+  boolean hasTimer() {
+    return timer != null;
+  }
+
+  void endBy(Scheduler.Timer due) {
     timer = due;
     if (over) due.cancel();
   }
 
   /**
-   * The timer is not needed any more: else it would keep the actor. It may be the user's, so this
-   * comes after the right has got its thread.
+   * The right was taken up and has its thread. The timer is cancelled, or it would keep the actor;
+   * this comes last, because it may be the user's.
    */
-  public void end() {
+  void end() {
     over = true;
     var due = timer;
     try {
       if (due != null) due.cancel();
-    } catch (Throwable failure) {
-      // it will find nothing to wake
-      Scope.LOG.error("the timer of a rest could not be cancelled", failure);
+    } catch (Throwable failure) { // it will find nothing to take up
+      Log.LOG.error("the timer of a back-off could not be cancelled", failure);
     }
   }
 }

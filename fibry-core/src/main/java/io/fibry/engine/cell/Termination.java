@@ -1,43 +1,48 @@
 package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.ExitReason;
+import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.message.Wait;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
 
-/**
- * The end of an actor, as the thread that met its pill sees it; and as a killer does, whose
- * patience is over.
- */
+/** How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its grace. */
 public final class Termination {
+  private static final int MOST_ROUNDS = 16;
+
   private Termination() {}
 
-  /** What was put aside, the hooks, the end. */
-  public static void run(Activation last) {
+  // ---- after the pill
+
+  /** The queue is empty and the right to run released: the stash, the hooks, the end. */
+  static void finish(Context last) {
     var cell = last.cell;
-    var extras = cell.rich();
-    if (last.own) Thread.interrupted(); // meant for the handler
-    extras.leavingOn(last);
+    var extras = cell.extras();
+    if (last.ownsThread()) Thread.interrupted(); // meant for the handler
+    extras.beginHooks(last);
     try {
-      for (var put : extras.aside) bury(cell, put);
-      extras.aside.clear();
+      for (var stashed : extras.stash()) dispose(cell, stashed);
+      extras.stash().clear();
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
-      Scope.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
+      Log.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
     } finally {
       cell.state = null;
       try {
-        extras.end();
-      } finally { // or its scope would remember it for ever
+        end(cell);
+      } finally { // otherwise its scope would keep it for ever
         cell.gone();
-        extras.leaver = null;
+        extras.endHooks();
       }
     }
   }
 
-  /** What a node still holds will not be handled any more. */
-  public static void bury(ActorCell cell, Object node) {
+  /** What this node still holds will not be handled. */
+  public static void dispose(Cell cell, Object node) {
     if (node instanceof Envelope envelope) {
       Object given = envelope.message;
       envelope.message = null;
@@ -46,35 +51,125 @@ public final class Termination {
       var request = (RequestFuture<?>) node;
       Object given = request.begin();
       if (given != null) undelivered(cell, given, request);
-      // it came to grief here before
-      else if (request.open())
-        request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
+      else if (request.isOpen()) outOfMemory(cell, request); // an earlier attempt failed here
     }
   }
 
-  public static void undelivered(ActorCell cell, Object given, RequestFuture<?> request) {
-    if (request == null) cell.scope().deadLetter(cell, given, Reason.UNDELIVERED, null);
+  static void undelivered(Cell cell, Object given, RequestFuture<?> request) {
+    if (request == null) DeadLetters.add(cell, given, Reason.UNDELIVERED, null);
     else {
-      cell.scope().countUnhandled(Reason.UNDELIVERED);
+      cell.owner().accounts().countUnhandled(Reason.UNDELIVERED);
       request.fail(cell.front().stopped(given));
     }
   }
 
-  /**
-   * Tells who waits for a handler that ignores its end, and who waits behind it. Completing is
-   * idempotent, so it may race with the drain.
-   */
-  public static void failRequests(Activation worker) {
-    var current = worker.asked;
-    if (current != null) current.cutOff(worker.message);
-    var chosen = worker.received;
-    if (chosen != null) for (var one : chosen) one.asked().cutOff(one.message());
-    failBehind(worker);
+  static void outOfMemory(Cell cell, RequestFuture<?> request) {
+    request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
   }
 
-  /** The same for all that the handler has not taken, and will not. */
-  public static void failBehind(Activation worker) {
-    for (var put : worker.cell.rich().aside) if (put instanceof RequestFuture<?> request) PlainQueue.cutOff(request);
-    worker.cell.failWaiting(worker.at());
+  /**
+   * Ends, once, what is attached to the actor, and announces its end. Runs on its last thread, or on
+   * the thread that cuts it off.
+   */
+  private static void end(Cell cell) {
+    var attached = cell.extras().end();
+    if (attached == null) return;
+    try {
+      attached.timers().values().forEach(timer -> close(cell, timer::cancel));
+      if (attached.watches() != null) attached.watches().end();
+      attached.promised().forEach((request, message) -> request.fail(cell.stopped(message)));
+      attached.resources().forEach(resource -> close(cell, resource));
+    } finally {
+      announce(cell);
+    }
+  }
+
+  /** Tells, once, all that wait for the end: after what had to be closed, unless the grace is over. */
+  private static void announce(Cell cell) {
+    var extras = cell.extras();
+    var reason = extras.announce();
+    if (reason == null) return;
+    var hooks = extras.hooks();
+    extras.ended = hooks != null && hooks.thread == Thread.currentThread();
+    cell.ended();
+    extras.exit().end(reason);
+    var watches = extras.watchesOrNull();
+    if (watches != null) watches.announce(reason);
+    if (extras.grace() != null) close(cell, extras.grace()::cancel); // perhaps user code: so last
+  }
+
+  public static void close(Cell cell, AutoCloseable resource) {
+    try {
+      resource.close();
+    } catch (Throwable failure) {
+      Log.LOG.error("actor '{}' could not close {}", cell.name(), Log.shown(resource), failure);
+    }
+  }
+
+  // ---- kills
+
+  /** Shuts the door, interrupts the handler, and cuts the actor off after its grace. */
+  public static void kill(Cell cell, ExitReason reason) {
+    var extras = cell.extras();
+    extras.because(reason);
+    cell.shutDoor(() -> interrupt(cell, extras));
+    var options = cell.owner().options();
+    extras.startGrace(() -> options.scheduler().after(options.grace(),
+        () -> Threads.startFiber(() -> cutOff(cell, "within " + options.grace()))));
+    // the thread that announced the end may have looked for the timer before
+    if (extras.exit().isDone() && extras.grace() != null) close(cell, extras.grace()::cancel);
+  }
+
+  /**
+   * Interrupts the handler, or later the hooks; never the hooks in place of the handler. So it holds
+   * the monitor under which the phase changes from one to the other.
+   */
+  private static void interrupt(Cell cell, Extras extras) {
+    if (!cell.settings().ownsThreads()) return;
+    synchronized (extras) {
+      Wait.Waiter drain = cell.worker();
+      var thread = drain == null || !drain.ownsThread() ? null : drain.thread;
+      if (cell.phase < Cell.LEAVING) {
+        if (thread != null) thread.interrupt();
+      } else if (cell.isAtHooks()) extras.interruptHooks();
+    }
+  }
+
+  /** Tells all that wait; the handler may run on, but no thread listens to it. */
+  public static void cutOff(Cell cell, String when) {
+    if (cell.phase == Cell.ENDED) return;
+    Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
+    cell.ended();
+    stopRequests(cell, cell.worker(), 0);
+    announce(cell);
+    end(cell);
+  }
+
+  /**
+   * Repeats while the handler runs: a sender may have been about to link its request, or the drain
+   * about to begin one.
+   */
+  private static void stopRequests(Cell cell, Context drain, int round) {
+    if (drain != null) stopRequests(drain);
+    else cell.stopWaiting(cell.extras().suspendedAt());
+    if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
+      Scheduler.system().after(Duration.ofMillis(1L << round),
+          () -> Threads.startFiber(() -> stopRequests(cell, drain, round + 1)));
+  }
+
+  /** Fails the requests at the handler and behind it. Failing twice does no harm: it may race with the drain. */
+  private static void stopRequests(Context drain) {
+    var current = drain.request;
+    if (current != null) current.stop(drain.message);
+    var received = drain.received;
+    if (received != null) for (var one : received) one.request().stop(one.message());
+    stopBehind(drain);
+  }
+
+  /** Fails the requests that the handler has not taken, and will not. */
+  public static void stopBehind(Context drain) {
+    for (var stashed : drain.cell.extras().stash())
+      if (stashed instanceof RequestFuture<?> request) request.stopWaiting();
+    drain.cell.stopWaiting(drain.at());
   }
 }

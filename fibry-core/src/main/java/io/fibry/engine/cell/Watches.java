@@ -2,8 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.jvm.Log;
 import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -14,19 +13,27 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Whose ends an actor wants to hear of, and who wants to hear of its own. The watched one holds its
- * watchers, who are to be told, not they it: a watch keeps nobody alive but a watcher, and taken
- * back it leaves no trace. Guarded by itself; no two of these monitors are held at once.
+ * The actors that one actor watches, and the actors that watch it. A watched actor holds its
+ * watchers, not they it. So a watch keeps only the watcher alive, and once taken back it leaves no
+ * trace. Guarded by itself; no thread holds two of these monitors.
  */
-public final class Watches {
+final class Watches {
+  /** An actor that watches and can be watched. */
+  interface Watcher extends Exitable {
+    Watches watches();
+
+    /** Takes in the news of an end, which its mailbox never refuses. */
+    void admit(Object message);
+  }
+
   /**
-   * One that ends elsewhere than in an actor: its future cannot forget us, but this forgets the
-   * actor.
+   * The end of something that is no actor. Its future cannot forget this listener, but the listener
+   * can forget the actor.
    */
   private static final class Foreign extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
 
-    public void tell(ExitReason reason) {
+    void tell(ExitReason reason) {
       var listener = getAndSet(null);
       if (listener != null) listener.accept(reason);
     }
@@ -34,53 +41,53 @@ public final class Watches {
 
   private static final Foreign NONE = new Foreign();
 
-  private final ActorCell cell;
-  // weak values: a listener may know the one it listens to, whose future keeps it
+  private final Watcher actor;
+  // weak values: a listener may refer to what it listens to, and that one's future keeps it
   private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>();
-  private Map<ActorCell, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
-  private boolean over; // its own watches are at an end
+  private Map<Watcher, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
+  private boolean over; // its own watches have ended
   private ExitReason ended; // its watchers were told
 
-  public Watches(ActorCell cell, boolean over, ExitReason ended) {
-    this.cell = cell;
+  Watches(Watcher actor, boolean over, ExitReason ended) {
+    this.actor = actor;
     this.over = over;
     this.ended = ended;
   }
 
-  // ---- of others
+  // ---- what it watches
 
-  public void watch(Exitable other, Function<ExitReason, ?> message) {
-    unwatch(other); // the new function takes the place of the old
+  void watch(Exitable other, Function<ExitReason, ?> message) {
+    unwatch(other); // the new message takes the place of the old
     String name = other.name();
-    var foreign = other instanceof ActorCell ? NONE : new Foreign();
+    var foreign = other instanceof Watcher ? NONE : new Foreign();
     synchronized (this) {
       if (over) return;
       watched.put(other, new WeakReference<>(foreign));
     }
-    if (other instanceof ActorCell actor) watch(actor, message);
+    if (other instanceof Watcher another) watch(another, message);
     else {
-      foreign.set(reason -> tell(cell, name, message, reason));
-      if (isOver()) foreign.set(null); // ended since we looked
+      foreign.set(reason -> tell(actor, name, message, reason));
+      if (isOver()) foreign.set(null); // it ended meanwhile
       other.onExit()
           .whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
     }
   }
 
-  private void watch(ActorCell other, Function<ExitReason, ?> message) {
-    var reason = other.rich().watches().add(cell, message);
+  private void watch(Watcher other, Function<ExitReason, ?> message) {
+    var reason = other.watches().add(actor, message);
     if (reason != null) {
       forget(other);
-      tell(cell, other.name(), message, reason);
-    } else if (isOver()) other.rich().watches().remove(cell); // ended since we looked
+      tell(actor, other.name(), message, reason);
+    } else if (isOver()) other.watches().remove(actor); // it ended meanwhile
   }
 
-  public void unwatch(Exitable other) {
+  void unwatch(Exitable other) {
     var foreign = forget(other);
     if (foreign != null) remove(other, foreign);
   }
 
   private void remove(Exitable other, WeakReference<Foreign> foreign) {
-    if (other instanceof ActorCell actor) actor.rich().watches().remove(cell);
+    if (other instanceof Watcher another) another.watches().remove(actor);
     else if (foreign.get() instanceof Foreign listener) listener.set(null);
   }
 
@@ -92,8 +99,8 @@ public final class Watches {
     return over;
   }
 
-  /** The actor ends: it will hear of nobody. */
-  public void end() {
+  /** The actor ends, and hears of no other end. */
+  void end() {
     Map<Exitable, WeakReference<Foreign>> left;
     synchronized (this) {
       if (over) return;
@@ -104,21 +111,21 @@ public final class Watches {
     left.forEach(this::remove);
   }
 
-  // ---- by others
+  // ---- what watches it
 
-  /** Null: it will be told; else it is late, and this was the reason. */
-  private synchronized ExitReason add(ActorCell watcher, Function<ExitReason, ?> message) {
+  /** Null: the watcher will be told; else it comes too late, and this was the reason. */
+  private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
     if (ended == null) watchers.put(watcher, message);
     return ended;
   }
 
-  private synchronized void remove(ActorCell watcher) {
+  private synchronized void remove(Watcher watcher) {
     if (ended == null) watchers.remove(watcher);
   }
 
-  /** The actor has ended. */
-  public void announce(ExitReason reason) {
-    Map<ActorCell, Function<ExitReason, ?>> told;
+  /** The actor has ended: tells its watchers. */
+  void announce(ExitReason reason) {
+    Map<Watcher, Function<ExitReason, ?>> told;
     synchronized (this) {
       if (ended != null) return;
       ended = reason;
@@ -126,16 +133,16 @@ public final class Watches {
       watchers = Map.of();
     }
     told.forEach((watcher, message) -> {
-      watcher.rich().watches().forget(cell);
-      tell(watcher, cell.name(), message, reason);
+      watcher.watches().forget(actor);
+      tell(watcher, actor.name(), message, reason);
     });
   }
 
-  private static void tell(ActorCell watcher, String name, Function<ExitReason, ?> message, ExitReason reason) {
+  private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason) {
     try {
       watcher.admit(Objects.requireNonNull(message.apply(reason), "the message about an end is null"));
     } catch (Throwable failure) {
-      Scope.LOG.error("actor '{}' could not be told of the end of '{}'", watcher.name(), name, failure);
+      Log.LOG.error("actor '{}' could not be told of the end of '{}'", watcher.name(), name, failure);
     }
   }
 }

@@ -1,62 +1,54 @@
 package io.fibry.engine.jvm;
 
-import io.fibry.Strategy;
 import java.util.ArrayDeque;
 
 /**
- * The sender's own thread. Each thread has its own nesting and its own line of activations that
- * were too deep.
+ * Runs activations on the sender's own thread, nested at most 64 deep. Each thread has its own
+ * depth, and its own queue of the activations that were deeper.
  */
-public final class CallerRuns implements Strategy {
+public final class CallerRuns {
   private static final int DEEPEST = 64;
 
   private static final class Nesting {
     private int depth;
-    private final ArrayDeque<Runnable> later = new ArrayDeque<>();
+    private final ArrayDeque<Runnable> postponed = new ArrayDeque<>();
   }
 
-  private static volatile boolean tooDeep; // once anything had to wait; spares all others the look
-  private final ThreadLocal<Nesting> nesting = ThreadLocal.withInitial(Nesting::new);
+  private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
+  // true once any activation was postponed; until then no wait looks at NESTING
+  private static volatile boolean everPostponed;
 
-  @Override
-  public void activate(Runnable activation) {
-    var nest = nesting.get();
-    if (nest.depth >= DEEPEST) { // deeper than that below a wait
-      tooDeep = true;
-      nest.later.add(activation);
+  private CallerRuns() {}
+
+  public static void run(Runnable activation) {
+    var nesting = NESTING.get();
+    if (nesting.depth >= DEEPEST) {
+      everPostponed = true;
+      nesting.postponed.add(activation);
       return;
     }
-    nest.depth++;
+    nesting.depth++;
     try {
       activation.run();
     } finally {
-      if (--nest.depth == 0) {
-        runLater();
-        if (nest.depth == 0) nesting.remove();
+      if (--nesting.depth == 0) {
+        runPostponed(nesting);
+        if (nesting.depth == 0) NESTING.remove();
       }
     }
   }
 
-  /**
-   * Called by who is about to wait on this thread: what it waits for may be among what was too
-   * deep.
-   */
+  /** Called by a thread about to wait: what it waits for may have been postponed here. */
   public static void beforeWait() {
-    if (tooDeep) ((CallerRuns) CALLER).runLater();
+    if (everPostponed) runPostponed(NESTING.get());
   }
 
-  private void runLater() {
-    var nest = nesting.get();
-    nest.depth++; // keeps the line in the hands of this loop
+  private static void runPostponed(Nesting nesting) {
+    nesting.depth++; // so that nested runs leave the queue to this loop
     try {
-      for (var next = nest.later.poll(); next != null; next = nest.later.poll()) next.run();
+      for (var next = nesting.postponed.poll(); next != null; next = nesting.postponed.poll()) next.run();
     } finally {
-      nest.depth--;
+      nesting.depth--;
     }
-  }
-
-  @Override
-  public String toString() {
-    return "CALLER";
   }
 }

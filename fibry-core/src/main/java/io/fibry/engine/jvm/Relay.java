@@ -1,36 +1,30 @@
 package io.fibry.engine.jvm;
 
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 /**
- * The way from other threads to fibers. What a thread of the platform hands to the JDK's scheduler
- * is begun when a carrier has nothing else to do, so under load it may never be (Java 25); what a
- * fiber hands it has its turn. So a task waits here for two: for a fiber that was started to fetch
- * it, and for any actor at work on a fiber, which looks now and then. Whoever comes first starts
- * it.
+ * Carries tasks from platform threads to fibers. The JDK's scheduler begins a task of a platform
+ * thread only when a carrier has nothing else to do, so under load perhaps never (Java 25); a task
+ * that a fiber hands over gets its turn. So a task waits here, either for a fetcher, a fiber started
+ * for this purpose, or for any busy fiber of the engine, which looks here now and then.
  *
- * <p>It is started once, since it is taken out of the queue once; and it is not forgotten: who adds
- * it then finds {@code called} false, and calls a fetcher, or true, and that one has yet to look.
+ * <p>A task starts once, because it leaves the queue once. It is never forgotten: after adding it
+ * the sender either finds {@code called} false and calls a fetcher, or finds it true, and that
+ * fetcher has not looked yet.
  */
 public final class Relay {
-  private static final int SOME = 64; // that a fetcher starts before others have their turn
-  private static final VarHandle CALLED;
+  private static final int MOST_AT_ONCE = 64; // tasks that a fetcher starts
+  private static final VarHandle CALLED =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
 
-  static {
-    try {
-      CALLED = MethodHandles.lookup().findVarHandle(Relay.class, "called", boolean.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
-  }
-
-  private final Executor fibers; // starts a thread for each task
+  private final Executor fibers; // starts a fiber for each task
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  // false -> true: by who calls a fetcher; true -> false: by the fetcher, before it looks, or by
-  // who could not call it
+  // false -> true by the thread that calls a fetcher; true -> false by the fetcher before it looks,
+  // or by the caller whose call failed
   private volatile boolean called;
 
   public Relay(Executor fibers) {
@@ -38,22 +32,22 @@ public final class Relay {
   }
 
   /** Starts a task on a fiber. */
-  public void start(Runnable task) {
+  void start(Runnable task) {
     if (Thread.currentThread().isVirtual()) fibers.execute(task);
     else handOver(task);
   }
 
   public void handOver(Runnable task) {
-    StackProbe.probe(); // what throws shall not be started all the same
+    StackProbe.probe(); // a task whose handing over throws must not start
     tasks.add(task);
     try {
-      call();
+      callFetcher();
     } catch (Throwable noThread) {
       if (tasks.remove(task)) throw noThread;
     }
   }
 
-  private void call() {
+  private void callFetcher() {
     if (!CALLED.compareAndSet(this, false, true)) return;
     try {
       fibers.execute(this::fetch);
@@ -68,23 +62,23 @@ public final class Relay {
     var first = tasks.poll();
     if (first == null) return;
     try {
-      for (int i = 0; i < SOME && startNext(); i++) {
-      }
-      if (!tasks.isEmpty()) call();
+      int started = 0;
+      while (started < MOST_AT_ONCE && startNext()) started++;
+      if (!tasks.isEmpty()) callFetcher();
     } finally {
       first.run();
     }
   }
 
   /**
-   * By who is at work on a fiber: if a fetcher is yet to come, starts one task in its place. More
-   * would fill the JDK's queues faster than they are emptied; they grow, and never shrink again.
+   * Called on a busy fiber: starts one task for a fetcher that has not come yet. More would fill
+   * the JDK's queues, which grow and never shrink again.
    */
-  public void pass() {
+  public void startIfCalled() {
     if (called) startNext();
   }
 
-  /** False: none is left, or there is no memory for a thread, and it waits on. */
+  /** Answers false if no task is left, or there is no memory for a thread: then the task stays. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;

@@ -1,22 +1,22 @@
 package io.fibry.engine.jvm;
 
 /**
- * Makes sure that the stack has room for what follows: a StackOverflowError inside the JDK's start
+ * Makes sure that the stack has room for what follows. A StackOverflowError inside the JDK's start
  * or unpark of a virtual thread can leave its scheduler locked, and no virtual thread would ever
  * run again.
  *
- * <p>What counts is how much stack a few calls take, not what they do. Filling it costs a
- * nanosecond for some 50 bytes; so the frames are large, and almost always left empty: once in a
- * thousand calls all their variables are used, which keeps the compilers from saving the room.
+ * <p>Only the size of the frames matters. Filling them costs a nanosecond for some 50 bytes, so they
+ * are large and almost always left empty: only once in 1,024 calls are all variables used, which
+ * keeps the compilers from removing them.
  */
 public final class StackProbe {
   private static final int CALLS = 8;
   private static volatile long seen;
-  private static int calls; // a race of its writers loses some
+  private static int calls; // racing writers may lose some
 
   private StackProbe() {}
 
-  /** Throws a StackOverflowError here rather than later. */
+  /** Throws a StackOverflowError now rather than later. */
   public static void probe() {
     frame(CALLS, ++calls);
   }

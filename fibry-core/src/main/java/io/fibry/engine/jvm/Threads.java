@@ -1,32 +1,79 @@
 package io.fibry.engine.jvm;
 
-import io.fibry.Strategy;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
- * The strategies whose threads the library makes, and so may name and interrupt. Nothing is
- * inherited from whoever happens to send first: Bob's message would run as Alice.
+ * Starts threads, and lets them wait for a moment. A thread started here inherits nothing of the
+ * thread that starts it: otherwise Bob's message could run as Alice.
  */
-public record Threads(String label, Executor starter, boolean resident) implements Strategy {
-  public static final Relay RELAY =
+public final class Threads {
+  private static final long YIELDING = 10_000_000; // ns
+  private static final Relay RELAY =
       new Relay(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()));
-  public static final Threads FIBER = new Threads("FIBER", RELAY::start, false);
-  public static final Threads RESIDENT_FIBER = new Threads("residentFiber()", RELAY::start, true);
-  public static final Threads THREAD = new Threads("THREAD",
-      starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory()), true);
+  private static final Executor PLATFORM =
+      starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
+
+  private Threads() {}
 
   private static Executor starter(ThreadFactory threads) {
     return task -> threads.newThread(task).start();
   }
 
-  @Override
-  public void activate(Runnable activation) {
-    starter.execute(activation);
+  public static void startFiber(Runnable task) {
+    RELAY.start(task);
   }
 
-  @Override
-  public String toString() {
-    return label;
+  public static void startPlatformThread(Runnable task) {
+    PLATFORM.execute(task);
+  }
+
+  /** Starts a task that another thread handed over, if one waits. For threads that run on fibers. */
+  public static void startRelayed() {
+    RELAY.startIfCalled();
+  }
+
+  /**
+   * Lets other fibers run. A yield is not enough: while every carrier has a fiber that only yields,
+   * the JDK's scheduler never begins what platform threads hand to it (Java 25). A park frees the
+   * carrier; it costs some 50 µs, so it happens once in 10 ms.
+   *
+   * @param parked what the last call answered; 0 at first
+   */
+  public static long letOthersRun(long parked) {
+    RELAY.startIfCalled();
+    long now = System.nanoTime();
+    if (parked == 0) parked = now;
+    if (now - parked < YIELDING) {
+      Thread.yield();
+      return parked;
+    }
+    LockSupport.parkNanos(1);
+    return System.nanoTime();
+  }
+
+  /**
+   * Waits for a moment, longer with each try, until another thread takes its next step. From the
+   * 97th try on it parks, which frees the carrier. Answers whether it cleared the interrupt flag,
+   * which would have prevented the park: the caller must set it again.
+   */
+  public static boolean pause(int tries) {
+    boolean interrupted = false;
+    if (tries < 64) Thread.onSpinWait();
+    else if (tries < 96) Thread.yield();
+    else {
+      interrupted = Thread.interrupted();
+      LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
+    }
+    return interrupted;
+  }
+
+  /** Pauses while the condition holds, at most {@code mostTries} times; keeps the interrupt flag. */
+  public static void pauseWhile(BooleanSupplier condition, int mostTries) {
+    boolean interrupted = false;
+    for (int tries = 0; tries < mostTries && condition.getAsBoolean(); tries++) interrupted |= pause(tries);
+    if (interrupted) Thread.currentThread().interrupt();
   }
 }

@@ -1,109 +1,104 @@
 package io.fibry.engine.message;
 
 import io.fibry.ActorScope.Carrier;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.jvm.Log;
+import java.util.List;
 
 /**
- * What a message takes along: what the carriers of its actor captured on the sender's thread, and
- * when it was sent, if messages are recorded. Most messages take nothing, and have null in its
+ * What travels with a message: what the carriers of its actor captured on the sender's thread, and
+ * when the message was sent, if messages are recorded. Most messages have none, and null in its
  * place.
  *
- * <p>Carriers are code of the user, so they are never called inside the queue: what is captured is
- * captured before the message is offered, what is set is set after the message was taken. What they
- * throw is logged, and the message is handled all the same.
+ * <p>Carriers are user code, so the queue never calls them: they capture before the message is
+ * offered, and are set after it was taken. What they throw is logged, and the message is handled all
+ * the same.
  */
 public final class Baggage {
   /**
-   * Whether any actor has carriers: one look at a hot word, instead of three at each actor. Written
-   * before the first such actor is made, so seen by whoever knows one.
+   * Whether any actor has carriers: one look here replaces three at each actor. Written before the
+   * first such actor is made, so every thread that knows the actor sees it.
    */
   public static boolean used;
 
-  // in the order of the carriers, null where there are none; an element is null where there was
-  // nothing to capture
-  private final Object[] captured;
-  private final long sent; // when, by System.nanoTime; 0: nobody records messages
+  private final Object[] captured; // one for each carrier, null: nothing; null: there are no carriers
+  private final long sent; // System.nanoTime; 0: messages are not recorded
 
   private Baggage(Object[] captured) {
     this.captured = captured;
     this.sent = Events.messages() ? System.nanoTime() : 0;
   }
 
-  /** What a message to this actor takes along from this thread. Null: nothing. */
-  public static Baggage of(ActorCell cell) {
-    return used || Events.messages() ? of(captured(cell)) : null;
+  /** Null: none. */
+  public static Baggage of(List<Carrier<?>> carriers, Wait.Party actor) {
+    return used || Events.messages() ? of(captured(carriers, actor)) : null;
   }
 
-  /** The same, of what was captured before. */
+  /** From what was captured before. Null: none. */
   public static Baggage of(Object[] captured) {
     return captured == null && !Events.messages() ? null : new Baggage(captured);
   }
 
-  /** What news take along that nobody sends: when it came. */
+  /** For messages that no sender sends: only the time. Null: none. */
   public static Baggage stamp() {
     return of((Object[]) null);
   }
 
-  /** What the carriers of this actor find on this thread. Null: it has none. */
-  public static Object[] captured(ActorCell cell) {
-    var carriers = cell.behaviour.how.carriers();
-    if (carriers == null) return null;
-    var captured = new Object[carriers.length];
+  /** Null: there are no carriers. */
+  public static Object[] captured(List<Carrier<?>> carriers, Wait.Party actor) {
+    if (carriers.isEmpty()) return null;
+    var captured = new Object[carriers.size()];
     for (int i = 0; i < captured.length; i++) {
       try {
-        captured[i] = carriers[i].capture();
+        captured[i] = carriers.get(i).capture();
       } catch (Throwable failure) {
-        complain("capture", carriers[i], cell, failure);
+        logFailure("capture", carriers.get(i), actor, failure);
       }
     }
     return captured;
   }
 
-  /** How long ago it was sent. */
+  /** Nanoseconds since the message was sent. */
   public long waited() {
     return sent == 0 ? Events.UNKNOWN : System.nanoTime() - sent;
   }
 
-  /** As many places as there may be things to close. Null: none. */
-  public AutoCloseable[] places() {
+  /** Room for what must be closed after the message. Null: nothing will be. */
+  public AutoCloseable[] room() {
     return captured == null ? null : new AutoCloseable[captured.length];
   }
 
   /**
-   * Sets what was captured on this thread. What is to be closed is put into the places one by one:
-   * should this come to grief, it is closed all the same.
+   * Sets what was captured on this thread. What must be closed goes into {@code toClose} one by one,
+   * so it is closed even if this method fails halfway.
    */
-  public void set(ActorCell cell, AutoCloseable[] places) {
-    var carriers = cell.behaviour.how.carriers();
-    for (int i = 0; i < places.length; i++) {
+  public void set(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
+    for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captured[i] != null) places[i] = set(carriers[i], captured[i]);
+        if (captured[i] != null) toClose[i] = set(carriers.get(i), captured[i]);
       } catch (Throwable failure) {
-        complain("set", carriers[i], cell, failure);
+        logFailure("set", carriers.get(i), actor, failure);
       }
     }
   }
 
-  @SuppressWarnings("unchecked") // it is what this very carrier captured
+  @SuppressWarnings("unchecked") // this very carrier captured it
   private static <C> AutoCloseable set(Carrier<C> carrier, Object captured) {
     return carrier.set((C) captured);
   }
 
-  /** Closes what stands in the places, the last first. */
-  public static void close(ActorCell cell, AutoCloseable[] places) {
-    for (int i = places.length - 1; i >= 0; i--) {
+  /** Closes in reverse order. */
+  public static void close(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
+    for (int i = toClose.length - 1; i >= 0; i--) {
       try {
-        if (places[i] != null) places[i].close();
+        if (toClose[i] != null) toClose[i].close();
       } catch (Throwable failure) {
-        complain("take back", cell.behaviour.how.carriers()[i], cell, failure);
+        logFailure("take back", carriers.get(i), actor, failure);
       }
     }
   }
 
-  private static void complain(String verb, Carrier<?> carrier, ActorCell cell, Throwable failure) {
-    Scope.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", RequestException.shown(carrier),
-        verb, cell.name(), failure);
+  private static void logFailure(String verb, Carrier<?> carrier, Wait.Party actor, Throwable failure) {
+    Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Log.shown(carrier), verb,
+        actor.name(), failure);
   }
 }

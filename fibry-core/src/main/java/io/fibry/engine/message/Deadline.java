@@ -1,8 +1,5 @@
 package io.fibry.engine.message;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.Snapshot;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -14,25 +11,38 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** How long one wait may last, by the clock of a scope. One thread waits by it. */
-public final class Deadline implements BooleanSupplier {
+/** When one wait ends at the latest, by the clock of a scope. One thread waits by it. */
+public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
   private static final Duration SHORT = Duration.ofNanos(10 * Sweep.EVERY.toNanos());
 
+  /** An answer that a thread waits for. */
+  interface Pending<R> {
+    boolean isDone();
+
+    /** Parks until it is done. */
+    R park() throws InterruptedException, ExecutionException;
+
+    R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException;
+
+    /** Ends the wait, since its time is over. */
+    void expire();
+
+    /** Notes what its actor does now, so that a later diagnosis can say for how long. */
+    void note();
+  }
+
   private final Scheduler clock;
-  private final Duration limit; // null: for ever
+  private final Duration limit; // null: none
   private final long end;
   private final boolean inherited; // from the request being handled
-  public Deadline next; // in a list of the sweep
-  public int slot; // of the sweep, where this may stand; written by the waiter
-  // it was over before the answer came; written by who expired the request, before that is settled,
-  // read by the waiter
-  public Diagnosis why;
-  // what is waited for; written by the waiter, read by the sweep; null again once answered
-  private volatile RequestFuture<?> asked;
-  // what will end the wait; written by the sweep, cancelled by the waiter
-  private volatile Scheduler.Timer timer;
+  // what is waited for; written by the waiting thread, read by the sweep; null when answered
+  private volatile Pending<?> pending;
+  private volatile Scheduler.Timer timer; // ends the wait; set by the sweep, cancelled by the waiting thread
+  // why it came before the answer; null: not known. Written before the request is settled, read after.
+  // Not kept by the request, which may lie in its mailbox for long
+  Diagnosis diagnosis;
 
   private Deadline(Scheduler clock, Duration limit) {
     this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
@@ -45,17 +55,13 @@ public final class Deadline implements BooleanSupplier {
     this.inherited = inherited;
   }
 
-  /** Of an ask: so long, but not longer than who asks is waited for. */
-  public static Deadline ofAsk(ActorCell cell, Duration limit, Activation asker) {
-    var own = of(cell.scope().options().scheduler, limit);
-    var due = asker == null ? null : asker.due();
+  /** The deadline of an ask: after {@code limit}, but not after {@code due}, where that is not null. */
+  public static Deadline ofAsk(Scheduler clock, Duration limit, Deadline due) {
+    var own = of(clock, limit);
     return due == null ? own : own.cutBy(due);
   }
 
-  /**
-   * The sooner of the two: clocks tell of different times, so between two of them only what is left
-   * can be compared.
-   */
+  /** The sooner of the two. Two clocks differ, so between them only the remainders are compared. */
   private Deadline cutBy(Deadline due) {
     long now = end - nanos(limit);
     long left = Math.max(0, due.clock == clock ? due.end - now : due.left());
@@ -68,23 +74,24 @@ public final class Deadline implements BooleanSupplier {
     return new Deadline(clock, limit);
   }
 
-  /** The same, where zero is a limit too. */
+  /** As {@link #of}, but zero is allowed. */
   public static Deadline within(Scheduler clock, Duration limit) {
     return limit.isZero() ? NO_WAIT : new Deadline(clock, limit);
   }
 
-  /** Refuses what lies in the past, by its name; zero is a time too. */
-  public static Duration notNegative(Duration time, String name) {
-    if (Objects.requireNonNull(time, name).isNegative())
-      throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
-    return time;
+  /** Refuses a negative limit. */
+  public static Duration notNegative(Duration limit) {
+    if (Objects.requireNonNull(limit, "limit").isNegative())
+      throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+    return limit;
   }
 
-  public static long nanos(Duration limit) {
-    return limit.compareTo(Duration.ofNanos(Long.MAX_VALUE / 2)) < 0 ? limit.toNanos() : Long.MAX_VALUE / 2;
+  /** In nanoseconds, small enough to be added to a time. */
+  public static long nanos(Duration duration) {
+    return Math.min(TimeUnit.NANOSECONDS.convert(duration), Long.MAX_VALUE / 2);
   }
 
-  public Duration duration() {
+  Duration limit() {
     return limit;
   }
 
@@ -93,7 +100,6 @@ public final class Deadline implements BooleanSupplier {
     return limit != null && limit.isZero();
   }
 
-  /** Whether it ends anything. */
   public boolean isBounded() {
     return limit != null;
   }
@@ -103,8 +109,8 @@ public final class Deadline implements BooleanSupplier {
     return inherited ? limit + ", which was left of the limit of the request being handled" : "" + limit;
   }
 
-  /** How to have a longer one. */
-  public String advice() {
+  /** How to get a longer limit. */
+  String advice() {
     return "; give " + (inherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
   }
 
@@ -118,18 +124,18 @@ public final class Deadline implements BooleanSupplier {
     return end - clock.nanoTime();
   }
 
-  /** Runs it when this is over; null where it never is. */
-  public Scheduler.Timer atEnd(Runnable task) {
+  /** Runs a task at the deadline. Null: there is none. */
+  private Scheduler.Timer atEnd(Runnable task) {
     return limit == null ? null : clock.after(Duration.ofNanos(Math.max(0, left())), task);
   }
 
-  /** Wakes this thread when it is over; null where it never is. */
+  /** Unparks this thread at the deadline. Null: there is none. */
   public Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
     return atEnd(() -> LockSupport.unpark(sleeper));
   }
 
-  /** Waits until it is done, or this is over; answers whether it is done. */
+  /** Waits for {@code done}; answers false if the deadline came first. */
   public boolean await(CompletableFuture<?> done) throws InterruptedException {
     try {
       if (limit == null) done.get();
@@ -156,44 +162,43 @@ public final class Deadline implements BooleanSupplier {
   }
 
   /**
-   * The value of a request, which expires when this is over. A timed park costs as much as the rest
-   * of a request; so a wait that may be long parks untimed, and the {@link Sweep} sees to its end:
-   * most are answered before it comes round.
+   * Waits for an answer, which expires at the deadline. A timed park costs as much as the rest of a
+   * request. So a wait that may be long parks untimed, and the {@link Sweep} ends it: most are
+   * answered before it comes round.
    */
-  public <R> R get(RequestFuture<R> asked) throws InterruptedException, ExecutionException {
-    if (limit == null || asked.isDone()) return asked.value();
-    if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(asked);
-    this.asked = asked;
+  <R> R get(Pending<R> answer) throws InterruptedException, ExecutionException {
+    if (limit == null || answer.isDone()) return answer.park();
+    if (clock == Scheduler.system() && limit.compareTo(SHORT) < 0) return getSoon(answer);
+    pending = answer;
     if (clock == Scheduler.system()) Sweep.add(this);
     else arm();
     try {
-      return asked.value();
+      return answer.park();
     } finally {
-      this.asked = null;
+      pending = null;
       Sweep.remove(this);
       var armed = timer;
       if (armed != null) armed.cancel();
     }
   }
 
-  private <R> R getSoon(RequestFuture<R> asked) throws InterruptedException, ExecutionException {
+  private <R> R getSoon(Pending<R> answer) throws InterruptedException, ExecutionException {
     try {
-      return asked.value(left());
+      return answer.park(left());
     } catch (TimeoutException over) {
-      asked.expire();
-      return asked.value();
+      answer.expire();
+      return answer.park();
     }
   }
 
-  /** Sets the timer that ends the wait, unless it has ended. */
-  public void arm() {
-    var waited = asked;
+  @Override
+  void arm() {
+    var waited = pending;
     if (waited == null || waited.isDone()) return;
-    var worker = waited.cell.workerOn(waited);
-    if (worker != null) Snapshot.note(worker);
-    // taking it out of its mailbox may ask the user's comparator
-    var armed = atEnd(() -> Threads.FIBER.activate(waited::expire));
+    waited.note();
+    // on a fiber: taking the request out of its mailbox may call the user's comparator
+    var armed = atEnd(() -> Threads.startFiber(waited::expire));
     timer = armed;
-    if (asked == null) armed.cancel(); // it ended between the look and the timer
+    if (pending == null) armed.cancel(); // the wait ended between the look and the timer
   }
 }

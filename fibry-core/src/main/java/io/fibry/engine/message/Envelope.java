@@ -1,11 +1,11 @@
 package io.fibry.engine.message;
 
 /**
- * A message in transit that nobody waits for. A request in transit is an {@link RequestFuture}; both are
- * nodes of the plain queue.
+ * A message in transit for which no sender waits. A request in transit is a {@link RequestFuture}.
+ * Both are nodes of the plain queue.
  */
 public final class Envelope {
-  /** Says, in the place of a message, that the engine itself has something to do. */
+  /** Stands in place of a message: work of the engine itself. */
   public static final class Control {
     public static final Control PILL = new Control(null);
 
@@ -16,23 +16,23 @@ public final class Envelope {
     }
   }
 
-  /** A node already handled: where a drain begins that has yet to look what waits. */
+  /** A node already handled: a drain that begins here takes what waits behind it. */
   public static final Envelope NOTHING = new Envelope(null);
 
-  public Object message; // null once its handling has begun; written by the sender, then by the drain
-  public Object next; // an Envelope or an Asked; written once by the next sender, nulled by the drain
-  public final Baggage along; // null: nothing
+  public Object message; // null once it is being handled; written by the sender, then by the drain
+  public Object next; // an Envelope or a RequestFuture; set once by the next sender, cleared by the drain
+  public final Baggage baggage; // null: none
 
   public Envelope(Object message) {
     this(message, null);
   }
 
-  public Envelope(Object message, Baggage along) {
+  public Envelope(Object message, Baggage baggage) {
     this.message = message;
-    this.along = along;
+    this.baggage = baggage;
   }
 
-  /** What the sender gave, for a dead letter. */
+  /** What the sender gave, be it a message or a task. */
   public static Object given(Object message) {
     return message instanceof Control control ? control.task : message;
   }

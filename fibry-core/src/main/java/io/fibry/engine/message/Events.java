@@ -1,9 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
+import io.fibry.engine.jvm.Log;
 import java.util.Locale;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
@@ -15,15 +13,15 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * What a flight recording sees of actors. While nobody records it costs nothing: the recorder's
- * methods are empty until it starts, and rewrites these classes. A Java without the recorder's
- * module has no prototypes, and loads none of the classes below.
+ * What a flight recording sees of actors. Without a recording it costs nothing: the recorder's
+ * methods are empty until it starts and rewrites these classes. On a Java without the recorder's
+ * module the prototypes are null, and none of the nested classes is loaded.
  *
- * <p>The prototypes are made with this class, and this one with the first actor: a class whose
+ * <p>The prototypes are made with this class, and this class with the first actor: a class whose
  * initialisation meets the edge of a stack could never be used again.
  */
 public final class Events {
-  /** A time that is not known, as the recorder has it. */
+  /** How the recorder writes a time that is not known. */
   public static final long UNKNOWN = Long.MIN_VALUE;
 
   private static final boolean PRESENT = present();
@@ -48,12 +46,12 @@ public final class Events {
 
   // ---- messages
 
-  /** Whether somebody records messages: then they are stamped when they are sent. */
+  /** Whether messages are recorded: then each carries the time when it was sent. */
   public static boolean messages() {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
 
-  /** The handling of a message begins, which waited so long. Null: nobody records. */
+  /** The handling of a message begins. Null: messages are not recorded. */
   public static Object begin(long waited) {
     if (!messages()) return null;
     var event = new Message();
@@ -62,12 +60,12 @@ public final class Events {
     return event;
   }
 
-  /** The handling that began with this has ended. */
-  public static void end(Object begun, ActorCell cell, Object message) {
+  /** The handling has ended. */
+  public static void end(Object begun, Wait.Party actor, Object message) {
     var event = (Message) begun;
     event.end();
     if (!event.shouldCommit()) return;
-    event.actor = cell.name();
+    event.actor = actor.name();
     event.messageType = type(message);
     event.commit();
   }
@@ -78,28 +76,24 @@ public final class Events {
     return ASK_WAIT != null && ASK_WAIT.isEnabled();
   }
 
-  /** Asks under the eye of the recorder. */
-  public static Object ask(ActorCell cell, Object message, Deadline limit, Activation asker) {
+  public static Object beginAsk() {
     var event = new AskWait();
     event.begin();
-    try {
-      Object answer = cell.request(message, limit).await(message, limit, asker);
-      event.ended = "answered";
-      return answer;
-    } catch (Throwable failure) {
-      event.ended = failure.getClass().getName();
-      throw failure;
-    } finally {
-      event.end();
-      if (event.shouldCommit()) {
-        event.actor = cell.name();
-        event.messageType = type(message);
-        event.commit();
-      }
-    }
+    return event;
   }
 
-  /** A sender begins to wait for room. Null: nobody records. */
+  /** The ask ended with an answer, or, where {@code failure} is not null, with that. */
+  public static void endAsk(Object begun, Wait.Party actor, Object message, Throwable failure) {
+    var event = (AskWait) begun;
+    event.end();
+    if (!event.shouldCommit()) return;
+    event.ended = failure == null ? "answered" : failure.getClass().getName();
+    event.actor = actor.name();
+    event.messageType = type(message);
+    event.commit();
+  }
+
+  /** A sender begins to wait for room. Null: waits are not recorded. */
   public static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new Pressure();
@@ -107,67 +101,67 @@ public final class Events {
     return event;
   }
 
-  /** The wait that began with this has ended. */
-  public static void endWait(Object begun, ActorCell cell, Reason refusal) {
+  /** The wait has ended; {@code refusal} null: there was room. */
+  public static void endWait(Object begun, Wait.Party actor, int capacity, Reason refusal) {
     if (begun == null) return;
     var event = (Pressure) begun;
     event.end();
     event.happened = refusal == null ? "waited" : "waited in vain";
-    write(event, cell);
+    write(event, actor, capacity);
   }
 
-  /** A full mailbox refused a message, which would have waited so long, or dropped one. */
-  public static void pressure(ActorCell cell, Reason reason, long foreseen) {
+  /** A full mailbox refused a message, which would have waited {@code foreseen} ns, or dropped one. */
+  public static void pressure(Wait.Party actor, int capacity, Reason reason, long foreseen) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new Pressure();
     event.happened = reason.name().toLowerCase(Locale.ROOT);
     event.foreseen = foreseen;
-    write(event, cell);
+    write(event, actor, capacity);
   }
 
-  private static void write(Pressure event, ActorCell cell) {
-    event.actor = cell.name();
-    event.capacity = cell.capacity();
+  private static void write(Pressure event, Wait.Party actor, int capacity) {
+    event.actor = actor.name();
+    event.capacity = capacity;
     event.commit();
   }
 
   // ---- what went wrong
 
-  public static void failure(ActorCell cell, Object message, Throwable thrown) {
+  public static void failure(Wait.Party actor, Object message, Throwable thrown) {
     if (FAILURE == null || !FAILURE.isEnabled()) return;
     var event = new Failure();
-    event.actor = cell.name();
+    event.actor = actor.name();
     event.messageType = type(message);
     event.thrown = thrown.getClass();
     event.text = text(thrown);
     event.commit();
   }
 
-  /** It begins again after so many nanoseconds. No cause: another's failure. */
-  public static void restart(ActorCell cell, Throwable cause, long backOff) {
+  /** The actor begins again after {@code backOff} ns; {@code cause} null: another actor failed. */
+  public static void restart(Wait.Party actor, Throwable cause, long backOff) {
     if (RESTART == null || !RESTART.isEnabled()) return;
     var event = new Restart();
-    event.actor = cell.name();
+    event.actor = actor.name();
     event.cause = cause == null ? null : cause.getClass();
     event.text = cause == null ? null : text(cause);
     event.backOff = backOff;
     event.commit();
   }
 
-  public static void deadLetter(ActorCell cell, Object message, Reason reason) {
+  public static void deadLetter(Wait.Party actor, Object message, Reason reason) {
     if (LETTER == null || !LETTER.isEnabled()) return;
     var event = new Letter();
-    event.actor = cell.name();
+    event.actor = actor.name();
     event.messageType = type(message);
     event.reason = reason.name();
     event.commit();
   }
 
-  /** It has been handling one message for so many nanoseconds at least. */
-  public static void stuck(ActorCell cell, Object message, long handling) {
+  /** The actor has been handling one message for at least {@code handling} ns. */
+  public static void stuck(Wait.Party actor, Object message, long handling) {
     if (STUCK == null || !STUCK.isEnabled()) return;
     var event = new Stuck();
-    event.actor = cell.name();
+    event.actor = actor.name();
     event.messageType = type(message);
     event.handling = handling;
     event.commit();
@@ -177,17 +171,17 @@ public final class Events {
     return Envelope.given(message).getClass();
   }
 
-  /** What an exception says is code of the user too. */
+  /** Exceptions run user code, too. */
   private static String text(Throwable thrown) {
     try {
       String text = thrown.getMessage();
-      return text == null ? null : RequestException.shown(text);
+      return text == null ? null : Log.shown(text);
     } catch (Throwable unprintable) {
       return "(its getMessage threw " + unprintable.getClass().getName() + ")";
     }
   }
 
-  // ---- as the recorder knows them
+  // ---- the recorder's classes
 
   @Name("fibry.Message")
   @Label("Message")
@@ -202,19 +196,19 @@ public final class Events {
     @Description("For a task or a sink's code, its class")
     public Class<?> messageType;
     @Label("Wait")
-    @Description("From the sending to the handling; unknown where it was sent before the recording")
+    @Description("From sending to handling; unknown where the message was sent before the recording")
     @Timespan
     public long wait;
   }
 
   @Name("fibry.AskWait")
   @Label("Ask Wait")
-  @Description("A thread that waited for the answer of an actor, for room in its mailbox first")
+  @Description("A thread that waited for an actor's answer, and before that perhaps for room in its mailbox")
   @Category("Fibry")
   @Threshold("20 ms")
   private static final class AskWait extends Event {
     @Label("Actor")
-    @Description("Who was asked")
+    @Description("The actor that was asked")
     public String actor;
     @Label("Request Type")
     public Class<?> messageType;
@@ -237,7 +231,7 @@ public final class Events {
     @Description("Rejected, dropped, waited, or waited in vain")
     public String happened;
     @Label("Foreseen")
-    @Description("How long it would have waited, where it was refused for that; else 0")
+    @Description("How long the message would have waited, where it was refused for that; else 0")
     @Timespan
     public long foreseen;
   }
@@ -284,7 +278,7 @@ public final class Events {
   @StackTrace(false)
   private static final class Letter extends Event {
     @Label("Actor")
-    @Description("Whom it was sent to")
+    @Description("The actor that it was sent to")
     public String actor;
     @Label("Message Type")
     public Class<?> messageType;
@@ -303,7 +297,7 @@ public final class Events {
     @Label("Message Type")
     public Class<?> messageType;
     @Label("Handling")
-    @Description("For so long at least")
+    @Description("At least")
     @Timespan
     public long handling;
   }

@@ -1,14 +1,11 @@
 package io.fibry.engine.message;
 
-import io.fibry.AskTimeoutException;
-import io.fibry.DeadLetter;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.PlainQueue;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.queue.Entry;
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -25,61 +22,57 @@ import java.util.function.Supplier;
 /**
  * A request: envelope and future in one object of 48 bytes.
  *
- * <p>Two races are decided by one compare-and-set each on {@code state}. Who sets BEGUN or SETTLED
- * first decides whether the message is handled or was cancelled. Who sets CHAINED or SETTLED first
- * decides where callbacks run: a drain that settles a request with something chained to it
- * completes it on another thread, and who chains after it was settled waits until the drain is
- * through with it, a few instructions away, so that its callback runs on its own thread. The result
- * alone is not enough to wait for: the drain looks for callbacks after it has set it. So no
- * callback runs in the actor's turn.
+ * <p>A compare-and-set on {@code state} decides each of two races. Setting BEGUN or SETTLED first
+ * decides whether the message is handled or was cancelled. Setting CHAINED or SETTLED first decides
+ * where callbacks run: a drain that settles a request with callbacks completes it on another thread.
+ * A thread that chains a callback after SETTLED first waits until the drain has finished with the
+ * request, a few instructions later, so the callback runs on its own thread. The result alone is not
+ * enough to wait for, because the drain looks for callbacks after setting it. So no callback runs on
+ * the actor's thread in its turn.
  */
-public final class RequestFuture<R> extends CompletableFuture<R> {
-  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when put aside; CHAINED is added any
-  // time before SETTLED; TOLD comes with SETTLED, or after it from who completes it in place
+public final class RequestFuture<R> extends CompletableFuture<R> implements Deadline.Pending<R>, Wait.Awaited {
+  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED is added at any
+  // time before SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  // who settled it no longer looks for callbacks, or may run them
-  private static final byte TOLD = 8;
-  private static final CancellationException CANCELLED = new Cancelled();
-  private static final Throwable EXPIRED = new Expired();
-  private static final VarHandle STATE;
+  private static final byte TOLD = 8; // the settling thread looks for callbacks no more, or may run them
+  private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
+      VarHandle.class, RequestFuture.class, byte.class);
 
-  static {
-    try {
-      STATE = MethodHandles.lookup().findVarHandle(RequestFuture.class, "state", byte.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
+  /** The actor that a request was sent to. */
+  public interface Recipient extends Wait.Party {
+    /** A waiting request was taken back: its place is free. */
+    void withdrawn(RequestFuture<?> request, Reason reason);
+
+    /** The answer was promised, and is not needed any more. */
+    void forget(RequestFuture<?> request);
+
+    /** Says why the answer is late. The request is still where it was. */
+    Diagnosis diagnose(RequestFuture<?> request);
+
+    /** Notes what it does now, so that a later diagnosis can say for how long. */
+    void note(RequestFuture<?> request);
   }
 
-  public final ActorCell cell;
+  public final Recipient recipient;
   public Object next; // as in Envelope
-  // where it stands in a guarded queue; written by the asker before it is offered
-  public Entry<Object> place;
-  // of the `ask` that made it; null: none made it, or it was settled before it was begun. Written
-  // by the asker before it is offered, then as `message`
-  public Deadline limit;
-  // null once begun or settled; written by the asker, then by who won `state`: while it completes
-  // it in place, its thread
+  public Entry<Object> entry; // where it stands in a guarded queue; written by the asker before the offer
+  public Deadline deadline; // of its `ask`; null: none, or settled before it was begun. Written as `message`
+  // null once begun or settled; written by the asker before the offer, then by the winner of `state`.
+  // While a drain completes the request in place: the drain's thread
   private Object message;
-  // null: nothing, or begun or settled; written by who writes `message`, read by the drain before
-  // it begins with it
-  public Baggage along;
+  public Baggage baggage; // null: none, or begun or settled; written as `message`
   private volatile byte state;
-  public boolean answered; // by the handler's `reply..`; drain only
+  public boolean answered; // or promised, by the handler; drain only
 
-  public RequestFuture(ActorCell cell, Object message) {
-    this(cell, message, null);
-  }
-
-  public RequestFuture(ActorCell cell, Object message, Baggage along) {
-    this.cell = cell;
+  public RequestFuture(Recipient recipient, Object message, Baggage baggage) {
+    this.recipient = recipient;
     this.message = message;
-    this.along = along;
+    this.baggage = baggage;
   }
 
-  /** For one that waits: what was asked; null once it was begun or settled. */
+  /** Null once it was begun or settled. */
   public Object message() {
     return message;
   }
@@ -89,14 +82,14 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
   /** Claims it for handling. Null: it was cancelled, or begun before. */
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
-      return beginSlowly();
+      return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // or `chain` came between the two steps
     Object given = message;
     message = null;
-    if (along != null) along = null;
+    if (baggage != null) baggage = null;
     return given;
   }
 
-  /** The same for one that nobody else has seen. */
+  /** The same, for a request that no other thread has seen. */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
     Object given = message;
@@ -104,43 +97,29 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
     return given;
   }
 
-  private Object beginSlowly() {
-    // the two steps above and `chain` crossed
-    return (state & (BEGUN | SETTLED)) == 0 ? begin() : null;
-  }
-
-  /** Whether its handler began and nobody answered, promised or settled it. */
-  public boolean open() {
+  /** Whether its handler began and no answer was given or promised. */
+  public boolean isOpen() {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
   }
 
-  public boolean begun() {
+  public boolean isBegun() {
     return (state & BEGUN) != 0;
   }
 
-  /** Whether its handler has answered it, or promised to. */
-  public boolean answered() {
-    return answered;
-  }
-
-  /** Whether nobody's handler stands in the way of its end any more: it is settled, or promised. */
-  public boolean inGoodHands() {
-    return answered || (state & SETTLED) != 0;
-  }
-
-  /** Notes that the handler answers it, now or by a promise; false if it has before. */
+  /** Notes that the handler answers it, now or by a promise. False: it has before. */
   public boolean answer() {
     if (answered) return false;
     return answered = true;
   }
 
-  /** Puts it aside, as if it had not been begun; false if it was settled meanwhile. */
-  public boolean putAside(Object given) {
+  /** Makes it wait again. False: it was settled meanwhile. */
+  public boolean stash(Object given, Baggage with) {
+    baggage = with;
     message = given;
     for (byte s = state; (s & SETTLED) == 0; s = state)
       if (STATE.compareAndSet(this, s, (byte) (s & ~BEGUN))) return true;
     message = null;
-    along = null;
+    baggage = null;
     return false;
   }
 
@@ -152,19 +131,17 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
     settle(null, failure);
   }
 
-  // the handler's answer is the asker's R: `ask` and `reply` are typed by the request
-  @SuppressWarnings("unchecked")
+  @SuppressWarnings("unchecked") // the request's type fixes that of the answer in `ask` and `reply`
   private void settle(Object value, Throwable failure) {
-    byte before = settled(SETTLED);
+    byte before = trySettle(SETTLED);
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      if ((before & CHAINED) != 0 && elsewhere(() -> set((R) value, failure))) return;
-      message = Thread.currentThread(); // what stands behind `allOf` runs here, and may chain again
+      if ((before & CHAINED) != 0 && startedFiber(() -> set((R) value, failure))) return;
+      message = Thread.currentThread(); // a callback behind `allOf` runs here, and may chain again
       set((R) value, failure);
       state = (byte) (before | SETTLED | TOLD);
-    } catch (Throwable edge) {
-      // of the stack, or of memory: as if nothing had been; who called has more of it, and fails it
+    } catch (Throwable edge) { // of stack or memory: undo; the caller has more of both, and fails it
       state = before;
       throw edge;
     } finally {
@@ -172,12 +149,12 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
     }
   }
 
-  private boolean elsewhere(Runnable completion) {
+  private static boolean startedFiber(Runnable completion) {
     try {
-      Threads.FIBER.activate(completion);
+      Threads.startFiber(completion);
       return true;
     } catch (Throwable noThread) {
-      return false; // better here than never
+      return false; // better on this thread than never
     }
   }
 
@@ -188,8 +165,8 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
         ? new CompletionException(failure) : failure);
   }
 
-  /** Sets these bits, unless SETTLED is set; answers what was there before. */
-  private byte settled(int bits) {
+  /** Sets these bits unless SETTLED is set. Answers the bits before. */
+  private byte trySettle(int bits) {
     byte s = state;
     while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | bits))) s = state;
     return s;
@@ -197,89 +174,99 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
 
   // ---- the asker's side
 
-  /** Waits for the answer at most so long, and throws what the handler threw. */
-  public R await(Object asked, Deadline limit, Activation by) {
-    try (var wait = waits(asked, by, false)) {
-      var ring = wait == null ? null : wait.ring();
-      if (ring != null && leave(DeadLetter.Reason.CANCELLED, null, CANCELLED)) throw Wait.exception(ring);
-      return limit.get(this);
-    } catch (InterruptedException | CancellationException interrupted) {
-      // the latter where it waited for room
+  /** Waits for the answer until the deadline, and throws what the handler threw. */
+  public R await(Object asked, Deadline until, Wait.Waiter by) {
+    try (var wait = publish(asked, by, false)) {
+      var ring = wait == null ? null : Ring.closedBy(wait);
+      if (ring != null && leave(Reason.CANCELLED, null, Refusals.CANCELLED)) throw ring.exception();
+      return until.get(this);
+    } catch (InterruptedException | CancellationException interrupted) { // the latter while it waited for room
       cancel(true);
       Thread.currentThread().interrupt();
       throw new CancellationException(
-          "interrupted while waiting for the answer of actor '" + cell.name() + "'; the request is cancelled");
+          "interrupted while waiting for the answer of actor '" + recipient.name() + "'; the request is cancelled");
     } catch (ExecutionException failed) {
-      if (failed.getCause() == EXPIRED) throw AskTimeoutException.of(cell, asked, limit, (state & BEGUN) != 0);
-      throw thrown(failed.getCause());
+      throw failed.getCause() == Refusals.EXPIRED ? Refusals.timeout(recipient.name(), asked, until, isBegun())
+          : Refusals.rethrown(failed.getCause());
     }
   }
 
-  /** Publishes the wait, if this is a handler's thread and there is still something to wait for. */
-  private Wait waits(Object asked, Activation by, boolean deaf) {
+  /** Null: this thread runs no handler, or there is nothing to wait for. */
+  private Wait publish(Object asked, Wait.Waiter by, boolean deaf) {
     if (isDone()) return null;
-    Wait.prepare(cell, asked);
-    return Wait.begin(cell, asked, this, by, deaf);
+    Wait.prepare(recipient, asked);
+    return Wait.begin(recipient, asked, this, by, deaf);
   }
 
-  /** Its value, for one who has published that he waits. */
-  public R value() throws InterruptedException, ExecutionException {
+  @Override
+  public R park() throws InterruptedException, ExecutionException {
     return super.get();
   }
 
-  /** The same, for so long. */
-  public R value(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
+  @Override
+  public R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
     return super.get(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /**
-   * The handler's own exception, with the asker's stack added: unless it carries four already, or
-   * one object thrown for ever would grow for ever.
-   */
-  public static RuntimeException thrown(Throwable failure) {
-    if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskedHere());
-    return RequestFuture.<RuntimeException>sneak(failure);
-  }
-
-  @SuppressWarnings("unchecked") // the point of it: a checked exception leaves as itself
-  private static <T extends Throwable> T sneak(Throwable failure) throws T {
-    throw (T) failure;
-  }
-
-  /**
-   * The time is over. What is thrown is made by the asker: the text asks the message for its own.
-   */
+  /** The asker makes what is thrown: its text calls the message's own code. */
+  @Override
   public void expire() {
-    var own = limit;
-    if (own != null && !isDone()) own.why = Diagnosis.of(this);
-    leave(DeadLetter.Reason.EXPIRED, null, EXPIRED);
+    var own = deadline;
+    try {
+      if (own != null && !isDone()) own.diagnosis = recipient.diagnose(this);
+    } catch (Throwable edge) { // of stack or memory, or of the user's clock: the asker must be told all the same
+    }
+    leave(Reason.EXPIRED, null, Refusals.EXPIRED);
   }
 
-  /** The actor was cut off. */
-  public void cutOff(Object asked) {
-    leave(DeadLetter.Reason.UNDELIVERED, null, cell.stopped(asked));
+  @Override
+  public void note() {
+    recipient.note(this);
+  }
+
+  /** Fails it, since the actor has ended. */
+  @Override
+  public boolean stop(Object asked) {
+    leave(Reason.UNDELIVERED, null, recipient.stopped(asked));
+    return true;
+  }
+
+  /** The same, if it waits. */
+  public void stopWaiting() {
+    Object waiting = message;
+    if (waiting != null) stop(waiting);
+  }
+
+  /** Whether it is settled or promised, so that no handler stands in its way. */
+  @Override
+  public boolean isOver() {
+    return answered || (state & SETTLED) != 0;
+  }
+
+  @Override
+  public Entry<Object> entry() {
+    return entry;
   }
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(DeadLetter.Reason.CANCELLED, null, CANCELLED) || isCancelled();
+    return leave(Reason.CANCELLED, null, Refusals.CANCELLED) || isCancelled();
   }
 
   @Override
   public boolean complete(R value) {
-    return leave(DeadLetter.Reason.CANCELLED, value, null);
+    return leave(Reason.CANCELLED, value, null);
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
-    Objects.requireNonNull(failure, "failure");
-    return leave(DeadLetter.Reason.CANCELLED, null, failure);
+    return leave(Reason.CANCELLED, null, Objects.requireNonNull(failure, "failure"));
   }
 
-  /** Takes the request out of the actor's hands; false if it was settled before. */
-  private boolean leave(DeadLetter.Reason reason, R value, Throwable failure) {
+  /** Takes the request out of the actor's hands. False: it was settled before. */
+  private boolean leave(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
-    byte before = settled(SETTLED | TOLD);
+    byte before = trySettle(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
       awaitResult();
       return false;
@@ -287,43 +274,38 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
     try {
       if ((before & BEGUN) == 0) {
         message = null;
-        along = null;
-        limit = null;
+        baggage = null;
+        deadline = null;
         withdraw(reason);
-      } else if (answered) cell.forget(this);
+      } else if (answered) recipient.forget(this);
       return failure == null ? super.complete(value) : super.completeExceptionally(failure);
-    } catch (Throwable edge) { // of the stack, or of memory: not taken out, and may be again
+    } catch (Throwable edge) { // of stack or memory: undo
       state = before;
       throw edge;
     }
   }
 
-  private void withdraw(DeadLetter.Reason reason) {
+  private void withdraw(Reason reason) {
     try {
-      cell.withdrawn(this, reason);
+      recipient.withdrawn(this, reason);
     } catch (Throwable failure) { // of a comparator, say: the drain will skip it
-      Scope.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'", cell.name(),
-          failure);
+      Log.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
+          recipient.name(), failure);
     }
   }
 
   /** It is settled: the result is a few instructions away. */
   private void awaitResult() {
-    boolean interrupted = false;
-    for (int tries = 0; !isDone() && (state & SETTLED) != 0; tries++) interrupted |= PlainQueue.backOff(tries);
-    if (interrupted) Thread.currentThread().interrupt();
+    Threads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }
 
   /**
-   * The drain has set the result, and looks for callbacks: for a tenth of a second at most, since
-   * it may be held up by one that stands behind {@code allOf}.
+   * The drain has set the result and looks for callbacks. Waits at most 0.1 s: a callback behind
+   * {@code allOf} may hold the drain up.
    */
   private void awaitTold() {
-    boolean interrupted = false;
-    for (int tries = 0; tries < 200 && (state & (SETTLED | TOLD)) == SETTLED && message != Thread.currentThread();
-        tries++)
-      interrupted |= PlainQueue.backOff(tries);
-    if (interrupted) Thread.currentThread().interrupt();
+    var waiting = Thread.currentThread();
+    Threads.pauseWhile(() -> (state & (SETTLED | TOLD)) == SETTLED && message != waiting, 200);
   }
 
   @Override
@@ -345,7 +327,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
 
   @Override
   public void obtrudeException(Throwable failure) {
-    throw new UnsupportedOperationException("the answer of an actor cannot be changed");
+    obtrudeValue(null);
   }
 
   // ---- chaining: the ways by which the JDK attaches a dependent
@@ -383,60 +365,25 @@ public final class RequestFuture<R> extends CompletableFuture<R> {
 
   @Override
   public R get() throws InterruptedException, ExecutionException {
-    try (var wait = waits(message, Activation.CURRENT.get(), false)) {
-      if (wait != null) wait.refuseRing();
+    try (var wait = publish(message, Wait.Waiter.current(), false)) {
+      Ring.refuse(wait);
       return super.get();
     }
   }
 
   @Override
   public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    try (var wait = waits(message, Activation.CURRENT.get(), false)) {
-      if (wait != null) wait.refuseRing();
+    try (var wait = publish(message, Wait.Waiter.current(), false)) {
+      Ring.refuse(wait);
       return super.get(timeout, unit);
     }
   }
 
   @Override
   public R join() {
-    try (var wait = waits(message, Activation.CURRENT.get(), true)) {
-      if (wait != null) wait.refuseRing();
+    try (var wait = publish(message, Wait.Waiter.current(), true)) {
+      Ring.refuse(wait);
       return super.join();
-    }
-  }
-
-  /** One for all: with a stack each, a million cancelled requests would keep 0.8 GB. */
-  private static final class Cancelled extends CancellationException {
-    private static final long serialVersionUID = 1;
-
-    public Cancelled() {
-      super("the request was cancelled");
-    }
-
-    @Override
-    public Throwable fillInStackTrace() {
-      return this;
-    }
-  }
-
-  /**
-   * One for all, and without a stack too: that of whoever came first would keep his class loader
-   * for ever.
-   */
-  private static final class Expired extends Exception {
-    private static final long serialVersionUID = 1;
-
-    public Expired() {
-      super("the time for the answer is over", null, false, false);
-    }
-  }
-
-  /** The asker's stack. */
-  private static final class AskedHere extends Exception {
-    private static final long serialVersionUID = 1;
-
-    public AskedHere() {
-      super("asked here", null, false, true);
     }
   }
 }

@@ -1,246 +1,227 @@
 package io.fibry.engine.message;
 
-import io.fibry.AskCycleException;
-import io.fibry.RequestException;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.PoolCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.Dispatch;
+import io.fibry.ActorStoppedException;
 import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.Log;
+import io.fibry.engine.queue.Blockers;
 import io.fibry.engine.queue.Entry;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler waits: for an answer, for an end, or for room. It says so in its activation, and in all
- * that are below it on its thread; then it walks from its own wait to who must go on for that to
- * end, to what that one waits for, and so on. Who comes back to its own thread has closed a ring,
- * which would never end. Of those who close one together, the last to publish sees all the others:
- * so publish first, then walk.
+ * A handler waits for an actor: for an answer, for its end, or for room in its mailbox. The wait is
+ * published before the thread parks, so that {@link Ring} can follow it.
  *
- * <p>A wait is an edge only while what it waits for is not over; that never comes back, and each
- * wait is an object of its own. So a ring that is read twice, the very same, was whole in between.
- * Where a pool is part of it, a {@link Ring} may fork.
+ * <p>A wait counts until what it waits for is over, which never changes back; and each wait is an
+ * object of its own. So waits that are found twice, unchanged, existed all the time in between.
  */
 public final class Wait implements AutoCloseable {
   public static final String END = "its end";
   public static final String CLOSE = "its end, to close its scope";
 
-  public final ActorCell on;
-  private final Object what; // the message; null: only its handler may know
-  // an Asked, the future of an end, or a Entry; null: who is waited for runs on the same thread
-  private final Object thing;
-  private final Activation by;
-  private final boolean deaf; // an interrupt does not end it
-  private List<Wait> closed; // the ring that was found; its thread's
+  /** An actor, as seen by a thread that waits for it. */
+  public interface Party {
+    String name();
 
-  private Wait(ActorCell on, Object what, Object thing, Activation by, boolean deaf) {
+    /** Whether this thread works for it now. */
+    boolean isCurrent();
+
+    boolean isPool();
+
+    /** Whether another worker can do what one of its workers waits for. */
+    boolean hasOtherWorkers();
+
+    /** The thread that must go on for a wait to end. Null: none, or one of several. */
+    Waiter blocker();
+
+    /** Of a pool: the workers that must go on for a wait to end. Null: none, or not known. */
+    Blockers<Object> blockers(Wait wait);
+
+    /** Takes up a right to run that lies stranded; where the stack is too short, it still does. */
+    void rescue();
+
+    boolean isStranded();
+
+    boolean isEnding();
+
+    /** Whether it will be cut off, if nothing else ends it. */
+    boolean isCondemned();
+
+    ActorStoppedException stopped(Object message);
+  }
+
+  /** A thread that runs a handler. Its own thread writes all fields, unless said otherwise. */
+  public abstract static class Waiter {
+    private static final ThreadLocal<Waiter> CURRENT = new ThreadLocal<>();
+
+    // written before other threads can find this object, or, by a resident thread, before it looks
+    // for work; read by threads that want to interrupt or wake it
+    public Thread thread;
+    public Object message; // being handled; null: none
+    protected Waiter outer; // this one runs inside the handler of that one; null: none
+    volatile Wait waits; // of the innermost handler on the thread; read by threads that look for rings
+
+    /** The innermost handler on this thread. Null: none. */
+    public static Waiter current() {
+      return CURRENT.get();
+    }
+
+    protected static void makeCurrent(Waiter waiter) {
+      CURRENT.set(waiter);
+    }
+
+    public abstract Party party();
+
+    /** Whether the library made its thread, and so may name and interrupt it. */
+    public abstract boolean ownsThread();
+
+    /** When the answer to the message being handled must be there. Null: never, or no thread waits. */
+    public abstract Deadline due();
+
+    /** Whether it handles this request now. */
+    protected abstract boolean handles(Awaited request);
+
+    public final Waiter outer() {
+      return outer;
+    }
+
+    /** Null: its handler does not wait. */
+    public final Wait waits() {
+      return waits;
+    }
+  }
+
+  /** What ends a wait. */
+  public interface Awaited {
+    /** Once true, always true. */
+    boolean isOver();
+
+    default boolean isEnd() {
+      return false;
+    }
+
+    /** Where it stands in a guarded queue. Null: nowhere. */
+    default Entry<Object> entry() {
+      return null;
+    }
+
+    /** Tells the waiting thread that the actor ends. False: that is not possible. */
+    default boolean stop(Object message) {
+      return false;
+    }
+  }
+
+  /** Room in a mailbox. */
+  private record Room(Entry<Object> entry) implements Awaited {
+    @Override
+    public boolean isOver() {
+      return !entry.isBlocked();
+    }
+  }
+
+  final Party on;
+  final Object message; // null: only its handler knows it
+  final Waiter by;
+  private final Awaited awaited; // null: what is waited for runs on the same thread
+  private final boolean deaf; // an interrupt does not end it
+
+  Wait(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
     this.on = on;
-    this.what = what;
-    this.thing = thing;
+    this.message = message;
+    this.awaited = awaited;
     this.by = by;
     this.deaf = deaf;
   }
 
-  // ---- before something is sent
-
-  /** Called by who is about to wait for this actor: on its own thread that could never end. */
-  public static void prepare(ActorCell on, Object what) {
-    if (on.isCurrent() && (what == END || !(on instanceof PoolCell pool && pool.hasOthers())))
-      throw toOneself(on, what);
+  /** Called before a thread sends what it will wait for. */
+  public static void prepare(Party on, Object message) {
+    if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw Ring.onOneThread(on, message);
     CallerRuns.beforeWait();
-    // the one who sent was at the edge of its stack, and may be the one who waits
-    if (on.stranded != null) rescue(on);
+    if (on.isStranded()) rescue(on); // its last sender, perhaps this thread, was at the edge of its stack
   }
 
-  private static AskCycleException toOneself(ActorCell on, Object what) {
-    var wait = new Wait(on, what, null, Activation.CURRENT.get(), false);
-    var ring = new ArrayList<>(List.of(wait));
-    nested(wait.worker(), wait.by, ring);
-    return cycle(ring);
-  }
-
-  private static void rescue(ActorCell on) {
-    Dispatch.rescue(on);
-    if (on.stranded != null) throw new StackOverflowError(
+  private static void rescue(Party on) {
+    on.rescue();
+    if (on.isStranded()) throw new StackOverflowError(
         "there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
   }
 
-  // ---- publish, walk, take back
-
   /**
-   * Publishes that the handler on this thread waits, for something that was begun already. Null
-   * where this is no handler's thread. Who calls this must {@link #close} it, whatever comes.
+   * Publishes that the handler on this thread waits. Null: this thread runs no handler. The caller
+   * must {@link #close} it.
    */
-  public static Wait begin(ActorCell on, Object what, Object thing) {
-    return begin(on, what, thing, Activation.CURRENT.get(), false);
+  public static Wait begin(Party on, Object message, Awaited awaited) {
+    return begin(on, message, awaited, Waiter.current(), false);
   }
 
-  /** The same for one who knows his activation; null: he has none. */
-  public static Wait begin(ActorCell on, Object what, Object thing, Activation by, boolean deaf) {
+  public static Wait forRoom(Party on, Object message, Entry<Object> entry) {
+    return begin(on, message, new Room(entry));
+  }
+
+  static Wait begin(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
     if (by == null) return null;
-    var wait = new Wait(on, what, thing, by, deaf);
+    var wait = new Wait(on, message, awaited, by, deaf);
     for (var below = by; below != null; below = below.outer) below.waits = wait;
-    // published, now for the others: the cells' pointers are read by less than a volatile read
+    // this wait is published; now for those of others, of which less than a volatile read is made
     VarHandle.fullFence();
     return wait;
   }
 
-  /** It ended, one way or the other. */
+  /** The wait has ended. */
   @Override
   public void close() {
     for (var below = by; below != null; below = below.outer) below.waits = null;
   }
 
-  /** The ring that this wait closes, this one first; null: none. Throws nothing. */
-  public List<Wait> ring() {
-    if (!leadsOn()) return null; // as most
-    var before = Ring.home(this);
-    var way = before == null ? null : Ring.home(this);
-    while (way != null && !way.isWithin(before)) { // others have come in between
-      before = way;
-      way = Ring.home(this);
-    }
-    return way == null ? null : ring(way);
-  }
-
-  private boolean leadsOn() {
-    if (on instanceof PoolCell) return true;
-    var worker = worker();
-    return worker != null && (worker.waits != null || worker.thread == Thread.currentThread());
-  }
-
-  /** Of all that a way may have, one round. */
-  private List<Wait> ring(Ring way) {
-    var ring = new ArrayList<Wait>();
-    for (var wait = this; wait != null;) {
-      var step = way.step(wait);
-      ring.add(wait.told(step.by()));
-      nested(step.by(), (step.next() == null ? this : step.next()).by, ring);
-      wait = step.next();
-    }
-    return ring;
-  }
-
-  /** Whether this closes a ring; for {@link #refuseClosed}. */
-  public boolean closesRing() {
-    closed = ring();
-    return closed != null;
-  }
-
-  public void refuseClosed() {
-    if (closed != null) throw exception(closed);
-  }
-
-  /** It may be part of a ring, although it closed none when it began. */
-  public void lookAgain() {
-    if (thing instanceof Entry<?> place && place.isBlocked()) LockSupport.unpark(by.thread);
-  }
-
-  /** Throws, if this closes a ring. For waits that leave nothing behind. */
-  public void refuseRing() {
-    var ring = ring();
-    if (ring != null) throw exception(ring);
-  }
-
-  /** Who must go on for this to end; null: nobody is at it, or one of many. */
-  public Activation worker() {
-    if (!(on instanceof PoolCell)) return worker(on);
-    var extras = on.richOrNull();
-    return extras == null ? null : extras.leaver;
-  }
-
-  /** Who works for it now, be it at its hooks. */
-  public static Activation worker(ActorCell cell) {
-    var extras = cell == null ? null : cell.richOrNull();
-    var leaver = extras == null ? null : extras.leaver;
-    return leaver != null || cell == null ? leaver : cell.run();
-  }
-
-  /**
-   * Whether it is no edge: it ended, or will by itself. Once true, always true, but for the
-   * interrupt.
-   */
-  public boolean over() {
-    var sleeper = by.thread;
-    if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
-    if (on.phase > ActorCell.OPEN && on.rich().isCondemned()) return true; // its grace ends it
-    if (thing instanceof RequestFuture<?> asked) return asked.inGoodHands();
-    return thing instanceof Entry<?> place ? !place.isBlocked() : ((CompletableFuture<?>) thing).isDone();
+  public Party on() {
+    return on;
   }
 
   public boolean isForEnd() {
-    return !(thing instanceof RequestFuture<?>) && thing instanceof CompletableFuture<?>;
+    return awaited.isEnd();
   }
 
-  /**
-   * Where that stands which it waits for; null: nowhere, or it was never in a queue that has
-   * places.
-   */
-  @SuppressWarnings("unchecked") // of a guarded cell, whose queue holds objects
-  public Entry<Object> place() {
-    return thing instanceof RequestFuture<?> asked ? asked.place
-        : thing instanceof Entry<?> place ? (Entry<Object>) place : null;
+  /** Where what is waited for stands in a guarded queue. Null: nowhere. */
+  public Entry<Object> entry() {
+    return awaited.entry();
   }
 
-  /** Tells who waits for an answer that the actor ends; false if it is none that is waited for. */
+  /** Tells the waiting thread that the actor ends. False: it does not wait for an answer. */
   public boolean stop() {
-    if (!(thing instanceof RequestFuture<?> asked)) return false;
-    asked.cutOff(what);
-    return true;
+    return awaited != null && awaited.stop(message);
   }
 
-  // ---- telling
-
-  /**
-   * The activations above this one on its thread, up to another: each keeps the one below it from
-   * going on.
-   */
-  private static void nested(Activation worker, Activation top, List<Wait> ring) {
-    int at = ring.size();
-    for (var above = top; above != worker && above != null && above.outer != null; above = above.outer)
-      ring.add(at, new Wait(above.cell, above.message, null, above.outer, true));
+  /** Whether it has ended, or will end by itself. Once true, always true, except for interrupts. */
+  boolean isOver() {
+    var sleeper = by.thread;
+    if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
+    if (on.isEnding() && on.isCondemned()) return true;
+    return awaited.isOver();
   }
 
-  private Wait told(Activation worker) {
-    return what != null || worker.asked != thing ? this : new Wait(on, worker.message, thing, by, deaf);
+  /** Makes a sender that waits for room look for a ring again. */
+  void lookAgain() {
+    if (awaited instanceof Room && !awaited.isOver()) LockSupport.unpark(by.thread);
   }
 
-  /**
-   * What to tell who closed the ring: that there is one; or, where the actor it waits for is ending
-   * because it closes its own scope, just that.
-   */
-  public static RequestException exception(List<Wait> ring) {
-    var first = ring.getFirst();
-    boolean closing = first.on.phase > ActorCell.OPEN && ring.stream().anyMatch(wait -> wait.what == CLOSE);
-    return closing ? first.on.stopped(first.what == null ? "the answer" : Envelope.given(first.what)) : cycle(ring);
+  /** This wait, with the message that only its handler knows. */
+  Wait explained(Waiter worker) {
+    return message != null || !worker.handles(awaited) ? this : new Wait(on, worker.message, awaited, by, deaf);
   }
 
-  private static AskCycleException cycle(List<Wait> ring) {
-    var names = new ArrayList<String>();
-    var links = new ArrayList<String>();
-    for (var wait : ring) {
-      if (names.isEmpty()) names.add(wait.from().name());
-      names.add(wait.on.name());
-      links.add(wait.toString());
-    }
-    var first = ring.getFirst();
-    return new AskCycleException(first.on.name(), first.what == null ? "the answer" : Envelope.given(first.what), names,
-        String.join(", ", links));
+  Object request() {
+    return message == null ? "the answer" : Envelope.given(message);
   }
 
-  private ActorCell from() {
-    return by == null ? on : by.cell;
+  Party from() {
+    return by == null ? on : by.party();
   }
 
-  /** What is waited for, and of whom. */
+  /** What it waits for, as text. */
   public String goal() {
-    String asked = what == null ? "" : RequestException.shown(Envelope.given(what));
-    if (thing instanceof Entry<?>) asked = "room for " + asked;
-    return "'" + on.name() + "'" + (asked.isEmpty() ? "" : " (" + asked + ")");
+    String what = message == null ? "" : Log.shown(Envelope.given(message));
+    if (awaited instanceof Room) what = "room for " + what;
+    return "'" + on.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
   }
 
   @Override

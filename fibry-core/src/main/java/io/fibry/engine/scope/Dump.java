@@ -1,30 +1,26 @@
 package io.fibry.engine.scope;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.actor.PoolCell;
-import io.fibry.engine.cell.Snapshot;
+import io.fibry.engine.cell.Cell;
+import java.util.List;
 import java.util.Locale;
 
-/**
- * A scope and all below it as text, one line each. What it says of an actor at work may be over
- * while it is written.
- */
-public final class Dump {
+/** A scope and all below it as text, one line each. It describes actors at work, so it may be outdated when read. */
+final class Dump {
   private static final int COUNTED = 100_000;
 
   private final StringBuilder text = new StringBuilder();
 
   private Dump() {}
 
-  public static String of(Scope scope) {
+  static String of(Members scope) {
     var dump = new Dump();
     dump.add(scope, "");
     return dump.text.toString();
   }
 
-  private void add(Scope scope, String indent) {
+  private void add(Members scope, String indent) {
     var members = scope.members();
-    var report = scope.report();
+    var report = scope.report(List.of());
     text.append(indent).append("scope '").append(scope.name()).append("'").append(scope.isClosing() ? ", closing" : "")
         .append(": ").append(report.handled()).append(" handled");
     report.unhandled().forEach((reason, count) -> {
@@ -32,41 +28,18 @@ public final class Dump {
     });
     text.append(", ").append(report.waiting()).append(" waiting\n");
     for (var member : members) {
-      if (member instanceof Scope below) add(below, indent + "  ");
-      else add((ActorCell) member, indent + "  ");
+      if (member instanceof Members below) add(below, indent + "  ");
+      else add((Cell) member, indent + "  ");
     }
   }
 
-  private void add(PoolCell pool, String indent) {
-    text.append(indent).append(pool.name()).append(" (").append(pool.workers());
-    addCounts(pool, pool.handled(), pool.failed());
-    for (var worker : pool.crew()) if (worker != pool && !worker.isIdle()) add(worker, indent + "  ");
-  }
-
-  private void add(ActorCell cell, String indent) {
-    if (cell instanceof PoolCell pool) {
-      add(pool, indent);
-      return;
-    }
-    var extras = cell.rich();
-    text.append(indent).append(cell.name()).append(" (").append(cell.behaviour.how.strategy()).append("): ")
-        .append(doing(cell));
-    addCounts(cell, extras.handled, extras.failed);
-  }
-
-  private void addCounts(ActorCell cell, long handled, long failed) {
+  private void add(Cell cell, String indent) {
     int waiting = cell.waiting(COUNTED);
+    text.append(indent).append(cell.name()).append(" (").append(cell.kind()).append("): ").append(cell.doing());
     if (waiting > 0) text.append("; ").append(waiting).append(waiting == COUNTED ? " or more" : "").append(" waiting");
-    text.append("; ").append(handled).append(" handled");
-    if (failed > 0) text.append(", ").append(failed).append(" failed");
+    text.append("; ").append(cell.handled()).append(" handled");
+    if (cell.failed() > 0) text.append(", ").append(cell.failed()).append(" failed");
     text.append('\n');
-  }
-
-  private static String doing(ActorCell cell) {
-    var worker = cell.run();
-    if (cell.rich().isAway()) return "cut off, its handler still runs";
-    if (cell.rich().resting() != null) return "rests before its restart";
-    if (worker == null || cell.isIdle()) return "idle";
-    return cell.phase == ActorCell.LEAVING ? "ends" : Snapshot.at(worker).seen().doing();
+    for (var worker : cell.crew()) if (worker != cell && !worker.isIdle()) add(worker, indent + "  ");
   }
 }

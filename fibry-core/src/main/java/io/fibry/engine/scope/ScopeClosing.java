@@ -2,12 +2,12 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.Report;
 import io.fibry.ExitReason;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.ExitFuture;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Ring;
 import io.fibry.engine.message.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,54 +16,49 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The close of one scope. Whoever closes first does it, on his own thread; who comes later waits
- * for his report. Members end one after the other, the last made first, as nested resources would:
- * whom an actor was given when it was made is there until it has ended. When the time is over, all
- * that is left is interrupted at once, and what ignores that past its grace is cut off: so a close
- * always ends.
+ * The close of one scope. The first thread that closes does it; later ones wait for its report.
+ * Members end one after the other, the last made first, as nested resources would: what an actor was
+ * given when it was made is there until it has ended. When the limit is over, all the rest is
+ * interrupted at once, and what ignores that beyond its grace is cut off. So a close always ends.
  *
- * <p>An actor whose handler closes its own scope, or one around it, cannot wait for itself: it is
- * asked to exit after this message, and is not waited for.
+ * <p>A handler that closes its own scope, or one around it, cannot wait for its own actor: that actor
+ * is asked to exit after this message, and the close does not wait for it.
  */
-public final class ScopeClosing {
-  /** One member that is waited for, and what comes next. */
-  private record Step(ActorCell cell, CompletableFuture<Step> next) {
-    public Step(ActorCell cell) {
+final class ScopeClosing implements Members.Ending {
+  /** One member that the closer waits for, and the next. */
+  private record Step(Cell cell, CompletableFuture<Step> next) {
+    Step(Cell cell) {
       this(cell, new CompletableFuture<>());
     }
   }
 
-  private final Scope scope;
+  private final Members scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  // of scopes that this one closes; closer only
-  private final List<ScopeClosing> below = new ArrayList<>();
-  // whose closer does the work: this one's own, or that of a scope around
-  private final ScopeClosing outermost;
-  // actors in whose handlers the closer is; written by him before his first step
-  private List<ActorCell> own = List.of();
+  private final List<ScopeClosing> below = new ArrayList<>(); // of scopes that this one closes; closer only
+  private final ScopeClosing outermost; // its closer does the work: this one's own, or that of a scope around
+  private List<Cell> own = List.of(); // actors in whose handlers the closer is; written before its first step
   private boolean interrupted; // closer only
-  private volatile Thread closer = Thread.currentThread(); // null: it is through
-  // the last begun; written by the closer, read by handlers that wait for his report
-  private volatile Step step = new Step(null);
+  private volatile Thread closer = Thread.currentThread(); // null: it is done
+  private volatile Step step = new Step(null); // the last begun; written by the closer, read by waiting handlers
 
-  public ScopeClosing(Scope scope) {
+  ScopeClosing(Members scope) {
     this.scope = scope;
     this.outermost = this;
   }
 
-  private ScopeClosing(Scope below, ScopeClosing outermost) {
+  private ScopeClosing(Members below, ScopeClosing outermost) {
     this.scope = below;
     this.outermost = outermost;
   }
 
   /**
-   * Waits for the report of the first; from a handler in the scope that would be a wait for itself,
-   * and so it would be from a hook that the first runs on his own thread.
+   * Waits for the report of the first close. A handler in the scope, or a hook on the closer's thread,
+   * would wait for itself: it gets the report of this moment.
    */
-  public Report join() {
-    if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report();
+  Report join() {
+    if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report(List.of());
     try {
-      if (Activation.CURRENT.get() != null) follow();
+      if (Wait.Waiter.current() != null) follow();
       return report.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -73,27 +68,32 @@ public final class ScopeClosing {
     }
   }
 
-  /**
-   * A handler that waits for the closer waits for whom the closer waits for: it says so, or rings
-   * through it would not be found.
-   */
+  /** A handler that waits for the closer publishes what the closer waits for, so that rings are found. */
   private void follow() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
       var now = outermost.step;
-      try (var wait = now.cell == null ? null : Wait.begin(now.cell, Wait.CLOSE, now.cell.onExit())) {
+      try (var wait = now.cell == null ? null : begin(now.cell)) {
         if (wait != null) outermost.breakRings(wait, now.cell);
         CompletableFuture.anyOf(report, now.next).get();
       }
     }
   }
 
-  /** Closes it; the doors are shut. */
-  public Report run(Deadline limit) {
+  private static ExitFuture exit(Cell cell) {
+    return cell.extras().exit();
+  }
+
+  private static Wait begin(Cell cell) {
+    return Wait.begin(cell, Wait.CLOSE, exit(cell));
+  }
+
+  /** Closes the scope; the doors are shut. */
+  Report run(Deadline deadline) {
     own = current();
     scope.accounts().collectLeftovers();
     try {
       own.forEach(ScopeClosing::endOwn);
-      drain(scope, limit);
+      drain(scope, deadline);
       interruptRest();
     } finally {
       below.reversed().forEach(ScopeClosing::finish);
@@ -103,124 +103,121 @@ public final class ScopeClosing {
   }
 
   /** For the closer, at last: its report, or that it was interrupted. */
-  public Report result() {
+  Report result() {
     if (!interrupted) return report.join();
     Thread.currentThread().interrupt();
     throw interrupted();
   }
 
-  /** By the closer, or by the last member that leaves, whoever comes first. */
+  /** Called by the closer and by the last member that leaves. */
+  @Override
   public void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
-    // also where the last member left before the closer began to collect
-    scope.accounts().stopCollecting();
+    scope.accounts().stopCollecting(); // also if the last member left before the closer began to collect
     if (closer == null) return;
     closer = null;
-    scope.leaveIfEmpty();
+    scope.endIfEmpty();
   }
 
-  private List<ActorCell> current() {
-    return Scope.cells(scope).stream().filter(ActorCell::isCurrent).toList();
+  private List<Cell> current() {
+    return Members.cells(scope).stream().filter(Cell::isCurrent).toList();
   }
 
   /**
-   * It ends when its handler returns; who waits in its mailbox is told now, since members may, and
-   * could not end before.
+   * The actor ends when its handler returns. Requests in its mailbox fail now: members may wait for
+   * them, and could not end before.
    */
-  private static void endOwn(ActorCell cell) {
-    cell.rich().because(new ExitReason.Stopped());
+  private static void endOwn(Cell cell) {
+    cell.extras().because(new ExitReason.Stopped());
     cell.shutDoor();
-    var worker = cell.run();
-    if (worker != null) Termination.failBehind(worker);
+    var drain = cell.worker();
+    if (drain != null) Termination.stopBehind(drain);
   }
 
-  /** The last made first, one after the other; but doors to the outside are told before. */
-  private void drain(Scope from, Deadline limit) {
+  /** The last made first, one after the other; but doors to the outside get their pill before. */
+  private void drain(Members from, Deadline deadline) {
     for (var member : from.members())
-      if (member instanceof ActorCell cell && cell.behaviour.how.first() && !own.contains(cell)) tell(cell);
+      if (member instanceof Cell cell && cell.settings().endsFirst() && !own.contains(cell)) sendPill(cell);
     for (var member : from.members().reversed()) {
-      if (interrupted || limit.getAsBoolean()) return;
-      if (member instanceof Scope inner) drainBelow(inner, limit);
-      else if (!own.contains(member)) drain((ActorCell) member, limit);
-      // one of a pool closes: the others are asked to exit too
-      else for (var worker : ((ActorCell) member).crew()) if (!own.contains(worker)) await(worker, limit);
+      if (interrupted || deadline.getAsBoolean()) return;
+      if (member instanceof Members inner) drainBelow(inner, deadline);
+      else if (!own.contains(member)) drain((Cell) member, deadline);
+      // a worker of a pool closes: the other workers are asked to exit, too
+      else for (var worker : ((Cell) member).crew()) if (!own.contains(worker)) await(worker, deadline);
     }
   }
 
-  /**
-   * Its members are waited for here also if somebody else closes it: he may be in one of them, and
-   * not wait for that one.
-   */
-  private void drainBelow(Scope inner, Deadline limit) {
+  /** Waits here even if another thread closes it, which may be in a member and not wait for that one. */
+  private void drainBelow(Members inner, Deadline deadline) {
     claim(inner);
-    drain(inner, limit);
+    drain(inner, deadline);
   }
 
-  /** In its turn, and not before: a member that ends earlier may close it, and then reports. */
-  private void claim(Scope inner) {
+  /** Not before its turn: a member that ends earlier may close it, and then reports. */
+  private void claim(Members inner) {
     var close = new ScopeClosing(inner, outermost);
     if (inner.claim(close) != close) return;
     below.add(close);
     inner.accounts().collectLeftovers();
-    inner.leaveIfEmpty();
+    inner.endIfEmpty();
   }
 
-  private void claimAll(Scope from) {
+  private void claimAll(Members from) {
     for (var member : from.members()) {
-      if (!(member instanceof Scope inner)) continue;
+      if (!(member instanceof Members inner)) continue;
       claim(inner);
       claimAll(inner);
     }
   }
 
-  private void drain(ActorCell cell, Deadline limit) {
-    tell(cell);
-    await(cell, limit);
+  private void drain(Cell cell, Deadline deadline) {
+    sendPill(cell);
+    await(cell, deadline);
   }
 
-  private static void tell(ActorCell cell) {
-    cell.rich().because(new ExitReason.Stopped());
+  private static void sendPill(Cell cell) {
+    cell.extras().because(new ExitReason.Stopped());
     cell.sendPoisonPill();
   }
 
   private void interruptRest() {
     claimAll(scope);
-    var rest = new ArrayList<>(Scope.cells(scope));
+    var rest = new ArrayList<>(Members.cells(scope));
     rest.removeAll(own);
-    for (var cell : rest.reversed()) if (!cell.onExit().isDone()) cell.kill(new ExitReason.Stopped());
-    // its grace ends it, or an interrupt of who closes
+    for (var cell : rest.reversed()) if (!exit(cell).isDone()) cell.kill(new ExitReason.Stopped());
+    // each ends at its grace at the latest, or when the closer is interrupted
     for (var cell : rest.reversed())
-      if (!await(cell, Deadline.NONE)) Dispatch.cutOff(cell, "before its grace was over");
+      if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
   }
 
-  private boolean await(ActorCell cell, Deadline limit) {
-    CallerRuns.beforeWait(); // it may be this thread that is to run it
-    if (cell.stranded != null) Dispatch.rescue(cell);
+  private boolean await(Cell cell, Deadline deadline) {
+    CallerRuns.beforeWait(); // it may be for this thread to run it
+    if (cell.isStranded()) cell.rescue();
     var before = step;
     step = new Step(cell);
     before.next.complete(step);
-    try (var wait = Wait.begin(cell, Wait.CLOSE, cell.onExit())) {
+    try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);
-      return await(cell.onExit(), limit);
+      return await(exit(cell), deadline);
     }
   }
 
   /**
-   * Who waits for the handler that closes could not end: he is told, where its actor ends too; else
-   * this wait is in vain, and the member interrupted at once.
+   * A member that waits for the closing handler could not end: it is told that the handler's actor
+   * ends. If that breaks no ring, this wait is in vain, and the member is interrupted at once.
    */
-  private void breakRings(Wait wait, ActorCell cell) {
-    for (var ring = wait.ring(); ring != null; ring = wait.ring()) {
-      if (ring.stream().noneMatch(each -> own.contains(each.on) && each.stop())) {
+  private void breakRings(Wait wait, Cell cell) {
+    for (var ring = Ring.closedBy(wait); ring != null; ring = Ring.closedBy(wait)) {
+      if (!ring.stopOne(own::contains)) {
         cell.kill(new ExitReason.Stopped());
         return;
       }
     }
   }
 
-  private boolean await(CompletableFuture<?> end, Deadline limit) {
+  private boolean await(CompletableFuture<?> end, Deadline deadline) {
     try {
-      return limit.await(end);
+      return deadline.await(end);
     } catch (InterruptedException interrupt) {
       interrupted = true;
       return end.isDone();

@@ -1,106 +1,100 @@
 package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.Options;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Snapshot;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Observer;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
-import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Events;
 import io.fibry.time.Scheduler;
 import java.util.IdentityHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Looks at the actors of one scope again and again, where its options say so: which have been at
- * one message for too long, which have too many waiting. Says so once for each message, and for a
- * mailbox again after it was half empty. The scopes below have their own.
+ * Reports actors of one scope that handle one message for too long, once for each message, or have
+ * too many messages waiting, again after half of them are gone. Scopes below have their own.
  */
-public final class Watchdog {
+final class Watchdog {
   private static final int LOOKS = 4; // in the time that one message may take
 
-  /** What it knows of one actor. Only the look that goes on touches it. */
+  /** What it knows of one actor. Only the look in progress touches it. */
   private static final class Note {
-    private Snapshot.Since told; // of this message
+    private Observer.Slow reported;
     private boolean full;
   }
 
-  private final Scope scope;
-  // by the look that goes on: it may take longer than the time between two
-  private final AtomicBoolean looking = new AtomicBoolean();
-  private volatile Options.Watch watch; // these three: written under the monitor, read by the look
+  private final Members scope;
+  private final AtomicBoolean looking = new AtomicBoolean(); // a look may last longer than the time between two
+  private volatile Options.Watchdog limits; // these three: written under the monitor, read by the look
   private volatile Scheduler clock;
   private volatile Scheduler.Timer timer; // null: it does not watch
-  // written by the look, and by who ends the watch
-  private volatile Map<ActorCell, Note> notes = Map.of();
+  private volatile Map<Cell, Note> notes = Map.of(); // written by the look, and by the thread that stops it
 
-  public Watchdog(Scope scope) {
+  Watchdog(Members scope) {
     this.scope = scope;
   }
 
   /**
-   * Starts, changes or ends the watch. Looks at the scope's door last, while a close shuts the
-   * door, then stops the watch: one of the two sees the other.
+   * Starts, changes or stops the watch. It looks at the scope's door last; a close shuts the door, then
+   * stops the watch. So one of the two sees the other.
    */
-  public synchronized void heed(Options options) {
-    if (Objects.equals(watch, options.watch) && clock == options.scheduler && (timer != null || watch == null)) return;
+  synchronized void heed(Options options) {
+    var wanted = options.watchdog().orElse(null);
+    boolean same = wanted == null ? limits == null : wanted.equals(limits);
+    if (same && clock == options.scheduler() && (timer != null || limits == null)) return;
     stop();
-    watch = options.watch;
-    clock = options.scheduler;
-    if (watch == null) return;
-    var period = watch.handling().dividedBy(LOOKS).plusNanos(1);
-    // messages are printed: their code is the user's
+    limits = wanted;
+    clock = options.scheduler();
+    if (wanted == null) return;
+    var period = wanted.handling().dividedBy(LOOKS).plusNanos(1);
+    // on a fiber: it prints messages, which is user code
     timer = clock.atFixedRate(period, period,
-        clock == Scheduler.system() ? () -> Threads.FIBER.activate(this::look) : this::look);
+        clock == Scheduler.system() ? () -> Threads.startFiber(this::look) : this::look);
     if (scope.isClosing()) stop();
   }
 
-  /** A look that goes on may still print. */
-  public synchronized void stop() {
+  /** A look in progress may still print. */
+  synchronized void stop() {
     if (timer != null) timer.cancel();
     timer = null;
     notes = Map.of();
   }
 
-  /** Holds no monitor, or who closes the scope would wait for the user's code. */
+  /** Holds no monitor: a closer would have to wait for user code. */
   private void look() {
     if (!looking.compareAndSet(false, true)) return;
     try {
-      var asked = watch;
-      if (timer != null && asked != null) look(asked, clock.nanoTime());
+      var wanted = limits;
+      if (timer != null && wanted != null) look(wanted);
     } finally {
       looking.set(false);
     }
   }
 
-  private void look(Options.Watch asked, long now) {
-    var seen = new IdentityHashMap<ActorCell, Note>();
+  private void look(Options.Watchdog wanted) {
+    var seen = new IdentityHashMap<Cell, Note>();
     for (var member : scope.members())
-      if (member instanceof ActorCell one) for (var cell : one.crew()) if (!cell.isIdle()) look(cell, asked, seen, now);
+      if (member instanceof Cell one) for (var cell : one.crew()) if (!cell.isIdle()) look(cell, wanted, seen);
     notes = seen;
     if (timer == null) notes = Map.of(); // it was stopped meanwhile
   }
 
-  private void look(ActorCell cell, Options.Watch asked, Map<ActorCell, Note> seen, long now) {
+  private void look(Cell cell, Options.Watchdog wanted, Map<Cell, Note> seen) {
     var note = notes.getOrDefault(cell, new Note());
     seen.put(cell, note);
-    lookAtHandler(cell, asked, note, now);
-    if (note.full) note.full = !cell.waitAtMost(asked.waiting() / 2);
-    else if (cell.waiting(asked.waiting() + 1) > asked.waiting()) {
+    var slow = Observer.slow(cell, wanted.handling(), note.reported);
+    if (slow != null) report(cell, slow, note);
+    if (note.full) note.full = !cell.waitAtMost(wanted.waiting() / 2);
+    else if (cell.waiting(wanted.waiting() + 1) > wanted.waiting()) {
       note.full = true;
-      Scope.LOG.warn("more than {} messages wait for actor '{}'", asked.waiting(), cell.name());
+      Log.LOG.warn("more than {} messages wait for actor '{}'", wanted.waiting(), cell.name());
     }
   }
 
-  private void lookAtHandler(ActorCell cell, Options.Watch asked, Note note, long now) {
-    var worker = cell.run();
-    var since = worker == null ? null : Snapshot.note(worker);
-    Object message = since == null ? null : worker.message;
-    if (message == null || since == note.told || now - since.nanos() < Deadline.nanos(asked.handling())) return;
-    note.told = since;
-    var seen = Snapshot.at(worker).seen();
-    Events.stuck(cell, message, now - since.nanos());
-    Scope.LOG.warn("actor '{}' {}", cell.name(), seen.doing(), seen.here());
+  private static void report(Cell cell, Observer.Slow slow, Note note) {
+    note.reported = slow;
+    Events.stuck(cell, slow.message(), slow.nanos());
+    Log.LOG.warn("actor '{}' {}", cell.name(), slow.doing(), slow.stack());
   }
 }

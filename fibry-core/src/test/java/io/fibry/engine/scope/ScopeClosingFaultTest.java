@@ -1,18 +1,18 @@
-package io.fibry;
+package io.fibry.engine.scope;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
+import io.fibry.Patience;
+import io.fibry.Variants;
 import io.fibry.engine.message.Deadline;
-import io.fibry.engine.scope.Scope;
-import io.fibry.engine.scope.ScopeClosing;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a close leaves behind. */
 @Timeout(60)
-class ClosingFaultTest {
+class ScopeClosingFaultTest {
 
   @Test
   void whereTheLastMemberLeavesBeforeTheCloserBeginsNothingIsCollectedForEver() {

@@ -1,0 +1,50 @@
+package io.fibry;
+
+import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.Threads;
+import java.util.Objects;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+
+/** The strategies that {@link Strategy} offers. */
+final class Strategies {
+  static final Strategy FIBER = new Labelled("FIBER", Threads::startFiber, false);
+  static final Strategy RESIDENT_FIBER = new Labelled("residentFiber()", Threads::startFiber, true);
+  static final Strategy THREAD = new Labelled("THREAD", Threads::startPlatformThread, true);
+  static final Strategy CALLER = new Labelled("CALLER", CallerRuns::run, false);
+
+  private Strategies() {}
+
+  private record Labelled(String label, Executor threads, boolean resident) implements Strategy {
+    @Override
+    public void activate(Runnable activation) {
+      threads.execute(activation);
+    }
+
+    @Override
+    public String toString() {
+      return label;
+    }
+  }
+
+  record OnExecutor(Executor executor) implements Strategy {
+    OnExecutor {
+      Objects.requireNonNull(executor, "executor");
+    }
+
+    @Override
+    public void activate(Runnable activation) {
+      executor.execute(activation);
+    }
+
+    @Override
+    public boolean isShutDown() {
+      return executor instanceof ExecutorService service && service.isShutdown();
+    }
+
+    @Override
+    public String toString() {
+      return "on(" + executor + ")";
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package io.fibry.engine.actor;
+
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Context;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.queue.WorkerSlot;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+
+/** The workers of a pool that live, and the counts of those that are gone. Thread-safe. */
+final class Crew implements Iterable<Worker> {
+  private final Set<Worker> workers = ConcurrentHashMap.newKeySet();
+  private final LongAdder handled = new LongAdder(); // by workers that are gone
+  private final LongAdder failed = new LongAdder(); // likewise
+
+  void add(Worker worker) {
+    workers.add(worker);
+  }
+
+  void remove(Worker worker) {
+    workers.remove(worker);
+    handled.add(worker.handled());
+    failed.add(worker.failed());
+  }
+
+  @Override
+  public Iterator<Worker> iterator() {
+    return workers.iterator();
+  }
+
+  int size() {
+    return workers.size();
+  }
+
+  List<WorkerSlot<Object>> slots() {
+    return workers.stream().map(worker -> worker.slot).toList();
+  }
+
+  long handled() {
+    return handled.sum() + workers.stream().mapToLong(Cell::handled).sum();
+  }
+
+  long failed() {
+    return failed.sum() + workers.stream().mapToLong(Cell::failed).sum();
+  }
+
+  /** The drain that handles this request, or any busy one. Null: none is busy. */
+  Context drainOn(RequestFuture<?> request) {
+    Context busy = null;
+    for (var worker : workers) {
+      var drain = worker.worker();
+      if (drain != null && drain.isAt(request)) return drain;
+      if (drain != null && drain.message != null) busy = drain;
+    }
+    return busy;
+  }
+}

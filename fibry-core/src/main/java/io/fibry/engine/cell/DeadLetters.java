@@ -1,0 +1,62 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ActorScope;
+import io.fibry.DeadLetter;
+import io.fibry.engine.jvm.Log;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Events;
+import java.util.Optional;
+
+/** Enters messages without an asker that were not handled, and tells the listener of the scope. */
+public final class DeadLetters {
+  private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
+
+  private DeadLetters() {}
+
+  public static void add(Cell cell, Object message, DeadLetter.Reason reason, Throwable cause) {
+    var accounts = cell.owner().accounts();
+    accounts.countUnhandled(reason);
+    Events.deadLetter(cell, message, reason);
+    if (LISTENING.get() != null) return;
+    var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
+    accounts.keep(letter);
+    tell(cell.owner(), letter);
+  }
+
+  private static void tell(Owner owner, Letter letter) {
+    var listener = owner.options().deadLetters();
+    if (listener == ActorScope.Options.defaults().deadLetters()) return;
+    LISTENING.set(true);
+    try {
+      listener.accept(letter);
+    } catch (Throwable failure) {
+      Log.LOG.error("the dead-letter listener of scope '{}' failed", owner.name(), failure);
+    } finally {
+      LISTENING.remove();
+    }
+  }
+
+  /** What was sent may be a task, wrapped by the engine. */
+  private record Letter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
+    @Override
+    public String actor() {
+      return cell.name();
+    }
+
+    @Override
+    public Object message() {
+      return Envelope.given(sent);
+    }
+
+    @Override
+    public boolean resend() {
+      return cell.send(new Envelope(sent, cell.baggage()), Deadline.NO_WAIT);
+    }
+
+    @Override
+    public String toString() {
+      return "dead letter to '" + actor() + "', " + reason + ": " + Log.shown(message());
+    }
+  }
+}

@@ -1,0 +1,226 @@
+package io.fibry.engine.cell;
+
+import io.fibry.engine.cell.Snapshot.QueuePlaces;
+import io.fibry.engine.cell.Snapshot.Seen;
+import io.fibry.engine.cell.Snapshot.Since;
+import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Diagnosis;
+import io.fibry.engine.message.Diagnosis.HandlerStack;
+import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.RequestFuture;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Looks at actors from outside: what they do, for how long, and why an answer is late. */
+public final class Observer {
+  private static final long FRESH = 100_000_000; // ns
+  private static final int COUNTED = 1_000; // messages
+  private static final int TEXT_TIME = 50; // ms
+  private static final Seen BUSY = new Seen("is busy", null);
+  private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
+      VarHandle.class, Context.class, Snapshot.class);
+
+  private Observer() {}
+
+  // ---- what an actor does
+
+  /** What the actor does, in words that follow "the actor". */
+  public static String doing(Cell cell) {
+    var drain = cell.worker();
+    if (cell.isCutOff()) return "cut off, its handler still runs";
+    if (cell.extras().suspendedAt() != null) return "rests before its restart";
+    if (drain == null || cell.isIdle()) return "idle";
+    return cell.phase == Cell.LEAVING ? "ends" : seen(snapshot(drain)).doing();
+  }
+
+  /**
+   * An actor that handles one message for too long.
+   *
+   * @param found when it was found at the message: one object for each message
+   */
+  public record Slow(Object found, Object message, long nanos, String doing, HandlerStack stack) {}
+
+  /** Null: the actor handles nothing for {@code limit}, or this was reported already. */
+  public static Slow slow(Cell cell, Duration limit, Slow reported) {
+    var drain = cell.worker();
+    var since = drain == null ? null : note(drain);
+    Object message = since == null ? null : drain.message;
+    if (message == null || reported != null && reported.found == since) return null;
+    long nanos = clock(drain) - since.nanos();
+    if (nanos < Deadline.nanos(limit)) return null;
+    var seen = seen(snapshot(drain));
+    return new Slow(since, message, nanos, seen.doing(), seen.stack());
+  }
+
+  /** Notes what the actor of a request does now, so that a later diagnosis can say for how long. */
+  public static void note(Cell cell, RequestFuture<?> request) {
+    var drain = cell.workerOn(request);
+    if (drain != null) note(drain);
+  }
+
+  private static Since note(Context drain) {
+    Object node = drain.at();
+    if (node == null || drain.message == null) return null;
+    var since = drain.since;
+    if (since == null || !since.node().refersTo(node))
+      drain.since = since = new Since(new WeakReference<>(node), clock(drain));
+    return since;
+  }
+
+  private static long clock(Context drain) {
+    return drain.cell.owner().options().scheduler().nanoTime();
+  }
+
+  // ---- snapshots
+
+  /** One observer makes it; others that come meanwhile wait for it a little. */
+  private static Snapshot snapshot(Context drain) {
+    long now = clock(drain);
+    while (true) {
+      var last = drain.snapshot;
+      if (last != null && now - last.taken < FRESH) return last;
+      var fresh = new Snapshot(now, last);
+      if (!SNAPSHOT.compareAndSet(drain, last, fresh)) continue;
+      try {
+        fresh.seen.complete(look(drain, fresh));
+      } finally {
+        fresh.seen.complete(BUSY);
+      }
+      return fresh;
+    }
+  }
+
+  private static Seen seen(Snapshot snapshot) {
+    return await(snapshot.seen, BUSY, 4 * TEXT_TIME); // longer than its maker waits for a text
+  }
+
+  private static Seen look(Context drain, Snapshot snapshot) {
+    var cell = drain.cell;
+    var thread = drain.thread;
+    if (thread == null) return new Seen(noThread(cell), null);
+    var since = note(drain);
+    Object message = Envelope.given(drain.message);
+    if (since == null || message == null) return new Seen(cell.isIdle() ? "is idle" : "is between two messages", null);
+    var wait = drain.waits();
+    var stack = handlerFrames(drain, thread.getStackTrace());
+    if (!since.node().refersTo(drain.at())) return new Seen("was going on to its next message", null);
+    long nanos = snapshot.taken - since.nanos();
+    String text = (nanos > 0 ? "has been handling %s for at least " + nanos / 1_000_000 + " ms" : "is handling %s")
+        + (wait == null ? "" : ", where it waits for %s");
+    String doing =
+        textInTime(snapshot, () -> text.formatted(Log.shown(message), wait == null ? "" : wait.goal()),
+            text.formatted("a " + message.getClass().getName(), "another actor"));
+    return new Seen(doing, new HandlerStack(cell.name(), stack));
+  }
+
+  private static String noThread(Cell cell) {
+    return "has been given no thread yet by " + Log.shown(cell.settings().strategy());
+  }
+
+  /** The frames above those of the engine that called this handler, not one nested below it on its thread. */
+  private static StackTraceElement[] handlerFrames(Context drain, StackTraceElement[] stack) {
+    int below = 0;
+    for (var outer = drain.outer(); outer != null; outer = outer.outer()) if (outer.message != null) below++;
+    int end = stack.length;
+    for (int i = stack.length; i-- > 0 && below >= 0;) if (stack[i].getMethodName().equals("attempt")
+        && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0)
+      end = i;
+    while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
+    return Arrays.copyOf(stack, end);
+  }
+
+  /**
+   * A message's text is user code, which may want a lock that the handler holds. So it is made on a
+   * thread of its own, and the observer does not wait for it for long.
+   */
+  private static String textInTime(Snapshot snapshot, Supplier<String> text, String otherwise) {
+    if (!snapshot.asksForText.compareAndSet(false, true)) return otherwise;
+    var made = new CompletableFuture<String>();
+    try {
+      Threads.startFiber(() -> {
+        try {
+          made.complete(text.get());
+        } finally {
+          snapshot.asksForText.set(false);
+        }
+      });
+    } catch (Throwable noThread) {
+      snapshot.asksForText.set(false);
+      return otherwise;
+    }
+    return await(made, otherwise, TEXT_TIME);
+  }
+
+  private static <T> T await(CompletableFuture<T> future, T otherwise, int millis) {
+    try {
+      return future.get(millis, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return otherwise;
+    } catch (Exception late) {
+      return otherwise;
+    }
+  }
+
+  // ---- why an answer is late
+
+  /** The request must still be where it was: its place in the queue is looked for. */
+  public static Diagnosis diagnose(Cell cell, RequestFuture<?> request) {
+    return request.isBegun() ? diagnoseBegun(cell, request) : diagnoseWaiting(cell, request);
+  }
+
+  private static Diagnosis diagnoseBegun(Cell cell, RequestFuture<?> request) {
+    if (request.answered) return new Diagnosis("its handler promised the answer for later", null);
+    var drain = cell.workerOn(request);
+    if (drain == null) return new Diagnosis("it had begun with it", null);
+    var seen = seen(snapshot(drain));
+    return new Diagnosis("it had begun with it, and may still be at it; the actor " + seen.doing(), seen.stack());
+  }
+
+  private static Diagnosis diagnoseWaiting(Cell cell, RequestFuture<?> request) {
+    var extras = cell.extrasOrNull();
+    var drain = cell.workerOn(request);
+    var entry = request.entry;
+    String turn = "its turn had not come, and will not";
+    if (entry != null && entry.isOutside())
+      turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
+    if (entry != null && entry.isGone()) turn += cell.isPool() ? ": a worker was given it" : ": it was put aside";
+    if (extras != null && extras.suspendedAt() != null)
+      return new Diagnosis(turn + "; the actor rests before its restart", null);
+    if (drain == null) return new Diagnosis(turn + "; the actor "
+        + (cell.isStranded() ? noThread(cell) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+    var snapshot = snapshot(drain);
+    var seen = seen(snapshot);
+    return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.doing(), seen.stack());
+  }
+
+  /** Where a request stands in the queue, in words that follow "its turn had not come". Empty: not known. */
+  private static String place(Context drain, Snapshot snapshot, RequestFuture<?> request) {
+    var found = snapshot.places.get();
+    // it came after they were counted, and they are few
+    if (found == null || found.all() && !found.places().containsKey(request))
+      snapshot.places = new WeakReference<>(found = count(drain));
+    var number = found.places().get(request);
+    if (number != null) return ": it was number " + number + " in the queue";
+    return found.places().size() < COUNTED ? "" : ": more than 1,000 were before it";
+  }
+
+  private static QueuePlaces count(Context drain) {
+    var first = new ArrayList<Object>();
+    boolean all = drain.cell.front().addFirst(drain.at(), COUNTED, first);
+    var places = new IdentityHashMap<Object, Integer>();
+    for (var node : first) places.put(node, places.size() + 1);
+    return new QueuePlaces(places, all);
+  }
+}

@@ -1,0 +1,29 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ActorScope.Carrier;
+import io.fibry.FailurePolicy;
+import io.fibry.Strategy;
+import java.util.List;
+
+/**
+ * What builder and scope say of an actor; the actors of one builder share it.
+ *
+ * @param inline whether an asker on a virtual thread may run the handler itself
+ * @param endsFirst whether the actor ends before all others when its scope closes
+ * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
+ */
+public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
+    List<Carrier<?>> carriers, boolean ownsThreads) {
+
+  public Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
+      List<Carrier<?>> carriers) {
+    this(owner, strategy, policy, inline, endsFirst, carriers,
+        strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
+  }
+
+  /** For an actor that needs a thread only for its end, and handles no request. */
+  public Settings forPool() {
+    return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, carriers,
+        strategy.resident() || ownsThreads);
+  }
+}

@@ -1,0 +1,74 @@
+package io.fibry.engine.cell;
+
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.RequestFuture;
+
+/** What tests see of an actor from inside. */
+public final class Inside {
+  private Inside() {}
+
+  private static Cell cell(Object actor) {
+    return (Cell) actor;
+  }
+
+  public static Object stranded(Object actor) {
+    return cell(actor).stranded;
+  }
+
+  public static String phase(Object actor) {
+    return switch (cell(actor).phase) {
+      case Cell.RENEW -> "RENEW";
+      case Cell.OPEN -> "OPEN";
+      case Cell.ENDING -> "ENDING";
+      case Cell.LEAVING -> "LEAVING";
+      default -> "ENDED";
+    };
+  }
+
+  public static Behaviour behaviour(Object actor) {
+    return cell(actor).behaviour;
+  }
+
+  /** Whether it waits for a restart, and the timer that ends that is set. */
+  public static boolean isSuspended(Object actor) {
+    return cell(actor).extras().isSuspendedByTimer();
+  }
+
+  public static boolean hasDueTimer(Object actor, long now) {
+    return cell(actor).extras().hasDueTimer(now);
+  }
+
+  public static void end(Object actor) {
+    cell(actor).extras().end();
+  }
+
+  public static RequestFuture<?> request(Object actor) {
+    return cell(actor).worker().request;
+  }
+
+  /**
+   * Waits until its drain has released the right to run, which comes a moment after the answer; takes
+   * the right, and releases it.
+   */
+  public static void awaitIdle(Object actor) {
+    var turn = new RequestFuture<Object>(cell(actor), "turn", null);
+    while (!cell(actor).acquire(turn)) Thread.yield();
+    cell(actor).release(turn);
+  }
+
+  public static void offer(Object actor, RequestFuture<?> request, Object message) {
+    cell(actor).offer(request, message, Deadline.NONE);
+  }
+
+  /** Whether its handler waits for another actor. */
+  public static boolean waits(Object actor) {
+    var drain = cell(actor).worker();
+    return drain != null && drain.waits() != null;
+  }
+
+  /** Whether its hooks wait for another actor. */
+  public static boolean hooksWait(Object actor) {
+    var hooks = cell(actor).extras().hooks();
+    return hooks != null && hooks.waits() != null;
+  }
+}
