@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Witness;
 import org.jetbrains.lincheck.Lincheck;
 import org.jetbrains.lincheck.LincheckSettings;
 import org.jetbrains.lincheck.datastructures.ManagedStrategyGuarantee;
@@ -41,7 +42,7 @@ public final class Schedules {
   }
 
   /** The same on real threads, at full speed. */
-  static void stress(Class<?> operations, int scenarios, int runs) {
+  public static void stress(Class<?> operations, int scenarios, int runs) {
     new StressOptions().iterations(scenarios).invocationsPerIteration(share(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }

@@ -1,9 +1,9 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Stage;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -1,9 +1,10 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.scope.Stage;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -19,7 +20,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @Outcome(id = "4, 4, 0, 0", expect = ACCEPTABLE, desc = "all handled, one at a time, and all is idle")
 @Outcome(expect = FORBIDDEN, desc = "lost, twice, or two at once")
 @State
-public class ServeAgainstRest {
+public class ServeAgainstIdle {
   private int count; // this and the next two: used by handlers only
   private int twin;
   private int torn;
@@ -46,6 +47,6 @@ public class ServeAgainstRest {
     result.r1 = count;
     result.r2 = twin;
     result.r3 = torn;
-    result.r4 = pool.crew().stream().allMatch(ActorCell::isIdle) ? 0 : 1;
+    result.r4 = pool.crew().stream().allMatch(Cell::isIdle) ? 0 : 1;
   }
 }

@@ -1,9 +1,9 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.scope.Stage;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -21,7 +21,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = FORBIDDEN, desc = "open again")
 @State
 public class RestartAgainstEnd {
-  private final ActorCell cell = Stage.actor(activation -> {}, message -> {});
+  private final Cell cell = Stage.actor(activation -> {}, message -> {});
   private boolean heeded;
 
   public RestartAgainstEnd() {

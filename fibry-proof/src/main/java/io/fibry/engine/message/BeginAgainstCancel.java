@@ -1,10 +1,8 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.RequestFuture;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -23,16 +21,10 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @Outcome(expect = FORBIDDEN, desc = "two outcomes, or none")
 @State
 public class BeginAgainstCancel {
-  private int withdrawn;
   private boolean begun;
   private boolean cancelled;
-  private final ActorCell cell = new ActorCell(Stage.actor(Runnable::run, message -> {}).behaviour) {
-    @Override
-    void withdrawn(RequestFuture<?> asked, DeadLetter.Reason reason) {
-      withdrawn++;
-    }
-  };
-  private final RequestFuture<Integer> asked = new RequestFuture<>(cell, "message");
+  private final FakeActor actor = new FakeActor();
+  private final RequestFuture<Integer> asked = new RequestFuture<>(actor, "message", null);
 
   @Actor
   public void drain() {
@@ -49,7 +41,7 @@ public class BeginAgainstCancel {
   public void verdict(IIII_Result result) {
     result.r1 = begun ? 1 : 0;
     result.r2 = cancelled ? 1 : 0;
-    result.r3 = withdrawn;
+    result.r3 = actor.withdrawn;
     result.r4 = asked.isCancelled() ? -1 : asked.join();
   }
 }

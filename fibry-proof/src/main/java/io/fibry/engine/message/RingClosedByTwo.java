@@ -1,13 +1,8 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.Behaviour;
-import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
@@ -23,11 +18,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @Outcome(expect = ACCEPTABLE, desc = "at least one found it")
 @State
 public class RingClosedByTwo {
-  private static final Behaviour BEHAVIOUR = Stage.actor(Runnable::run, message -> {}).behaviour;
-  private final ActorCell a = new ActorCell(BEHAVIOUR);
-  private final ActorCell b = new ActorCell(BEHAVIOUR);
-  private final RequestFuture<Object> ofA = new RequestFuture<>(a, "request");
-  private final RequestFuture<Object> ofB = new RequestFuture<>(b, "request");
+  private final FakeActor a = new FakeActor();
+  private final FakeActor b = new FakeActor();
+  private final RequestFuture<Object> ofA = new RequestFuture<>(a, "request", null);
+  private final RequestFuture<Object> ofB = new RequestFuture<>(b, "request", null);
 
   @Actor
   public void first(II_Result result) {
@@ -40,11 +34,10 @@ public class RingClosedByTwo {
   }
 
   /** Waits as a handler of {@code by}; returns 1 if it found the ring. */
-  private static int waits(ActorCell by, ActorCell on, RequestFuture<Object> asked) {
-    var handler = new Activation(by, null, Activation.Kind.NORMAL);
-    handler.thread = Thread.currentThread();
-    by.announce(handler);
-    Activation.CURRENT.set(handler);
-    return Wait.begin(on, "request", asked).ring() == null ? 0 : 1; // not closed: it waits for ever
+  private static int waits(FakeActor by, FakeActor on, RequestFuture<Object> asked) {
+    var handler = new FakeActor.Handler(by);
+    handler.enter();
+    by.publish(handler);
+    return Ring.closedBy(Wait.begin(on, "request", asked)) == null ? 0 : 1; // not closed: it waits for ever
   }
 }

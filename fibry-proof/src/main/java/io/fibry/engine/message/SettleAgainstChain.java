@@ -1,9 +1,8 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import io.fibry.engine.message.RequestFuture;
 import java.util.concurrent.CompletableFuture;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -24,7 +23,7 @@ import org.openjdk.jcstress.infra.results.L_Result;
 @State
 public class SettleAgainstChain {
   private final RequestFuture<Integer> asked =
-      new RequestFuture<>(Stage.actor(Runnable::run, message -> {}), "message");
+      new RequestFuture<>(new FakeActor(), "message", null);
   private Thread drain;
   private Thread asker;
   private CompletableFuture<Thread> callback;

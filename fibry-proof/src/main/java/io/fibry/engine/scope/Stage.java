@@ -1,27 +1,35 @@
-package io.fibry;
+package io.fibry.engine.scope;
 
+import io.fibry.ActorScope.Options;
+import io.fibry.Handler;
+import io.fibry.Strategy;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Sharing;
+import java.util.function.UnaryOperator;
 
 /** Actors for stress tests. They run on the sender's thread, since jcstress brings its own. */
-final class Stage {
+public final class Stage {
   /** The outcomes of one message that is not a request. */
-  static class Counted {
-    int handled; // by the handler
-    int buried; // by the dead-letter listener
+  public static class Counted {
+    public int handled; // by the handler
+    public int buried; // by the dead-letter listener
   }
 
   private static final Scope SCOPE =
-      new Scope("proof", Scope.ROOT.options().withDeadLetters(letter -> ((Counted) letter.message()).buried++), null);
+      scope(options -> options.withDeadLetters(letter -> ((Counted) letter.message()).buried++));
 
   private Stage() {}
 
-  static ActorCell actor(Strategy strategy, Handler<Object> handler) {
+  /** A root of its own. */
+  public static Scope scope(UnaryOperator<Options> options) {
+    return new Scope("proof", options.apply(Options.defaults()), null);
+  }
+
+  public static ActorCell actor(Strategy strategy, Handler<Object> handler) {
     return (ActorCell) SCOPE.anonymous().strategy(strategy).newActor(handler);
   }
 
-  static ActorCell pool(int workers, Handler<Object> handler) {
+  public static ActorCell pool(int workers, Handler<Object> handler) {
     return (ActorCell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers))
         .newActor(handler);
   }

@@ -1,7 +1,10 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.Schedules;
+import io.fibry.Strategy;
+import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;

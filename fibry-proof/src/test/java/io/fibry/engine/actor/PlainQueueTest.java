@@ -1,5 +1,7 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
+import io.fibry.Schedules;
+import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;

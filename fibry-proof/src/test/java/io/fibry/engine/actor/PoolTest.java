@@ -1,11 +1,14 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.PoolCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Schedules;
+import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Sharing;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
@@ -21,7 +24,7 @@ class PoolTest {
   private static final int SCHEDULES = 8;
 
   /** A pool and what was seen of it. Synchronized, since two workers may run at once. */
-  private static final class Stage {
+  private static final class Episode {
     final PoolCell pool;
     private int handled;
     private int buried;
@@ -30,9 +33,8 @@ class PoolTest {
     private int inside;
     private int most;
 
-    Stage(Sharing<Object> sharing) {
-      var scope = new Scope("proof",
-          Scope.ROOT.options().withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()), null);
+    Episode(Sharing<Object> sharing) {
+      var scope = Stage.scope(options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()));
       pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run)
           .onFailure(FailurePolicy.stop().withoutLog()).shared(sharing).initialState(this::make).onStop(this::leave)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
@@ -68,19 +70,19 @@ class PoolTest {
 
     /** Messages with an outcome. */
     private long outcomes() {
-      long sum = pool.scope().handled();
-      for (var reason : Reason.values()) sum += pool.scope().unhandled(reason);
+      long sum = pool.owner().accounts().handled();
+      for (var reason : Reason.values()) sum += pool.owner().accounts().unhandled(reason);
       return sum;
     }
 
     void check(int sent, int workers) {
-      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.workers());
+      assertTrue(pool.isIdle(), () -> "it is at something: " + pool.doing());
       assertEquals(sent, outcomes());
       assertTrue(most <= workers, () -> most + " at once");
     }
 
     void checkEnded(int sent, int workers) {
-      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.workers());
+      assertTrue(pool.onExit().isDone(), () -> "no end: " + pool.doing());
       assertEquals(made, left);
       assertEquals(1, pool.crew().size());
       check(sent, workers);
@@ -90,7 +92,7 @@ class PoolTest {
   @Test
   void twoSendersAndTwoWorkers() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Stage(Sharing.scaling(2, 2));
+      var stage = new Episode(Sharing.scaling(2, 2));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       stage.pool.sendMessage(2);
@@ -105,7 +107,7 @@ class PoolTest {
   @Test
   void aWorkerThatItsPolicyStopsIsReplaced() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Stage(Sharing.scaling(1, 1));
+      var stage = new Episode(Sharing.scaling(1, 1));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(-1));
       stage.pool.sendMessage(2);
@@ -119,7 +121,7 @@ class PoolTest {
   @Test
   void whatWasSentBeforeThePillIsHandled() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Stage(Sharing.scaling(0, 2));
+      var stage = new Episode(Sharing.scaling(0, 2));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       stage.pool.sendMessage(2);
@@ -134,7 +136,7 @@ class PoolTest {
   @Test
   void aKillAgainstTwoSenders() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Stage(Sharing.scaling(0, 2));
+      var stage = new Episode(Sharing.scaling(0, 2));
       stage.pool.sendMessage(1);
       var requests = new CompletableFuture<?>[1];
 
@@ -151,7 +153,7 @@ class PoolTest {
   @Test
   void askExitAgainstTwoSendersOfOneKey() {
     Schedules.modelCheck(SCHEDULES, () -> {
-      var stage = new Stage(Sharing.<Object>byKey(2, message -> "key"));
+      var stage = new Episode(Sharing.<Object>byKey(2, message -> "key"));
 
       var other = Schedules.start(() -> stage.pool.sendMessage(1));
       var ender = Schedules.start(stage.pool::askExit);

@@ -1,8 +1,11 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ExitReason;
+import io.fibry.Schedules;
+import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -15,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * Each way to end races with sends and requests. Every message has one outcome: a refused one is
  * never handled. The hooks run once, after the last handler, and all see the same reason.
  */
-class EndingTest {
+class TerminationTest {
   @Test
   void plainActorEndsOnceAndAccountsForAll() {
     Schedules.modelCheck(Plain.class, 3, 1, 5, 120);
@@ -129,7 +132,7 @@ class EndingTest {
     }
 
     private void checkReason(ExitReason reason) {
-      assertEquals(witness.cell.rich().reason(), reason);
+      assertEquals(witness.cell.extras().reason(), reason);
       boolean fits = switch (reason) {
         case ExitReason.Stopped stopped -> stops;
         case ExitReason.Finished finished -> finishes;

@@ -1,12 +1,15 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
+import io.fibry.Schedules;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Stage;
+import io.fibry.engine.scope.Witness;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -19,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * {@code wake}, a {@code wake} that does not clear what it took; see also
  * {@link RestartAgainstEnd}.
  */
-class RestTest {
+class SuspensionTest {
   private static final int SCHEDULES = 10;
 
   /** Its timers fire when the test says so, even after a cancel. */
@@ -40,7 +43,7 @@ class RestTest {
   }
 
   /** An actor that fails at -1. Only the thread with the right to run writes the plain counters. */
-  private static final class Stage {
+  private static final class Episode {
     final Held time = new Held();
     final ActorCell cell;
     private boolean inside;
@@ -50,8 +53,8 @@ class RestTest {
     private int made;
     private int stopped;
 
-    Stage() {
-      var scope = new Scope("proof", Scope.ROOT.options().withScheduler(time).withGrace(Duration.ofHours(1)), null);
+    Episode() {
+      var scope = Stage.scope(options -> options.withScheduler(time).withGrace(Duration.ofHours(1)));
       var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
       cell = (ActorCell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
           .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
@@ -72,15 +75,15 @@ class RestTest {
     }
 
     long outcomes() {
-      long sum = cell.scope().handled();
-      for (var reason : Reason.values()) sum += cell.scope().unhandled(reason);
+      long sum = cell.owner().accounts().handled();
+      for (var reason : Reason.values()) sum += cell.owner().accounts().unhandled(reason);
       return sum;
     }
 
     void check(long sent) {
       assertTrue(!torn, "two at once");
       assertTrue(!reopened, "it took a message after it was asked to exit");
-      assertNull(cell.rich().resting());
+      assertNull(cell.extras().suspendedAt());
       assertNull(cell.stranded);
       assertTrue(cell.isIdle(), "the right to run is lost");
       assertEquals(sent, outcomes());
@@ -93,8 +96,8 @@ class RestTest {
     }
   }
 
-  private static void each(Consumer<Stage> play) {
-    Schedules.modelCheck(SCHEDULES, () -> play.accept(new Stage()));
+  private static void each(Consumer<Episode> play) {
+    Schedules.modelCheck(SCHEDULES, () -> play.accept(new Episode()));
   }
 
   @Test
@@ -171,7 +174,7 @@ class RestTest {
       Schedules.join(sibling, other);
 
       assertEquals(2, stage.handled);
-      assertEquals(ActorCell.OPEN, stage.cell.phase);
+      assertEquals(Cell.OPEN, stage.cell.phase);
       assertTrue(stage.stopped >= 1 && stage.made - stage.stopped <= 1,
           "made " + stage.made + ", left " + stage.stopped);
       stage.check(2);

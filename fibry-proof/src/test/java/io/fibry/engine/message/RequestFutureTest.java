@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.message.RequestFuture;
+import io.fibry.Schedules;
+import io.fibry.engine.scope.Witness;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
  * A request has one outcome: the drain begins it, or it is taken back before. jcstress tests where
  * callbacks run, since Lincheck has no virtual threads.
  */
-class AskedTest {
+class RequestFutureTest {
   private static final int SCHEDULES = 40;
 
   private static final class Race {
-    final Witness witness = new Witness(Runnable::run, Mailbox.unbounded());
-    final RequestFuture<Integer> asked = new RequestFuture<>(witness.cell, "message");
+    final FakeActor actor = new FakeActor();
+    final RequestFuture<Integer> asked = new RequestFuture<>(actor, "message", null);
     boolean begun;
     boolean answered; // completed from outside
     boolean cancelled;
@@ -53,8 +53,8 @@ class AskedTest {
       asked.expire();
     }
 
-    long unhandled() {
-      return witness.scope.unhandled(Reason.CANCELLED) + witness.scope.unhandled(Reason.EXPIRED);
+    int unhandled() {
+      return actor.withdrawn;
     }
   }
 
@@ -131,7 +131,7 @@ class AskedTest {
       Object given = race.asked.begin();
 
       var canceller = Schedules.start(race::cancel);
-      boolean aside = race.asked.putAside(given);
+      boolean aside = race.asked.stash(given, null);
       boolean again = race.asked.begin() != null;
       Schedules.join(canceller);
 

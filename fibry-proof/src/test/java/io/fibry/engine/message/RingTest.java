@@ -1,13 +1,9 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Activation;
-import io.fibry.engine.cell.Behaviour;
-import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.message.Wait;
+import io.fibry.Schedules;
 import java.util.ArrayList;
 import java.util.List;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -25,37 +21,32 @@ import org.junit.jupiter.api.Test;
  * ({@code aRingThroughANestedHandler..}); a ring read only once, and an edge that outlives its
  * answer or promise ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
  */
-class WaitTest {
+class RingTest {
   private static final int SCHEDULES = 60;
 
-  /** An actor with a running handler, on a thread of the test. */
+  /** An actor with a handler at work, on a thread of the test. */
   private static final class Member {
-    private static final Behaviour BEHAVIOUR = Stage.actor(Runnable::run, message -> {}).behaviour;
-
-    final ActorCell cell = new ActorCell(BEHAVIOUR);
-    final Activation handler = new Activation(cell, null, Activation.Kind.NORMAL);
-    final RequestFuture<Object> asked = new RequestFuture<>(cell, "request"); // that somebody waits for
-    private Activation innermost = handler;
+    final FakeActor actor = new FakeActor();
+    final FakeActor.Handler handler = new FakeActor.Handler(actor);
+    final RequestFuture<Object> asked = new RequestFuture<>(actor, "request", null); // another member waits for it
+    private FakeActor.Handler innermost = handler;
     boolean told;
 
     Member() {
-      cell.announce(handler);
+      actor.publish(handler);
       asked.begin();
     }
 
-    /** Adds a handler inside its own, as CALLER does. */
+    /** With another handler inside of its own, as CALLER does it. */
     Member nested() {
-      innermost = new Activation(new Member().cell, null, Activation.Kind.NORMAL);
-      innermost.outer = handler;
+      innermost = new FakeActor.Handler(new FakeActor()).inside(handler);
       return this;
     }
 
-    /** Publishes a wait that stays, and looks for a ring. */
+    /** Publishes that it waits for another one, and looks for a ring; leaves the wait there. */
     void waitFor(Member other) {
-      handler.thread = Thread.currentThread();
-      innermost.thread = Thread.currentThread();
-      Activation.CURRENT.set(innermost);
-      told = Wait.begin(other.cell, "x", other.asked).ring() != null;
+      innermost.enter();
+      told = Ring.closedBy(Wait.begin(other.actor, "x", other.asked)) != null;
     }
   }
 
@@ -69,23 +60,23 @@ class WaitTest {
     Schedules.modelCheck(Three.class, 3, 1, 1, 10 * SCHEDULES);
   }
 
-  public static class Two extends Ring {
+  public static class Two extends Closing {
     public Two() {
       super(2);
     }
   }
 
-  public static class Three extends Ring {
+  public static class Three extends Closing {
     public Three() {
       super(3);
     }
   }
 
   @Param(name = "member", gen = ThreadIdGen.class)
-  public abstract static class Ring {
+  public abstract static class Closing {
     private final List<Member> members = new ArrayList<>();
 
-    Ring(int size) {
+    Closing(int size) {
       while (members.size() < size) members.add(new Member());
     }
 
@@ -155,17 +146,16 @@ class WaitTest {
       var second = new Member();
 
       var waiting = Schedules.start(() -> {
-        first.handler.thread = Thread.currentThread();
-        Activation.CURRENT.set(first.handler);
-        try (var wait = Wait.begin(second.cell, "x", second.asked)) {
-          first.told = wait.ring() != null;
+        first.handler.enter();
+        try (var wait = Wait.begin(second.actor, "x", second.asked)) {
+          first.told = Ring.closedBy(wait) != null;
         }
       });
       Schedules.join(waiting);
       var later = Schedules.start(() -> second.waitFor(first));
       Schedules.join(later);
 
-      assertNull(first.handler.waits);
+      assertNull(first.handler.waits());
       assertTrue(!first.told && !second.told, "a ring that never was");
     });
   }

@@ -1,8 +1,10 @@
-package io.fibry;
+package io.fibry.engine.scope;
 
+import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.Strategy;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -15,20 +17,20 @@ import java.util.concurrent.CompletionException;
  * plain, so that a second thread with the right to run shows, and the model checker may switch
  * threads at each access.
  */
-final class Witness {
+public final class Witness {
   /** What a handler does besides. */
   @FunctionalInterface
-  interface Also {
+  public interface Also {
     void handle(Witness witness, int message);
   }
 
   private static final int SENDERS = 6;
   private static final int EACH = 16;
-  static final int MESSAGES = SENDERS * EACH;
-  static final int FIRST = EACH + 1; // of the sender 1
+  public static final int MESSAGES = SENDERS * EACH;
+  public static final int FIRST = EACH + 1; // of the sender 1
 
-  final Scope scope;
-  final ActorCell cell;
+  public final Scope scope;
+  public final ActorCell cell;
   private final int[] handled = new int[MESSAGES]; // how often, by message
   private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
   // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
@@ -39,20 +41,19 @@ final class Witness {
   private boolean inside; // whether a handler runs
   private int here; // the message that it handles
   private boolean over; // whether the hooks have begun
-  int hooks; // how often they ran
+  public int hooks; // how often they ran
   private String wrong; // the first fault
 
-  Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
-    scope = new Scope("proof",
-        Scope.ROOT.options().withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler),
-        null);
+  public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
+    scope = Stage.scope(
+        options -> options.withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
     cell = (ActorCell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, also);
       return message;
     });
   }
 
-  Witness(Strategy strategy, Mailbox<Object> mailbox) {
+  public Witness(Strategy strategy, Mailbox<Object> mailbox) {
     this(strategy, mailbox, new Never(), (witness, message) -> {});
   }
 
@@ -74,40 +75,40 @@ final class Witness {
     handled[message]++;
   }
 
-  void hook() {
+  public void hook() {
     if (inside) fault("a hook ran beside a handler");
     over = true;
     hooks++;
   }
 
-  void fault(String what) {
+  public void fault(String what) {
     if (wrong == null) wrong = what;
   }
 
   // ---- senders
 
-  int number(int sender) {
+  public int number(int sender) {
     return sender * EACH + ++sent[sender];
   }
 
-  boolean send(int sender) {
+  public boolean send(int sender) {
     int message = number(sender);
     return note(message, cell.sendMessage(message));
   }
 
-  boolean note(int message, boolean taken) {
+  public boolean note(int message, boolean taken) {
     answers[message] = taken ? 1 : -1;
     return taken;
   }
 
-  CompletableFuture<Object> request(int sender) {
+  public CompletableFuture<Object> request(int sender) {
     Integer message = number(sender);
     var future = cell.sendMessageReturn((Object) message);
     requests[message] = future;
     return future;
   }
 
-  int handled() {
+  public int handled() {
     int sum = 0;
     for (int times : handled) sum += times;
     return sum;
@@ -115,16 +116,16 @@ final class Witness {
 
   // ---- the verdict, after all threads have ended
 
-  void check() {
+  public void check() {
     int all = 0;
-    long accounts = scope.handled();
-    for (var reason : Reason.values()) accounts += scope.unhandled(reason);
+    long accounts = scope.accounts().handled();
+    for (var reason : Reason.values()) accounts += scope.accounts().unhandled(reason);
     for (int sender = 0; sender < SENDERS; sender++) {
       all += sent[sender];
       for (int n = 1; n <= sent[sender]; n++) checkOne(sender * EACH + n);
     }
     if (inside) fault("a handler is still inside");
-    if (cell.stranded != null) fault("the right to run lies stranded");
+    if (cell.isStranded()) fault("the right to run lies stranded");
     if (accounts != all) fault("sent " + all + ", accounted for " + accounts);
     if (wrong != null) throw new AssertionError(wrong);
   }
@@ -148,7 +149,7 @@ final class Witness {
   }
 
   /** Requests that were not handled saw the actor's reason. */
-  void requestsFailedBecause(ExitReason reason) {
+  public void requestsFailedBecause(ExitReason reason) {
     for (var request : requests)
       if (request != null && failure(request) instanceof ActorStoppedException stopped
           && !stopped.reason().equals(reason))
@@ -156,7 +157,7 @@ final class Witness {
   }
 
   /** Why a request failed, or null. */
-  static Throwable failure(CompletableFuture<?> request) {
+  public static Throwable failure(CompletableFuture<?> request) {
     try {
       request.join();
       return null;
@@ -168,7 +169,7 @@ final class Witness {
   }
 
   /** A scheduler whose timers never fire. */
-  static class Never implements Scheduler {
+  public static class Never implements Scheduler {
     @Override
     public long nanoTime() {
       return 0;

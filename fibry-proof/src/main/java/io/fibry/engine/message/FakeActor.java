@@ -1,0 +1,133 @@
+package io.fibry.engine.message;
+
+import io.fibry.ActorStoppedException;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.engine.queue.Blockers;
+import java.lang.invoke.ConstantBootstraps;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/** An actor without an engine, for proofs about requests and waits. */
+public final class FakeActor implements RequestFuture.Recipient {
+  private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
+      VarHandle.class, FakeActor.class, Wait.Waiter.class);
+
+  private Wait.Waiter handler; // at work for it; null: none
+  public int withdrawn; // requests; plain on purpose
+
+  /** A handler at work on the thread of the proof. */
+  public static final class Handler extends Wait.Waiter {
+    private final FakeActor actor;
+
+    public Handler(FakeActor actor) {
+      this.actor = actor;
+    }
+
+    /** This handler runs inside of that one. */
+    public Handler inside(Handler below) {
+      outer = below;
+      return this;
+    }
+
+    /** Goes on on this thread. */
+    public void enter() {
+      for (Wait.Waiter below = this; below != null; below = below.outer) below.thread = Thread.currentThread();
+      makeCurrent(this);
+    }
+
+    @Override
+    public Wait.Party party() {
+      return actor;
+    }
+
+    @Override
+    public boolean ownsThread() {
+      return false;
+    }
+
+    @Override
+    public Deadline due() {
+      return null;
+    }
+
+    @Override
+    protected boolean handles(Wait.Awaited request) {
+      return false;
+    }
+  }
+
+  /** With release, as a cell publishes its drain. */
+  public void publish(Handler drain) {
+    HANDLER.setRelease(this, drain);
+  }
+
+  @Override
+  public Wait.Waiter blocker() {
+    return (Wait.Waiter) HANDLER.getAcquire(this);
+  }
+
+  @Override
+  public String name() {
+    return "fake";
+  }
+
+  @Override
+  public boolean isCurrent() {
+    return false;
+  }
+
+  @Override
+  public boolean isPool() {
+    return false;
+  }
+
+  @Override
+  public boolean hasOtherWorkers() {
+    return false;
+  }
+
+  @Override
+  public Blockers<Object> blockers(Wait wait) {
+    return null;
+  }
+
+  @Override
+  public void rescue() {}
+
+  @Override
+  public boolean isStranded() {
+    return false;
+  }
+
+  @Override
+  public boolean isEnding() {
+    return false;
+  }
+
+  @Override
+  public boolean isCondemned() {
+    return false;
+  }
+
+  @Override
+  public ActorStoppedException stopped(Object message) {
+    return Refusals.stopped(name(), message, new ExitReason.Finished());
+  }
+
+  @Override
+  public void withdrawn(RequestFuture<?> request, Reason reason) {
+    withdrawn++;
+  }
+
+  @Override
+  public void forget(RequestFuture<?> request) {}
+
+  @Override
+  public Diagnosis diagnose(RequestFuture<?> request) {
+    return new Diagnosis("it is a fake", null);
+  }
+
+  @Override
+  public void note(RequestFuture<?> request) {}
+}
