@@ -1,6 +1,6 @@
 package io.fibry.mailbox;
 
-/** What a full mailbox does with one message more. */
+/** What a full mailbox does with one more message. */
 public enum Overflow {
   /** The sender waits for room; on a virtual thread that costs no thread. */
   BLOCK,
@@ -9,11 +9,11 @@ public enum Overflow {
    * {@code MailboxFullException}.
    */
   REJECT,
-  /** The message is dropped: as refused, but counted as dropped. */
+  /** As {@link #REJECT}, but counted as dropped. */
   DROP_NEWEST,
   /**
-   * The message that waited longest makes room for it. Tasks given to {@code execute} are not
-   * dropped, since nobody would hear of it: they have as much room for themselves, and one more is
+   * The oldest message makes room. Tasks given to {@code execute} are not dropped, since their
+   * senders would never learn of it: they have as much room for themselves, and one more is
    * refused.
    */
   DROP_OLDEST

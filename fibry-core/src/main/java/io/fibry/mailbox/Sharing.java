@@ -6,8 +6,8 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How several workers share one mailbox: how many there are, and what they may handle at the same
- * time. For code that builds on builders; users take {@code Pools}. Immutable and thread-safe.
+ * How several workers share one mailbox. For code that builds on builders; users take
+ * {@code Pools}. Immutable and thread-safe.
  *
  * @param <M> the messages
  */
@@ -30,11 +30,11 @@ public final class Sharing<M> {
   }
 
   /**
-   * So many workers, one more whenever a message waits and nobody is free, one less after each
-   * calm.
+   * From {@code least} to {@code most} workers: one more whenever a message waits and none is free;
+   * idle ones end after a while.
    *
    * @param least at least 0
-   * @param most at least 1, and not less than the least
+   * @param most at least 1 and {@code least}
    * @return a way to share
    */
   public static Sharing<Object> scaling(int least, int most) {
@@ -44,22 +44,17 @@ public final class Sharing<M> {
     return new Sharing<>(least, most, most, Optional.empty(), Optional.empty(), false);
   }
 
-  /**
-   * As many workers as there is work, each with a fresh state for each message.
-   *
-   * @return a way to share
-   */
+  /** {@return as many workers as there are messages, each with a fresh state for each message} */
   public static Sharing<Object> perMessage() {
     return new Sharing<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
-   * As many workers as the permits allow; a message holds some of them while it is handled.
+   * As many workers as the permits allow; a message holds some while it is handled.
    *
    * @param <M> the messages
    * @param permits at least 1
-   * @param weight how many permits a message needs: at least 1, at most all; asked on the sender's
-   * thread
+   * @param weight of a message, 1 to {@code permits}; runs on the sender's thread
    * @return a way to share
    */
   public static <M> Sharing<M> weighted(int permits, ToIntFunction<? super M> weight) {
@@ -70,12 +65,11 @@ public final class Sharing<M> {
   }
 
   /**
-   * So many workers; messages of one key are handled in order, one at a time.
+   * A fixed number of workers. Messages of one key are handled in order, one at a time.
    *
    * @param <M> the messages
    * @param workers at least 1
-   * @param key what messages have in common that must not be handled side by side; asked on the
-   * sender's thread, compared by {@code equals}
+   * @param key of a message, compared by {@code equals}; runs on the sender's thread
    * @return a way to share
    */
   public static <M> Sharing<M> byKey(int workers, Function<? super M, ?> key) {
@@ -85,7 +79,7 @@ public final class Sharing<M> {
         Optional.of(Objects.requireNonNull(key, "key")), false);
   }
 
-  /** {@return how many workers there are before there is work} */
+  /** {@return how many workers stay without work} */
   public int least() {
     return least;
   }
@@ -95,22 +89,22 @@ public final class Sharing<M> {
     return most;
   }
 
-  /** {@return how many permits the workers share} */
+  /** {@return how many permits there are} */
   public int permits() {
     return permits;
   }
 
-  /** {@return how many permits a message needs; empty: each needs one} */
+  /** {@return the permits of a message; empty: one} */
   public Optional<ToIntFunction<? super M>> weight() {
     return weight;
   }
 
-  /** {@return what messages have in common that are handled in order; empty: nothing} */
+  /** {@return the key of a message; empty: messages have none} */
   public Optional<Function<? super M, ?>> key() {
     return key;
   }
 
-  /** {@return whether it needs to look at messages} */
+  /** {@return whether messages have weights or keys} */
   public boolean looks() {
     return weight.isPresent() || key.isPresent();
   }

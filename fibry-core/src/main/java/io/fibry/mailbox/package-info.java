@@ -1,5 +1,2 @@
-/**
- * How messages wait for an actor: {@link io.fibry.mailbox.Mailbox} says how many and in which
- * order, {@link io.fibry.mailbox.Overflow} what happens to one too many.
- */
+/** How messages wait for an actor, and what happens to one too many. */
 package io.fibry.mailbox;

@@ -1,16 +1,15 @@
 package io.fibry.engine.queue;
 
 /**
- * Whether it pays to look on for a moment before one goes to sleep. It does where the other side is
- * at work on another processor; where both share one, each look is in vain. So it is done as long
- * as it helped of late, and else tried again every now and then. It decides nothing but time, so
- * races may lose a count.
+ * Whether it pays to spin before a park. It does when the other side runs on another processor;
+ * when both share one, it is in vain, and after some failures most spins are skipped. Races may
+ * lose a count.
  */
 final class AdaptiveSpin {
   private static final int MAX_FAILURES = 4; // in a row
-  private static final int SKIPPED = 32; // left out then
+  private static final int SKIPPED = 32; // spins before the next try
 
-  // in a row; from PATIENCE on, and how many were left out. Written by whoever waits
+  // in a row, then plus spins skipped; written and read by all that spin
   private int failures;
 
   boolean isWorthwhile() {
@@ -20,7 +19,7 @@ final class AdaptiveSpin {
     return false;
   }
 
-  /** Whether it helped; answers just that. */
+  /** Returns {@code helped}. */
   boolean record(boolean helped) {
     if (!helped) failures++;
     else if (failures > 0) failures = 0;

@@ -5,19 +5,19 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The way into a queue that keeps its places in the order in which they come: senders enter without
- * its monitor, whoever holds the monitor takes them over.
+ * The way into a queue whose entries are taken as they come: senders enter without the monitor, a
+ * thread that holds it collects them.
  *
- * <p>One compare-and-set of {@link #newest} does it all: each place knows its number, so the newest
- * knows how many ever came, and less those that have left, that is how many are there. It links to
- * the one that came before it, up to the one that was taken over last. A place is used once and the
- * newest one stays, so what is found unchanged was unchanged all the time.
+ * <p>Entries are numbered: the number of the newest, less those that departed, are present. Each
+ * links to the one before, back to the last one collected. One compare-and-set of {@link #newest}
+ * does it all: an entry is used once and the newest is kept, so one found unchanged did not change
+ * in between.
  */
 final class Arrivals<E> {
   private static final int CHECKS = 64;
-  private static final int STALLED_CHECKS = 8; // looks at a taker who does not go on
-  private static final int PAUSES = 8; // before each look at him
-  // places; or a sender who finds one fills it, and is where he was
+  private static final int STALLED_CHECKS = 8; // without a departure
+  private static final int PAUSES = 8;
+  // entries to wait for: one that takes the first free place fills the queue again
   private static final int BATCH = 32;
   private static final VarHandle NEWEST =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "newest", VarHandle.class, Arrivals.class, Entry.class);
@@ -26,26 +26,24 @@ final class Arrivals<E> {
           long.class);
 
   private final int capacity;
-  private volatile Entry<E> newest; // null: none came yet
-  // so many may have come, as far as senders know: too low at times, never too high; written by
-  // senders
+  private volatile Entry<E> newest; // null: none came yet; written by senders, read by all
+  // the highest number with room, or less; written and read by senders
   private volatile long bound;
-  private Entry<E> collected; // the newest that was taken over; guarded by the queue
-  private volatile long departed; // how many of those that came are gone; written under the monitor
-  private final AdaptiveSpin roomSpin = new AdaptiveSpin(); // of senders
-  private final AdaptiveSpin arrivalSpin = new AdaptiveSpin(); // of who has the right to run
+  private Entry<E> collected; // the last one; guarded by the queue
+  private volatile long departed; // written under the monitor, read by senders
+  private final AdaptiveSpin roomSpin = new AdaptiveSpin();
+  private final AdaptiveSpin arrivalSpin = new AdaptiveSpin();
 
   Arrivals(int capacity) {
     this.capacity = capacity;
   }
 
-  /** Lets a block in, if there is room for all of it. */
   boolean enter(Entry<E> block, int size) {
     while (true) {
       var before = newest;
       long number = before == null ? 0 : before.number;
       if (number + size > bound && !hasRoom(number + size)) {
-        block.before = null; // of an attempt before
+        block.before = null; // of an earlier attempt
         return false;
       }
       var last = before;
@@ -58,29 +56,26 @@ final class Arrivals<E> {
     }
   }
 
-  /** Senders look how many have left only where they must: the taker writes it at every message. */
-  private boolean hasRoom(long numbers) {
+  /** Reads {@code departed} only where it must: the taker writes it at every message. */
+  private boolean hasRoom(long number) {
     long now = departed + capacity;
-    if (numbers > now) return false;
+    if (number > now) return false;
     bound = now;
     return true;
   }
 
-  /**
-   * Full: looks on for a moment, as long as the taker goes on, until there is room for some. False:
-   * there is none.
-   */
+  /** Spins while the taker makes progress. */
   boolean awaitRoom(int size) {
     return roomSpin.isWorthwhile() && roomSpin.record(spinForRoom(size));
   }
 
   private boolean spinForRoom(int size) {
-    long needed = arrived() + size - capacity; // so many must have left
-    long batch = needed + Math.min(BATCH, capacity / 2);
+    long needed = arrived() + size - capacity; // departures
+    long enough = needed + Math.min(BATCH, capacity / 2);
     long seen = departed;
-    for (int checks = 0, stalled = 0; checks < CHECKS && stalled < STALLED_CHECKS && seen < batch;
+    for (int checks = 0, stalled = 0; checks < CHECKS && stalled < STALLED_CHECKS && seen < enough;
         checks++, stalled++) {
-      // each look takes from the taker what he writes at every message
+      // each check takes the cache line from the taker
       for (int i = 0; i < PAUSES; i++) Thread.onSpinWait();
       long now = departed;
       if (now != seen) stalled = 0;
@@ -89,7 +84,6 @@ final class Arrivals<E> {
     return seen >= needed;
   }
 
-  /** Empty: looks on for a moment, until something comes. */
   boolean awaitNew() {
     return arrivalSpin.isWorthwhile() && arrivalSpin.record(spinForNew());
   }
@@ -99,14 +93,14 @@ final class Arrivals<E> {
     return hasNew();
   }
 
-  /** Whether something was not taken over yet. */
+  /** Without the monitor, only a hint. */
   boolean hasNew() {
     return newest != collected;
   }
 
   /**
-   * Takes over what came, to the end of the chain; answers how many. It calls nothing, so that no
-   * StackOverflowError of whoever only looks at a queue leaves it half done.
+   * Moves all arrivals to the end of the chain; returns how many. Calls nothing, so no
+   * StackOverflowError leaves it half done.
    */
   int moveTo(EntryChain<E> chain) {
     int moved = 0;
@@ -114,7 +108,7 @@ final class Arrivals<E> {
     var first = (Entry<E>) null;
     for (var entry = last; entry != collected; moved++) {
       entry.counted = true;
-      if (entry.where != Entry.QUEUE) entry.where = Entry.QUEUE;
+      if (entry.where != Entry.QUEUE) entry.where = Entry.QUEUE; // all but the first of a block
       entry.after = first;
       first = entry;
       entry = entry.before;
@@ -128,12 +122,10 @@ final class Arrivals<E> {
     return moved;
   }
 
-  /** One that came is gone. */
   void depart() {
-    DEPARTED.setRelease(this, departed + 1);
+    DEPARTED.setRelease(this, departed + 1); // one thread at a time
   }
 
-  /** How many are there; under the monitor, by which they leave. */
   int count() {
     return (int) (arrived() - departed);
   }

@@ -5,19 +5,16 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/**
- * Blocked senders, first come first served. Guarded by its queue, but for the look whether somebody
- * stands there.
- */
+/** The senders that wait for room, first come, first served. Guarded by its queue. */
 final class BlockedSenders<E> {
-  private final ArrayDeque<Entry<E>> entries = new ArrayDeque<>(1); // most queues never have a line
-  private volatile boolean empty = true; // written under the monitor; read by senders too
+  private final ArrayDeque<Entry<E>> entries = new ArrayDeque<>(1); // most queues never block
+  private volatile boolean empty = true; // written under the monitor, read without
 
   boolean isEmpty() {
     return empty;
   }
 
-  /** For its sender. */
+  /** By the sender itself. */
   void add(Entry<E> entry) {
     entry.sender = Thread.currentThread();
     entry.goTo(Entry.BLOCKED);
@@ -34,7 +31,6 @@ final class BlockedSenders<E> {
     empty = entries.isEmpty();
   }
 
-  /** All who stood there. */
   List<Entry<E>> clear() {
     var all = List.copyOf(entries);
     entries.clear();
@@ -42,18 +38,18 @@ final class BlockedSenders<E> {
     return all;
   }
 
-  /** Lets them look whether they wait for somebody who waits for them. */
+  /** Each sender looks whether it waits for itself. */
   void alert() {
     for (var entry : entries) LockSupport.unpark(entry.sender);
   }
 
   /**
-   * The fence: unpark only looks, where it finds a permit that an earlier one left. The sender
-   * takes that, and must then see where its place stands now.
+   * The fence: unpark may only read where an earlier one left its permit, and the sender that takes
+   * this permit must see where its entry is.
    */
   static void wake(Entry<?> entry) {
     VarHandle.fullFence();
     LockSupport.unpark(entry.sender);
-    entry.sender = null; // the inbox keeps its newest place
+    entry.sender = null; // the arrivals keep their newest entry
   }
 }

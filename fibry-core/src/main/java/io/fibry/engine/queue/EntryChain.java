@@ -1,6 +1,6 @@
 package io.fibry.engine.queue;
 
-/** Places one behind the other, of which any can leave. Guarded by its queue. */
+/** A list of entries, any of which can leave. Guarded by its queue. */
 final class EntryChain<E> {
   Entry<E> head; // null: empty
   Entry<E> tail;
@@ -23,7 +23,7 @@ final class EntryChain<E> {
     head = entry;
   }
 
-  /** Before one that is in it. */
+  /** {@code next} is in the chain. */
   void addBefore(Entry<E> entry, Entry<E> next) {
     if (next == head) {
       addFirst(entry);

@@ -3,18 +3,14 @@ package io.fibry.engine.queue;
 import java.util.function.LongSupplier;
 
 /**
- * How fast a queue moves, and so how long who comes now would wait. Guarded by the queue, but for
- * the clock, which is the user's and is read outside its monitor.
- *
- * <p>Since the element that is next came, so many have left, of whatever kind, in so much time: at
- * this pace those who wait now would leave too. Nothing is averaged over the past, so the pace of a
- * resource that slows down is seen while the next one waits; and where nothing waits, nothing is
- * refused, so no worker idles for it.
+ * Foresees the wait of a new entry: since the next one came some have departed, and at this pace
+ * those that wait now will. Nothing is averaged, so it sees a resource slow down while one entry
+ * waits. An empty queue refuses nothing, or workers would idle. Guarded by the queue.
  */
 final class Forecast {
   private final LongSupplier clock;
   private final long target; // nanoseconds
-  private long departed; // how many have left the queue so far
+  private long departed;
 
   Forecast(LongSupplier clock, long target) {
     this.clock = clock;
@@ -28,7 +24,7 @@ final class Forecast {
 
   // ---- under the monitor
 
-  void enters(RankedEntry<?> entry, long now) {
+  void enter(RankedEntry<?> entry, long now) {
     entry.timed = true;
     entry.epoch = now;
     entry.number = departed;
@@ -38,10 +34,7 @@ final class Forecast {
     departed++;
   }
 
-  /**
-   * Whether one would not wait too long behind so many; else it learns how long it would have
-   * waited. Next is the first of them.
-   */
+  /** Behind {@code waiting} others, {@code next} first. If not, the entry learns its wait. */
   boolean isInTime(RankedEntry<?> entry, RankedEntry<?> next, int waiting, long now) {
     long wait = foreseen(next, waiting, now);
     if (wait > target) entry.epoch = wait;
@@ -49,9 +42,8 @@ final class Forecast {
   }
 
   /**
-   * How long who comes behind so many would wait. 0: nobody waits, or the next one was admitted:
-   * then no clock was asked, which might have thrown. Senders may come in another order than they
-   * read it.
+   * 0 also behind an admitted entry: for that the clock, which may throw, is not read. Senders may
+   * come in another order than they read it.
    */
   private long foreseen(RankedEntry<?> next, int waiting, long now) {
     return next == null || !next.timed ? 0

@@ -4,23 +4,22 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 
-/** The seats whose workers rest, who rests longest first. Guarded by the queue. */
+/** Workers without work, the longest idle first. Guarded by the queue. */
 final class IdleWorkers<E> {
-  // there may be thousands, and any of them may wake
+  // a set: there may be thousands, and any may wake
   private final LinkedHashSet<WorkerSlot<E>> slots = new LinkedHashSet<>();
 
   boolean isEmpty() {
     return slots.isEmpty();
   }
 
-  /** One that is to go does not rest. */
   void add(WorkerSlot<E> slot) {
     slot.idleSinceKnown = false;
     slot.idle = !slot.retired;
     if (slot.idle) slots.add(slot);
   }
 
-  /** Who rests since the shortest time; null: nobody. */
+  /** The one idle for the shortest time; null: none. */
   WorkerSlot<E> wakeLast() {
     if (slots.isEmpty()) return null;
     var slot = slots.removeLast();
@@ -33,7 +32,7 @@ final class IdleWorkers<E> {
     slot.idle = false;
   }
 
-  /** At most so many that have rested for so long, to go. */
+  /** At most {@code most} that have been idle for {@code minIdle}. */
   List<WorkerSlot<E>> retire(int most, long now, long minIdle) {
     var retired = new ArrayList<WorkerSlot<E>>();
     while (retired.size() < most && !slots.isEmpty() && slots.getFirst().idleSinceKnown
@@ -46,7 +45,7 @@ final class IdleWorkers<E> {
     return retired;
   }
 
-  /** How long until the first has rested for so long; 0: nobody knows. */
+  /** 0: unknown. */
   long untilRetirement(long now, long minIdle) {
     return !slots.isEmpty() && slots.getFirst().idleSinceKnown
         ? Math.max(1, minIdle - (now - slots.getFirst().idleSince))

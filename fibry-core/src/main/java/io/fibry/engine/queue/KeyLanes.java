@@ -7,20 +7,15 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * The messages of a {@link SharedQueue} by their keys. Of each key, at most one message stands in
- * line or is being handled; those behind it wait in its lane. Guarded by the queue.
- *
- * <p>The user's code, {@code hashCode} and {@code equals} of the keys, is called where a message is
- * {@link #expect expected}, on its sender's thread and before anything has changed, and where a
- * lane is forgotten.
+ * The entries of a {@link SharedQueue} by key. Guarded by the queue. The user's {@code hashCode}
+ * and {@code equals} run in {@link #findLane}, before anything has changed, and in {@link #forget}.
  */
 final class KeyLanes<E> {
-  /** The messages of one key. */
   static final class Lane<E> {
     final Object key;
     final LinkedHashSet<PoolEntry<E>> behind = new LinkedHashSet<>();
-    PoolEntry<E> first; // in line, or being handled; null: none
-    int references; // that know it, those of blocked senders too
+    PoolEntry<E> first; // in the order, or being handled; null: none
+    int references; // blocked senders' entries, too
 
     Lane(Object key) {
       this.key = key;
@@ -31,73 +26,63 @@ final class KeyLanes<E> {
   final LinkedHashSet<PoolEntry<E>> all = new LinkedHashSet<>(); // that wait, oldest first
   int behind; // in all lanes
 
-  /** The user's code: whoever throws here has changed nothing. */
-  void findLane(PoolEntry<E> pooled) {
-    if (pooled.key == null) return;
-    pooled.lane = lanes.computeIfAbsent(pooled.key, Lane::new);
-    pooled.lane.references++;
-    pooled.key = null;
+  void findLane(PoolEntry<E> entry) {
+    if (entry.key == null) return;
+    entry.lane = lanes.computeIfAbsent(entry.key, Lane::new);
+    entry.lane.references++;
+    entry.key = null;
   }
 
-  /**
-   * It comes into the queue. Answers whether it goes to the end of the line; else it waits in its
-   * lane.
-   */
-  boolean enter(PoolEntry<E> pooled) {
-    all.add(pooled);
-    var lane = pooled.lane;
+  /** False: it waits in its lane. */
+  boolean enter(PoolEntry<E> entry) {
+    all.add(entry);
+    var lane = entry.lane;
     if (lane == null) return true;
     if (lane.first == null) {
-      lane.first = pooled;
+      lane.first = entry;
       return true;
     }
-    lane.behind.add(pooled);
+    lane.behind.add(entry);
     behind++;
     return false;
   }
 
-  /** Takes it out of its lane; false if it does not wait there. */
-  boolean leaveLane(PoolEntry<E> pooled) {
-    if (pooled.lane == null || !pooled.lane.behind.remove(pooled)) return false;
+  /** False: it does not wait in its lane. */
+  boolean leaveLane(PoolEntry<E> entry) {
+    if (entry.lane == null || !entry.lane.behind.remove(entry)) return false;
     behind--;
-    forget(pooled);
+    forget(entry);
     return true;
   }
 
-  /**
-   * It is done, or will never be begun. Answers who goes to the end of the line in its place; null:
-   * nobody.
-   */
-  PoolEntry<E> advance(PoolEntry<E> pooled) {
-    var lane = pooled.lane;
+  /** It is done, or never begins. Returns the next of its lane; null: none. */
+  PoolEntry<E> advance(PoolEntry<E> entry) {
+    var lane = entry.lane;
     if (lane == null) return null;
     PoolEntry<E> next = null;
-    if (lane.first == pooled) {
+    if (lane.first == entry) {
       next = lane.behind.isEmpty() ? null : lane.behind.removeFirst();
       if (next != null) behind--;
       lane.first = next;
     }
-    forget(pooled);
+    forget(entry);
     return next;
   }
 
-  /** Who is at the first of each key that somebody stands behind, or was given it. */
+  /** Those that hold up a lane. */
   List<WorkerSlot<E>> firstWorkers() {
     return lanes.values().stream().filter(lane -> !lane.behind.isEmpty()).map(lane -> lane.first.slot)
         .filter(Objects::nonNull).toList();
   }
 
-  /**
-   * It needs its lane no more. One that cannot be found again is left where it is: nothing stands
-   * in it.
-   */
-  void forget(PoolEntry<E> pooled) {
-    var lane = pooled.lane;
-    pooled.lane = null;
+  /** An empty lane that its key no longer finds stays in the map. */
+  void forget(PoolEntry<E> entry) {
+    var lane = entry.lane;
+    entry.lane = null;
     if (lane == null || --lane.references > 0) return;
     try {
       lanes.remove(lane.key, lane);
-    } catch (RuntimeException | StackOverflowError ofItsEquals) { // the user's; see above
+    } catch (RuntimeException | StackOverflowError ofTheKey) { // the change above must stand
     }
   }
 }

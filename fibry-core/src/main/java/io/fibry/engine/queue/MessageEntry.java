@@ -3,14 +3,11 @@ package io.fibry.engine.queue;
 import java.util.function.BiFunction;
 
 /**
- * A place that is the envelope of its message, too: one object goes from the sender's processor to
- * the taker's, who makes an envelope of his own.
- *
- * @param <E> what waits
+ * Entry and envelope in one, so that one object travels; the taker makes an envelope of its own.
  */
 public final class MessageEntry<E> extends Entry<E> {
-  private Object message; // null once it is gone; guarded by the queue
-  private Object baggage; // likewise
+  private Object message; // null: gone
+  private Object baggage;
 
   private MessageEntry(Object message, Object baggage) {
     super(null, false);
@@ -18,14 +15,6 @@ public final class MessageEntry<E> extends Entry<E> {
     this.baggage = baggage;
   }
 
-  /**
-   * An entry for a message.
-   *
-   * @param <E> what waits
-   * @param message what it holds
-   * @param baggage what travels along; null: nothing
-   * @return an entry, for queues that take such
-   */
   public static <E> Entry<E> of(Object message, Object baggage) {
     return new MessageEntry<>(message, baggage);
   }

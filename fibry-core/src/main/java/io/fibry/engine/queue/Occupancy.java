@@ -3,10 +3,7 @@ package io.fibry.engine.queue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 
-/**
- * How many are in a queue without an inbox that count against its capacity, and so whether there is
- * room for more. Guarded by the queue.
- */
+/** Entries that count against the capacity of a queue without arrivals. Guarded by the queue. */
 final class Occupancy {
   private final Mailbox<?> mailbox;
   private int count;
@@ -21,8 +18,8 @@ final class Occupancy {
   }
 
   /**
-   * Where the oldest is dropped, tasks have room of their own: who gave one would never hear that
-   * it was dropped.
+   * Where the oldest is dropped, tasks have room of their own: the sender of a dropped task would
+   * never learn of it.
    */
   boolean hasRoomFor(Entry<?> block) {
     int others = mailbox.overflow() != Overflow.DROP_OLDEST ? count : block.isTask() ? tasks : count - tasks;

@@ -3,21 +3,14 @@ package io.fibry.engine.queue;
 import java.util.Comparator;
 import java.util.List;
 
-/**
- * A place in a queue that does more than keep the order in which messages come. All fields are
- * guarded by the queue, where not said otherwise.
- *
- * @param <E> what waits
- */
+/** What queues need that do more than keep the order. Guarded by the queue. */
 public class RankedEntry<E> extends Entry<E> {
-  Object rank; // what the comparator sees; null for a task, and once it is gone
-  // how many pills came before. Where the pace matters: when it came, or how long it would have
-  // waited
+  Object rank; // for the comparator; null: a task, or gone
+  // pills before it. With a forecast: when it came, or the wait for which it was refused
   long epoch;
-  boolean timed; // it is known when it came
-  private List<E> dropped = List.of(); // what made room for it; set by the one who offers
-  // `number`: in which order those of equal rank came. Where the pace matters: how many had left by
-  // then
+  boolean timed; // `epoch` says when it came
+  List<E> dropped = List.of(); // for its sender
+  // `number`: order among equal ranks. With a forecast: departures when it came
 
   RankedEntry(E item, Object rank, boolean pill) {
     super(item, pill);
@@ -28,32 +21,17 @@ public class RankedEntry<E> extends Entry<E> {
     return new RankedEntry<>(item, message, false);
   }
 
-  /**
-   * An entry for something that has no rank: before all messages of a priority mailbox.
-   *
-   * @param <E> what waits
-   * @param item what waits
-   * @return an entry
-   */
+  /** Before all messages. */
   public static <E> Entry<E> unranked(E item) {
     return new RankedEntry<>(item, null, false);
   }
 
-  /**
-   * An entry behind all that waits when it is admitted, whatever its rank.
-   *
-   * @param <E> what waits
-   * @param item what waits
-   * @return an entry
-   */
+  /** A pill: behind all that waits. */
   public static <E> Entry<E> last(E item) {
     return new RankedEntry<>(item, null, true);
   }
 
-  /**
-   * In which order they are taken; a pill comes after all that came before it. Asked many times for
-   * each message, so not put together of comparators.
-   */
+  /** Runs often, so not made of comparators. */
   final int compareTo(RankedEntry<E> other, Comparator<Object> order) {
     if (epoch != other.epoch) return Long.compare(epoch, other.epoch);
     if (pill != other.pill) return pill ? 1 : -1;
@@ -67,7 +45,7 @@ public class RankedEntry<E> extends Entry<E> {
     rank = null;
   }
 
-  /** Until it is gone. */
+  /** Not for an entry that is gone. */
   @Override
   boolean isTask() {
     return rank == null && !pill;
@@ -81,10 +59,6 @@ public class RankedEntry<E> extends Entry<E> {
   @Override
   public long foreseen() {
     return where == OUTSIDE ? epoch : 0;
-  }
-
-  void dropped(List<E> oldest) {
-    dropped = oldest;
   }
 
   @Override

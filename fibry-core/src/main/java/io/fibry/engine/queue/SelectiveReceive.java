@@ -7,19 +7,18 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
- * The handler that chooses from a selective {@link GuardedQueue}, waiting for what is yet to come.
- * Guarded by the queue; the user's code runs outside its monitor.
+ * How the handler of a selective {@link GuardedQueue} chooses. Guarded by the queue; the predicate
+ * runs outside the monitor.
  */
 final class SelectiveReceive<E> {
   private final GuardedQueue<E> queue;
-  private Thread receiver; // the handler that waits inside `receive`; null: none
-  private List<Entry<E>> arrived; // what came since it looked
+  private Thread receiver; // the thread inside `receive`; null: none
+  private List<Entry<E>> arrived; // since it last looked
 
   SelectiveReceive(GuardedQueue<E> queue) {
     this.queue = queue;
   }
 
-  /** By {@link GuardedQueue#receive}. */
   E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
     var candidates = begin();
     try {
@@ -86,7 +85,6 @@ final class SelectiveReceive<E> {
     LockSupport.unpark(receiver);
   }
 
-  /** Who waits; null: nobody. */
   Thread receiver() {
     return receiver;
   }

@@ -7,50 +7,28 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The mailbox of a pool: a guarded queue that several workers take from. Made by the engine alone.
- * Thread-safe.
+ * The queue of a pool, from which several workers take. Thread-safe.
  *
- * <p>Here nobody holds one right to run: each worker has a {@link WorkerSlot}, and what may be begun, and
- * by whom, is decided under the one monitor, at the moment a message comes, is done, or leaves.
- * Invariant: outside the monitor, whoever made something ready to be begun (he was answered
- * {@link GuardedQueue.Answer#RUN}, or found {@link WorkerSlot#ready} or {@link #ready}) is about to call
- * {@link #serve}. So nothing waits while somebody rests who could begin it.
+ * <p>Instead of one right to run there are {@link WorkerSlot}s: whenever a message comes, is done
+ * or is removed, the monitor decides what begins, and where. A thread that was answered RUN, or
+ * that {@code ready} is true, calls {@link #serve}: so nothing waits while an idle worker could
+ * begin it.
  *
- * <p>Of each key, at most one message stands in line; those behind it wait in its lane, and the
- * next of them goes to the end of the line when it is done. So who stands first can always be
- * begun, and a key with many messages holds nobody up.
- *
- * @param <E> what waits
+ * <p>One message of each key at most is in the order or being handled; the others wait in its lane,
+ * and when it is done the next goes to the end. So the first in the order never waits for its key.
  */
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
-  final KeyLanes<E> lanes; // null: there are no keys
-  private int freePermits; // permits
+  private final KeyLanes<E> lanes; // null: no keys
+  private int freePermits;
   private int slots;
   private int retiring; // of them
   private int busy; // of them
   private Entry<E> pill; // the first that waits
-  boolean ending; // the end has begun
-  private boolean deserted; // and no worker was left
+  private boolean ending;
+  private boolean deserted;
 
-  /**
-   * A queue.
-   *
-   * @param mailbox how messages wait
-   * @param sharing who takes them
-   */
-  SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing) {
-    this(mailbox, sharing, System::nanoTime);
-  }
-
-  /**
-   * The same, with a clock of one's own.
-   *
-   * @param mailbox how messages wait
-   * @param sharing who takes them
-   * @param clock what it measures waits by; in nanoseconds
-   */
   public SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing, LongSupplier clock) {
     super(mailbox, clock, null, true);
     this.sharing = sharing;
@@ -58,25 +36,20 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
   }
 
-  /** {@return who takes from it} */
   public Sharing<?> sharing() {
     return sharing;
   }
 
-  /** Asks the user's code for the weight and the key. */
   @Override
   public Entry<E> entry(E item, Object message, boolean isMessage, Object receiver) {
     return isMessage ? PoolEntry.of(item, message, sharing, receiver) : new PoolEntry<>(item, null, 1, null);
   }
 
-  // ---- for who has made something ready
+  // ---- for threads that made something ready
 
   /**
-   * Gives the next message to who can begin it.
-   *
-   * @param hires whether also to a worker that is yet to be made
-   * @return the seat where it lies now; its worker must be told, or made. Null: there is nothing to
-   * begin, or nobody for it
+   * Gives the next message to an idle worker or, if {@code hires}, to one yet to be made. The
+   * worker of the slot must be told, or made. Null: nothing can begin.
    */
   public synchronized WorkerSlot<E> serve(boolean hires) {
     if (!canBegin() || idleWorkers.isEmpty() && !hires) return null;
@@ -85,60 +58,42 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot;
   }
 
-  /**
-   * {@return whether there is something to begin and somebody for it, or the pill's turn has come}
-   */
+  /** Something can begin, or the pill is next. */
   public synchronized boolean ready() {
-    return canBegin() || pillIsNext();
+    return isReady();
   }
 
-  /** {@return whether all that came before the pill was begun} */
   public synchronized boolean atPill() {
     return pillIsNext();
   }
 
-  /**
-   * A seat without a message, for a worker that is there before there is work.
-   *
-   * @return the seat
-   */
   public synchronized WorkerSlot<E> reserve() {
     slots++;
     return new WorkerSlot<E>();
   }
 
-  /**
-   * Whom it was made for is there, and rests.
-   *
-   * @param slot reserved
-   * @return whether there is something to do now
-   */
+  /** The worker of a reserved slot is there. */
   public synchronized boolean open(WorkerSlot<E> slot) {
     becomeIdle(slot);
     return slot.ready;
   }
 
   /**
-   * Takes a message back that could not be given to its worker. Once is enough.
-   *
-   * @param slot served, and not told
-   * @param idle whether its worker is there all the same
-   * @return what will never be begun, since the end has come; null: it waits again
+   * Takes back, once, what could not be given to the worker, which may be there all the same.
+   * Returns what never begins, since the pool is ending; null: it waits again.
    */
   public synchronized E takeBack(WorkerSlot<E> slot, boolean idle) {
-    var pooled = slot.held;
-    if (pooled == null) return null;
+    var entry = slot.held;
+    if (entry == null) return null;
     E item = slot.item;
-    busy--;
-    freePermits += pooled.weight;
-    slot.release();
+    release(slot);
     if (idle) becomeIdle(slot);
     if (ending) return item;
-    pooled.item = item;
-    pooled.goTo(Entry.QUEUE);
-    pooled.counted = false;
-    order.chain.addFirst(pooled);
-    if (lanes != null) lanes.all.addFirst(pooled);
+    entry.item = item;
+    entry.goTo(Entry.QUEUE);
+    entry.counted = false;
+    order.chain.addFirst(entry);
+    if (lanes != null) lanes.all.addFirst(entry);
     present++;
     return null;
   }
@@ -146,13 +101,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * A worker is through with something; this is next. Afterwards he must look at
-   * {@link WorkerSlot#ready}.
-   *
-   * @param slot his
-   * @param handled what he is through with; it need not be of this queue
-   * @return null: nothing, and he rests; or he was given something meanwhile, which is on its way
-   * to him
+   * Null: the worker is idle, or a message is on its way. Then it reads {@link WorkerSlot#ready}.
+   * What it handled need not be of this queue.
    */
   public synchronized E next(WorkerSlot<E> slot, Object handled) {
     if (slot.item == handled) done(slot);
@@ -164,51 +114,27 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot.item;
   }
 
-  /**
-   * A worker is through with something, and takes nothing more for now. Afterwards he must look at
-   * {@link #ready}.
-   *
-   * @param slot his
-   * @param handled as in {@link #next}
-   */
+  /** The same, but the worker takes nothing, and reads {@link #ready}. */
   public synchronized void finish(WorkerSlot<E> slot, Object handled) {
     if (slot.item == handled) done(slot);
     idleWorkers.wake(slot);
   }
 
-  /**
-   * A worker is gone. What is still on its way to him stays his: who comes with it finds him gone,
-   * and sees to it that it is {@link #finish finished}.
-   *
-   * @param slot his
-   */
+  /** A message on its way to the worker is finished by the thread that brings it. */
   public synchronized void leave(WorkerSlot<E> slot) {
     idleWorkers.wake(slot);
     if (slot.retired) retiring--;
     slots--;
   }
 
-  /**
-   * Those beyond the least who have rested for so long; they get nothing more.
-   *
-   * @param now by the clock that {@link #untilCalm} was told
-   * @param minIdle how long
-   * @return whom to end
-   */
+  /** These get nothing more. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
     var retired = idleWorkers.retire(slots - retiring - sharing.least(), now, minIdle);
     retiring += retired.size();
     return retired;
   }
 
-  /**
-   * How long until somebody has rested enough.
-   *
-   * @param slot whose rest began just now; null: nobody's
-   * @param now by some clock
-   * @param minIdle how long
-   * @return 0: nobody will
-   */
+  /** 0: no worker retires. Null: none became idle just now. */
   public synchronized long untilRetirement(WorkerSlot<E> slot, long now, long minIdle) {
     if (slot != null) {
       slot.idleSince = now;
@@ -219,12 +145,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   // ---- the end
 
-  /** Begins the end: nothing more is begun. */
   public synchronized void beginEnd() {
     ending = true;
   }
 
-  /** {@return true for the first who asks when the end has come and no worker is left} */
+  /** True once, when the end has begun and no worker is left. */
   public synchronized boolean deserted() {
     if (!ending || slots > 0 || deserted) return false;
     return deserted = true;
@@ -236,13 +161,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return super.poll();
   }
 
-  /** {@return whether nothing waits and nobody is at anything} */
   @Override
   public synchronized boolean isIdle() {
     return present == 0 && busy == 0;
   }
 
-  /** {@return how many are at something} */
   public synchronized int busy() {
     return busy;
   }
@@ -250,40 +173,34 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   @Override
   public synchronized List<E> waiting(int most) {
     if (lanes == null) return super.waiting(most);
-    return lanes.all.stream().limit(most).map(pooled -> pooled.item).toList();
+    return lanes.all.stream().limit(most).map(entry -> entry.item).toList();
   }
 
-  /**
-   * Who keeps something here, for who looks for a ring.
-   *
-   * @param entry offered before
-   * @return null: nobody, or it cannot be told
-   */
+  /** The workers on which a wait for the entry depends; null: none, or unknown. */
   public synchronized Blockers<E> blockers(Entry<E> entry) {
     return entry instanceof PoolEntry<E> pooled ? blockers(pooled) : null;
   }
 
   // ---- under the monitor
 
-  /** Null: nobody, or it cannot be told. Under the monitor. */
-  private Blockers<E> blockers(PoolEntry<E> pooled) {
-    if (pooled.isGone()) return pooled.slot == null ? null : new Blockers<>(List.of(pooled.slot));
-    if (pooled.isOutside() || ending || pillIsNext()) return null;
-    // whatever else happens, it comes after that one
-    if (!pooled.isBlocked() && pooled.lane != null && pooled.lane.first.slot != null)
-      return new Blockers<>(List.of(pooled.lane.first.slot));
+  private Blockers<E> blockers(PoolEntry<E> entry) {
+    if (entry.isGone()) return entry.slot == null ? null : new Blockers<>(List.of(entry.slot));
+    if (entry.isOutside() || ending || pillIsNext()) return null;
+    // it begins after the first of its lane
+    if (!entry.isBlocked() && entry.lane != null && entry.lane.first.slot != null)
+      return new Blockers<>(List.of(entry.lane.first.slot));
     var firstWorkers = lanes == null ? List.<WorkerSlot<E>>of() : lanes.firstWorkers();
-    // behind the pill, whose turn comes when all lanes are empty
-    if (!firstWorkers.isEmpty() && !pooled.isBlocked() && pooled.lane == null) return new Blockers<>(firstWorkers);
-    // all that can be begun waits in lanes
+    // it is behind the pill, which is next when all lanes are empty
+    if (!firstWorkers.isEmpty() && !entry.isBlocked() && entry.lane == null) return new Blockers<>(firstWorkers);
+    // all that can begin waits in lanes
     if (!(first() instanceof PoolEntry))
       return new Blockers<>(firstWorkers, Integer.MAX_VALUE, firstWorkers.size() - 1);
-    return new Blockers<>(null, sharing.permits() - heaviest(pooled), sharing.most() - 1);
+    return new Blockers<>(null, sharing.permits() - heaviest(entry), sharing.most() - 1);
   }
 
   /**
-   * Of what is begun before this one, and of itself; for a sender in the line, of what is begun
-   * next: should another one hold him up after that, he is woken, and looks again.
+   * The greatest weight up to {@code last}. For a blocked sender, that of the first: if another one
+   * holds it up later, it is woken, and looks again.
    */
   private int heaviest(PoolEntry<E> last) {
     if (sharing.weight().isEmpty()) return 1;
@@ -297,7 +214,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   Answer tryRun() {
-    return ending || canBegin() || pillIsNext() ? Answer.RUN : Answer.TAKEN;
+    return ending || isReady() ? Answer.RUN : Answer.TAKEN;
+  }
+
+  private boolean isReady() {
+    return canBegin() || pillIsNext();
   }
 
   private boolean canBegin() {
@@ -305,41 +226,44 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   private boolean firstFits() {
-    var first = first();
-    return first instanceof PoolEntry<E> pooled && pooled.weight <= freePermits;
+    return first() instanceof PoolEntry<E> first && first.weight <= freePermits;
   }
 
-  boolean pillIsNext() {
+  private boolean pillIsNext() {
     return pill != null && !ending && (lanes == null || lanes.behind == 0) && first() == pill;
   }
 
   private void begin(WorkerSlot<E> slot) {
-    var pooled = (PoolEntry<E>) first();
+    var entry = (PoolEntry<E>) first();
     busy++;
-    freePermits -= pooled.weight;
-    slot.hold(pooled);
-    remove(pooled, true);
-    slot.ready = canBegin() || pillIsNext();
+    freePermits -= entry.weight;
+    slot.hold(entry);
+    remove(entry, true);
+    slot.ready = isReady();
   }
 
   private void becomeIdle(WorkerSlot<E> slot) {
     idleWorkers.add(slot);
-    slot.ready = canBegin() || pillIsNext();
+    slot.ready = isReady();
     alertBlocked();
   }
 
-  /** Who waits for room is not let in by what has changed: so he may wait for himself. */
+  /** This lets no blocked sender in, so it may be waiting for itself. */
   private void alertBlocked() {
     if (!canBegin()) blockedSenders.alert();
   }
 
   private void done(WorkerSlot<E> slot) {
-    var pooled = slot.held;
-    if (pooled == null) return;
+    var entry = slot.held;
+    if (entry == null) return;
+    release(slot);
+    advance(entry);
+  }
+
+  private void release(WorkerSlot<E> slot) {
     busy--;
-    freePermits += pooled.weight;
+    freePermits += slot.weight();
     slot.release();
-    advance(pooled);
   }
 
   @Override
@@ -347,7 +271,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     if (lanes != null && pill == null && entry instanceof PoolEntry<E> pooled) lanes.findLane(pooled);
   }
 
-  /** Those in lanes wait for others of their key, which is their own affair. */
+  /** Entries in lanes hold up no other. */
   @Override
   int ahead() {
     return lanes == null ? present : present - lanes.behind;
@@ -362,7 +286,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   @Override
   void append(Entry<E> entry) {
     if (lanes != null && entry instanceof PoolEntry<E> pooled) {
-      if (pill != null) lanes.forget(pooled); // nothing behind it is ever begun
+      if (pill != null) lanes.forget(pooled); // nothing behind the pill ever begins
       if (!lanes.enter(pooled)) {
         pooled.goTo(Entry.QUEUE);
         present++;
@@ -381,19 +305,19 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return item;
   }
 
-  private E remove(PoolEntry<E> pooled, boolean begins) {
-    if (lanes == null) return super.take(pooled);
-    lanes.all.remove(pooled);
-    E item = pooled.item;
-    if (lanes.leaveLane(pooled)) markGone(pooled);
-    else super.take(pooled);
-    if (!begins) advance(pooled);
+  private E remove(PoolEntry<E> entry, boolean begins) {
+    if (lanes == null) return super.take(entry);
+    lanes.all.remove(entry);
+    E item = entry.item;
+    if (lanes.leaveLane(entry)) markGone(entry);
+    else super.take(entry);
+    if (!begins) advance(entry);
     return item;
   }
 
-  /** The next of a key goes to the end of the line; but not behind the pill, which came later. */
-  private void advance(PoolEntry<E> pooled) {
-    var next = lanes == null ? null : lanes.advance(pooled);
+  /** The next of its key goes to the end, but before the pill, which came later. */
+  private void advance(PoolEntry<E> entry) {
+    var next = lanes == null ? null : lanes.advance(entry);
     if (next == null) return;
     if (pill == null) order.chain.add(next);
     else order.chain.addBefore(next, pill);

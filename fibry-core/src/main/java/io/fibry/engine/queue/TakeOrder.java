@@ -6,13 +6,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.TreeSet;
 
-/**
- * In which order what waits is taken: what has no rank as it came, then by rank. Guarded by its
- * queue.
- */
+/** First entries without a rank, as they came, then the others by rank. Guarded by its queue. */
 final class TakeOrder<E> {
-  final EntryChain<E> chain = new EntryChain<>(); // all that has no rank
-  private final TreeSet<RankedEntry<E>> ranked; // null: nothing has
+  final EntryChain<E> chain = new EntryChain<>(); // without a rank
+  private final TreeSet<RankedEntry<E>> ranked; // null: no ranks
   private long epoch;
   private long numbers;
 
@@ -30,23 +27,22 @@ final class TakeOrder<E> {
     var one = (RankedEntry<E>) entry;
     one.epoch = epoch;
     one.number = numbers++;
-    ranked.add(one); // a comparator that throws does so before anything has changed
+    ranked.add(one); // a comparator that throws has changed nothing yet
     if (one.pill) epoch++;
   }
 
-  /** What comes next; null: nothing waits. */
   Entry<E> first() {
     return chain.head != null || ranked == null || ranked.isEmpty() ? chain.head : ranked.first();
   }
 
   void remove(Entry<E> entry) {
     if (chain.has(entry)) chain.remove(entry);
-    // asks no comparator: the drain must not fail
+    // the drain must not fail, so this calls no comparator
     else if (ranked.first() == entry) ranked.pollFirst();
     else ranked.remove((RankedEntry<E>) entry);
   }
 
-  /** The first so many. */
+  /** The first ones. */
   List<Entry<E>> entries(int most) {
     var all = new ArrayList<Entry<E>>();
     for (var entry = chain.head; entry != null && all.size() < most; entry = entry.after) all.add(entry);
@@ -54,7 +50,7 @@ final class TakeOrder<E> {
     return all;
   }
 
-  /** As they would be taken, without those that are gone. */
+  /** Without those that are gone. */
   void sort(List<Entry<E>> entries) {
     if (ranked == null) return;
     entries.removeIf(entry -> entry.where != Entry.QUEUE);

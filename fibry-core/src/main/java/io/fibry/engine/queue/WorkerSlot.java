@@ -1,33 +1,26 @@
 package io.fibry.engine.queue;
 
-/**
- * Where a worker of a {@link SharedQueue} sits. Made by the queue alone.
- *
- * @param <E> what waits
- */
+/** Where a worker of a {@link SharedQueue} takes its messages. Guarded by the queue. */
 public final class WorkerSlot<E> {
-  // what it is at, or was given and has not come to; null: nothing. Guarded by the queue
-  PoolEntry<E> held;
-  E item; // the same; guarded by the queue, but for who was just served
-  // of that, in permits; 0: nothing. Written under the queue's monitor, read by who found its
-  // worker waiting in a handler
+  PoolEntry<E> held; // what the worker is at, or was given; null: nothing
+  E item; // read also by the thread that was served
+  // permits held; read also by a thread that saw the worker waiting
   private int weight;
-  boolean idle; // guarded by the queue
-  long idleSince; // when it began to rest; guarded by the queue
-  boolean idleSinceKnown; // that is known; guarded by the queue
-  boolean retired; // it takes no more; guarded by the queue
-  // there was more to begin, or the end was reached, when this one was served; written under the
-  // monitor, read by who was served
+  boolean idle;
+  long idleSince;
+  boolean idleSinceKnown;
+  boolean retired; // takes no more
+  // when it was served, more was ready; read also by the thread served
   boolean ready;
-  private volatile Object worker; // null: nobody sits here yet; written once, by who was told to
+  private volatile Object worker; // null: not made yet; written once, by its maker
 
   WorkerSlot() {}
 
-  void hold(PoolEntry<E> pooled) {
-    held = pooled;
-    item = pooled.item;
-    weight = pooled.weight;
-    pooled.slot = this;
+  void hold(PoolEntry<E> entry) {
+    held = entry;
+    item = entry.item;
+    weight = entry.weight;
+    entry.slot = this;
   }
 
   void release() {
@@ -37,31 +30,23 @@ public final class WorkerSlot<E> {
     weight = 0;
   }
 
-  /** {@return who sits here; null: nobody yet} */
+  /** Null: not made yet. */
   public Object worker() {
     return worker;
   }
 
-  /**
-   * Seats somebody.
-   *
-   * @param worker who sits here from now on
-   */
   public void take(Object worker) {
     this.worker = worker;
   }
 
-  /** {@return what is to be begun here; for who was just served} */
   public E item() {
     return item;
   }
 
-  /** {@return how many permits its worker holds; for who found him waiting in a handler} */
   public int weight() {
     return weight;
   }
 
-  /** {@return whether there is more to do than this; for who was just served} */
   public boolean ready() {
     return ready;
   }

@@ -9,7 +9,7 @@ class MomentTest {
   private final AdaptiveSpin spin = new AdaptiveSpin();
 
   @Test
-  void isLeftOutAfterFourInVainAndTriedAgainEveryNowAndThen() {
+  void isSkippedAfterFourFailuresAndTriedAgainNowAndThen() {
     int tried = 0;
 
     for (int i = 0; i < 4 + 10 * 33; i++) if (spin.isWorthwhile()) {
@@ -21,7 +21,7 @@ class MomentTest {
   }
 
   @Test
-  void oneThatHelpsMakesTheNextOnesWorthwhile() {
+  void oneSuccessMakesTheNextSpinsWorthwhile() {
     for (int i = 0; i < 3; i++) spin.record(false);
 
     spin.record(true);

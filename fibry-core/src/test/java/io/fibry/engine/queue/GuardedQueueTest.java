@@ -14,7 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The queue alone, by one thread. */
+/** The queue alone, used by one thread. */
 class GuardedQueueTest {
   private static Entry<String> entry(String message) {
     return RankedEntry.of(message, message);
@@ -62,7 +62,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aTakeLetsTheFirstOfTheLineIn() {
+  void aTakeLetsTheFirstBlockedSenderIn() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(1, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var waits = entry("b");
@@ -75,7 +75,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void whoLeavesTheLineLetsSmallerOnesIn() {
+  void aSenderThatGivesUpLetsSmallerBlocksIn() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     var block = Entry.block(List.of(entry("b"), entry("c")));
@@ -152,7 +152,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void nobodyOvertakesABlockThatStandsInTheLine() {
+  void noSenderOvertakesABlockedOne() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     queue.offer(entry("a"), true);
     queue.offer(entry("b"), true);
@@ -169,14 +169,14 @@ class GuardedQueueTest {
   }
 
   @Test
-  void enteringIsForQueuesThatHaveRoomAndThatSomebodyRuns() {
+  void enteringNeedsRoomAndAThreadThatRuns() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.BLOCK));
     assertNull(queue.enter(entry("idle"), true));
     queue.offer(entry("a"), true);
     assertEquals(Answer.TAKEN, queue.enter(entry("b"), true));
 
     var late = entry("c");
-    assertNull(queue.enter(late, true)); // it looks for a moment, and nobody takes anything
+    assertNull(queue.enter(late, true)); // it spins, and no thread takes anything
 
     assertTrue(late.isOutside());
     assertFalse(queue.remove(late));
@@ -184,9 +184,9 @@ class GuardedQueueTest {
   }
 
   @Test
-  void aLetterIsOpenedByWhoTakesItOrLooksAtIt() {
+  void aMessageEntryIsOpenedWhenItIsTakenOrLookedAt() {
     var queue = new GuardedQueue<String>(Mailbox.bounded(2, Overflow.REJECT), System::nanoTime,
-        (message, along) -> message + " with " + along);
+        (message, baggage) -> message + " with " + baggage);
 
     queue.offer(MessageEntry.of("a", "b"), true);
 
@@ -196,7 +196,7 @@ class GuardedQueueTest {
   }
 
   @Test
-  void onlyThePlainOneNeedsNoGuard() {
+  void onlyThePlainMailboxNeedsNoGuardedQueue() {
     assertFalse(GuardedQueue.needed(Mailbox.unbounded()));
     assertTrue(GuardedQueue.needed(Mailbox.unbounded().selective()));
     assertTrue(GuardedQueue.needed(Mailbox.bounded(1, Overflow.BLOCK)));

@@ -14,11 +14,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Who is given what, step by step. */
+/** Which worker gets which message, step by step. */
 @Timeout(20)
 class SharedQueueTest {
   private static SharedQueue<String> queue(Sharing<?> sharing) {
-    return new SharedQueue<>(Mailbox.unbounded(), sharing);
+    return new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
   }
 
   private static Answer offer(SharedQueue<String> queue, String message) {
@@ -30,7 +30,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void whoRestsSinceTheShortestTimeIsServedBeforeAnotherIsMade() {
+  void theWorkerIdleForTheShortestTimeIsServedBeforeAnotherIsMade() {
     var queue = queue(Sharing.scaling(0, 3));
     offer(queue, "a");
     var first = queue.serve(true);
@@ -49,7 +49,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void whoIsThroughTakesTheNextItself() {
+  void aWorkerThatIsDoneTakesTheNextMessage() {
     var queue = queue(Sharing.scaling(1, 1));
     assertEquals(Answer.RUN, offer(queue, "a"));
     var slot = queue.serve(true);
@@ -62,7 +62,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void whatIsOnItsWayIsStillThereWhenItsWorkerHasLeft() {
+  void aMessageOnItsWayIsStillThereWhenItsWorkerHasLeft() {
     var queue = queue(Sharing.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
@@ -71,12 +71,12 @@ class SharedQueueTest {
 
     assertEquals("a", slot.item());
     assertFalse(queue.isIdle());
-    queue.finish(slot, "a"); // who came with it found him gone
+    queue.finish(slot, "a"); // the thread that brought it found the worker gone
     assertTrue(queue.isIdle());
   }
 
   @Test
-  void whatCouldNotBeGivenComesFirstAgainAndOnce() {
+  void aMessageThatCouldNotBeGivenComesFirstAgainAndOnce() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.serve(true);
@@ -91,7 +91,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void afterTheEndWhatCouldNotBeGivenIsNobodys() {
+  void afterTheEndAMessageThatCouldNotBeGivenIsHandedBack() {
     var queue = queue(Sharing.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);
@@ -103,7 +103,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void aKeyIsFreeWhenItsMessageIsDoneAndNotBefore() {
+  void aKeyIsFreeOnlyWhenItsMessageIsDone() {
     var queue = queue(byFirstLetter(3));
     offer(queue, "a1");
     var slot = queue.serve(true);
@@ -119,7 +119,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void whatIsTakenOutOfItsLaneHoldsNobodyUp() {
+  void aMessageTakenOutOfItsLaneHoldsUpNoOther() {
     var queue = queue(byFirstLetter(1));
     var first = queue.entry("a1", "a1", true, "p");
     var second = queue.entry("a2", "a2", true, "p");
@@ -135,7 +135,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void whoIsToGoTakesNothingMore() {
+  void aRetiredWorkerTakesNothingMore() {
     var queue = queue(Sharing.scaling(0, 1));
     offer(queue, "a");
     var slot = queue.serve(true);
@@ -153,7 +153,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void thePillsTurnComesWhenAllBeforeItWasBegun() {
+  void thePillIsNextWhenAllBeforeItWasBegun() {
     var queue = queue(byFirstLetter(2));
     offer(queue, "a1");
     var slot = queue.serve(true);
@@ -170,7 +170,7 @@ class SharedQueueTest {
   }
 
   @Test
-  void itIsDesertedOnceForOne() {
+  void itIsDesertedForOneCallerOnly() {
     var queue = queue(Sharing.scaling(0, 2));
     offer(queue, "a");
     var slot = queue.serve(true);

@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender waits for room while another thread polls and shuts the door. Results: taken, the first
- * element polled, how many are left.
+ * A sender waits for room in a full queue while another thread takes the element and shuts the
+ * door. Results: whether the sender was let in, what was polled first, how many are left.
  */
 @JCStressTest
 @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "it was let in")

@@ -14,12 +14,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Two senders enter a queue with one place, freed after they last looked. Results: how many
- * entered, how many wait.
+ * Two senders enter a bounded queue with room for one, which was freed since they last looked.
+ * Results: how many entered, how many wait.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one was let in, the other refused")
-@Outcome(expect = FORBIDDEN, desc = "more than fit, or nobody")
+@Outcome(expect = FORBIDDEN, desc = "more than fit, or none")
 @State
 public class EnterAgainstEnter {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(2, Overflow.REJECT));

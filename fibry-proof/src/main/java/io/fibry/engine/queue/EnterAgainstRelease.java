@@ -14,12 +14,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A sender enters while the drain, which found the queue empty, gives back the right to run and
- * then sends. Results: how many have the right, how many wait.
+ * A message entry enters a bounded queue while the holder of the right to run, which found it
+ * empty, gives that right up and sends something itself. Results: how many have the right, how many
+ * wait.
  */
 @JCStressTest
 @Outcome(id = "1, 2", expect = ACCEPTABLE, desc = "one of them runs both")
-@Outcome(expect = FORBIDDEN, desc = "nobody runs what waits, both do, or one was lost")
+@Outcome(expect = FORBIDDEN, desc = "no thread runs what waits, both do, or one was lost")
 @State
 public class EnterAgainstRelease {
   private final GuardedQueue<Object> queue =

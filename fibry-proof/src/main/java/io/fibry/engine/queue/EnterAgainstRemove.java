@@ -12,7 +12,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** An element is removed while it enters. Results: removed, how many wait. */
+/**
+ * An element is taken back while it is on its way into a bounded queue. Results: whether it was
+ * taken out, how many wait.
+ */
 @JCStressTest
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "it was in")
 @Outcome(id = "0, 2", expect = ACCEPTABLE, desc = "it was not yet")

@@ -15,8 +15,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A sender offers a block of two while the pill enters and shuts the door. Results: taken, how many
- * wait, including the pill.
+ * A sender enters a bounded queue with a block of two while the pill is admitted and the door shut;
+ * the queue is emptied later. Results: whether the sender was let in, how many wait, with the pill.
  */
 @JCStressTest
 @Outcome(id = "1, 3", expect = ACCEPTABLE, desc = "it came before the door was shut")

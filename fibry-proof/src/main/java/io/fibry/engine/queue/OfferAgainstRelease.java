@@ -14,13 +14,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * A sender offers while the drain, which found the queue empty, gives back the right to run.
- * Results: the sender got the right, the drain kept it, what waits.
+ * A sender enters a bounded queue while the holder of the right to run, which found it empty, gives
+ * that right up. Results: whether the sender has the right, whether the holder kept it, what waits.
  */
 @JCStressTest
 @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "it came before the holder let go")
 @Outcome(id = "1, 0, 2", expect = ACCEPTABLE, desc = "it came afterwards")
-@Outcome(expect = FORBIDDEN, desc = "nobody runs what waits, or two do")
+@Outcome(expect = FORBIDDEN, desc = "no thread runs what waits, or two do")
 @State
 public class OfferAgainstRelease {
   private final GuardedQueue<Integer> queue = new GuardedQueue<>(Mailbox.bounded(1, Overflow.REJECT));

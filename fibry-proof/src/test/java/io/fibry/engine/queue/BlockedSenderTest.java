@@ -13,13 +13,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
 /**
- * A waiting sender races with a poll, the close, an interrupt and its limit. It always goes on, and
- * its answer is right: its element was in the queue once, or never.
+ * A sender that waits for room, against all that may end its wait: a take, the close, an interrupt,
+ * its limit. It goes on in any case. An element reported as let in was in the queue once; one
+ * reported as refused never was.
  */
 class BlockedSenderTest {
   private static final int SCHEDULES = 40;
 
-  /** Sends one element; waits for room by spinning, then parked. */
+  /** Sends one element, and waits for room if it must: first it spins, then it parks. */
   private static final class Sender implements Runnable {
     private final GuardedQueue<String> queue;
     private final Entry<String> entry;
@@ -41,7 +42,7 @@ class BlockedSenderTest {
     }
   }
 
-  /** A full queue of one, whose sender has the right to run. */
+  /** A queue with one element, for which it has room; this thread has the right to run. */
   private static GuardedQueue<String> full() {
     return with("first", 1);
   }
@@ -89,7 +90,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void leavesTheLineWhenInterruptedOrWasIn() {
+  void givesUpWhenInterruptedOrWasIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = full();
       var blocked = sender(queue, "second");
@@ -106,7 +107,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void leavesTheLineWhenItsTimeIsOverOrWasIn() {
+  void givesUpWhenItsTimeIsOverOrWasIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = full();
       var blocked = sender(queue, "second");
@@ -125,7 +126,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void twoInTheLineAreLetInOneByOne() {
+  void twoBlockedSendersAreLetInOneByOne() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
       assertEquals(Answer.TAKEN, queue.offer(RankedEntry.of("second", "second"), true));
@@ -146,7 +147,7 @@ class BlockedSenderTest {
   }
 
   @Test
-  void whoLeavesTheLineLetsTheNextOneIn() {
+  void aSenderThatGivesUpLetsTheNextOneIn() {
     Schedules.modelCheck(SCHEDULES, () -> {
       var queue = with("first", 2);
       var block = new Sender(queue, Entry.block(List.of(RankedEntry.of("a", "a"), RankedEntry.of("b", "b"))));
@@ -155,7 +156,7 @@ class BlockedSenderTest {
       var large = Schedules.start(block);
       var small = Schedules.start(single);
       large.interrupt();
-      Schedules.join(large, small); // only the block's leaving makes room
+      Schedules.join(large, small); // no thread takes anything: only the block gives up
 
       assertTrue(single.taken);
       assertEquals(2, queue.size());

@@ -13,9 +13,10 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of bounded mailboxes: the bound holds, one thread has the right to run, and every
- * element is taken, removed, dropped or refused, exactly one of them. A sender's every second
- * element is a task, which is never dropped.
+ * The queue of bounded mailboxes by itself. It never holds more than its bound, one thread has the
+ * right to run, and every element is either taken, removed, dropped or refused. Every second
+ * element of a sender is a task, which is never dropped; the others are message entries where the
+ * queue takes them.
  */
 class GuardedQueueTest {
   @Test
@@ -133,7 +134,7 @@ class GuardedQueueTest {
         for (int n = 1; n <= sent[sender]; n++)
           if (outcomes[sender * EACH + n] != 1)
             fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
-      if (queue.size() != 0 || queue.poll() != null) fault("something waits, and nobody has the right to run");
+      if (queue.size() != 0 || queue.poll() != null) fault("something waits, and no thread has the right to run");
       if (wrong != null) throw new AssertionError(wrong);
     }
   }

@@ -13,13 +13,14 @@ import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.Test;
 
 /**
- * The queue of a pool, with two workers. Every element is taken, removed, or buried at the end.
- * Elements of a key are handled one at a time, in each sender's order; permits are not exceeded;
- * the pill comes last.
+ * The queue of a pool by itself, with two workers. Every element is either taken by one of them,
+ * removed, or buried at the end. Two messages of one key are never handled at once, those of one
+ * sender are handled in order, and no more permits are held than there are. The pill is next after
+ * all that was there before it.
  *
- * <p>Catches, each tried by changing {@link SharedQueue}: a worker that goes idle without a second
- * look; a message that does not free its key or permits; an offer that misses an idle worker; a
- * removal that does not release the elements behind it.
+ * <p>Catches, each tried by changing {@link SharedQueue}: a worker that becomes idle without
+ * looking for messages; a message that is done and does not free its key or its permits; an offer
+ * that does not report an idle worker; a removal that leaves those behind it where they are.
  */
 class SharedQueueTest {
   @Test
@@ -65,12 +66,12 @@ class SharedQueueTest {
     private String wrong;
 
     Offering(Sharing<Integer> sharing, boolean keys) {
-      this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing);
+      this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
       this.keys = keys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
     }
 
-    /** Two elements, so that one may wait behind the other. */
+    /** Two elements, so that one may stand behind the other. */
     @Operation
     public void offer(@Param(name = "sender") int sender) {
       offerOne(sender);
@@ -86,6 +87,7 @@ class SharedQueueTest {
       if (answer == Answer.RUN) serve();
     }
 
+    /** The thread that serves also works. */
     private void serve() {
       for (var slot = queue.serve(true); slot != null; slot = queue.serve(true)) work(slot);
       if (queue.atPill()) end();
@@ -97,7 +99,7 @@ class SharedQueueTest {
         handle(element);
         var next = queue.next(slot, element);
         element = next;
-        if (element == null && (others || slot.ready())) return; // who called serves on
+        if (element == null && (others || slot.ready())) return; // the caller serves on
       }
     }
 
@@ -139,12 +141,12 @@ class SharedQueueTest {
 
     @Validate
     public void check() {
-      if (ended) end(); // as a late sender does
+      if (ended) end(); // as a thread does that comes too late
       for (int sender = 0; sender < 6; sender++)
         for (int n = 1; n <= sent[sender]; n++)
           if (outcomes[sender * EACH + n] != 1)
             fault(sender * EACH + n + " had " + outcomes[sender * EACH + n] + " outcomes");
-      if (!queue.isIdle() || queue.poll() != null) fault("something waits, and everybody rests");
+      if (!queue.isIdle() || queue.poll() != null) fault("something waits, and all workers are idle");
       if (wrong != null) throw new AssertionError(wrong);
     }
   }
