@@ -21,11 +21,15 @@ import org.junit.platform.commons.annotation.Testable;
 class SemanticsDocTest {
   private static final Path DOCUMENT = Path.of("../docs/semantics.md");
   private static final Pattern SECTION_OR_PROMISE = Pattern.compile("(## )?(\\d+)\\. .*");
+  private static final List<JavaMethod> ANNOTATED =
+      new ClassFileImporter().importPath(Path.of("target/test-classes")).stream()
+          .flatMap(type -> type.getMethods().stream()).filter(method -> method.isAnnotatedWith(Promise.class)).toList();
 
   @Test
   void everyPromiseHasATestAndEveryTestItsPromise() throws Exception {
     var promised = promised();
-    var shown = annotated().flatMap(test -> Stream.of(test.getAnnotationOfType(Promise.class).value())).toList();
+    var shown =
+        ANNOTATED.stream().map(test -> test.getAnnotationOfType(Promise.class).value()).flatMap(Stream::of).toList();
 
     assertTrue(promised.size() > 200, () -> "only " + promised.size() + " promises");
     assertAll(
@@ -35,7 +39,7 @@ class SemanticsDocTest {
 
   @Test
   void onlyTestsShowPromises() {
-    assertEquals(List.of(), annotated().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
+    assertEquals(List.of(), ANNOTATED.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 
   /** The promises, as "section.line"; lines are numbered from 1 on, without a gap. */
@@ -55,11 +59,6 @@ class SemanticsDocTest {
       }
     }
     return promised;
-  }
-
-  private static Stream<JavaMethod> annotated() {
-    return new ClassFileImporter().importPath(Path.of("target/test-classes")).stream()
-        .flatMap(type -> type.getMethods().stream()).filter(method -> method.isAnnotatedWith(Promise.class));
   }
 
   private static List<String> without(Collection<String> all, Collection<String> others) {
