@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What was sent is what was handled, what was not, and what waits. */
+/** Sent = handled + unhandled + waiting. */
 @Timeout(60)
 class AccountsTest {
   private final Letters letters = new Letters();

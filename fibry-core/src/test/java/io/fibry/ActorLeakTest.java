@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What actors leave behind: nothing. */
 @Timeout(120)
 class ActorLeakTest {
   private static final int MILLION = 1_000_000;

@@ -16,13 +16,13 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The user programs that the API was designed from: good ones compile and do what they say, bad
- * ones do not compile, each for its reason.
+ * The user programs that shaped the API. Good ones compile and print what they should; each bad one
+ * does not compile, for its own reason.
  */
 @Timeout(60)
 class ApiProgramsTest {
   @TempDir
-  static Path classes; // what the Eclipse compiler made of the good ones
+  static Path classes; // good programs, compiled by the Eclipse compiler
 
   @TempDir
   Path out;
@@ -81,10 +81,10 @@ class ApiProgramsTest {
   }
 
   /**
-   * Lines in any order: actors print when they come to it. Not listed: P05 needs a server, P06 and
-   * P15 a database, P11, P20 and P22 a clock of their own (below), P16 and P23 are below too, P25,
-   * P31 and P34 never end, P18 reads a file, what P07 and P26 print depends on time, and actors of
-   * Shapes send to themselves without end.
+   * Expected lines, in any order. Missing programs: P05 needs a server, P06 and P15 a database;
+   * P11, P20 and P22 need a clock and P16 and P23 are special, all tested below; P25, P31 and P34
+   * never end; P18 reads a file; what P07 and P26 print depends on time; actors of Shapes send to
+   * themselves forever.
    */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
@@ -121,7 +121,7 @@ class ApiProgramsTest {
   void sessionEndsOnceItWasIdle() throws Exception {
     var printed = runOnManualClock("P11Timers");
 
-    // time may pass before the program stops its ticks
+    // the program may stop its ticks late
     assertTrue(printed.stream().allMatch("still here"::equals), printed::toString);
   }
 
@@ -132,7 +132,6 @@ class ApiProgramsTest {
     assertEquals(List.of("Ada came in", "true"), printed);
   }
 
-  /** The program waits for time to pass. */
   private List<String> runOnManualClock(String program) throws Exception {
     var driver = write("Driver", """
         public class Driver {
@@ -149,10 +148,7 @@ class ApiProgramsTest {
     return Programs.run(out, "Driver", lines -> true);
   }
 
-  /**
-   * What the subscriber that leaves and the follower of the value are told before the last depends
-   * on time.
-   */
+  /** Timing decides what the leaving subscriber and the follower see before the last message. */
   @Test
   void pricesReachWhoSubscribed() throws Exception {
     var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
@@ -201,7 +197,7 @@ class ApiProgramsTest {
   }
 
   private static List<String> sorted(List<String> lines) {
-    // times, and which of two answered first
+    // durations, and which of two answers came first
     return lines.stream().map(line -> line.replaceFirst("(took|^\\[1, 63]) \\d+$", "$1 N")).sorted().toList();
   }
 

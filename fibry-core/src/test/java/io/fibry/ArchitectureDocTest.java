@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What docs/architecture.md shows of the packages is what they are. */
+/** The packages shown in docs/architecture.md are those of the compiled classes. */
 class ArchitectureDocTest {
   private static final Path DOC = Path.of("../docs/architecture.md");
   private static final Pattern PICTURE = Pattern.compile("(?ms)^```mermaid\n(.*?)^```$");
@@ -36,7 +36,6 @@ class ArchitectureDocTest {
         ArchitectureTest.LAYERS.keySet().stream().filter(name -> !text.contains("| `" + name + "` |")).toList());
   }
 
-  /** Which packages each one needs, directly. */
   private static Map<String, Set<String>> dependencies() {
     var needs = new TreeMap<String, Set<String>>();
     for (var type : ArchitectureTest.MAIN)

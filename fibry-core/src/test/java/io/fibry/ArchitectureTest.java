@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The rules of the house, where code can hold itself to them. */
+/** Rules of the code base that code can check. */
 class ArchitectureTest {
   /** Imports go to lower layers only, never to a sibling. */
   static final Map<String, Integer> LAYERS = Map.ofEntries(entry("io.fibry.mailbox", 0), entry("io.fibry.time", 0),
@@ -51,7 +51,7 @@ class ArchitectureTest {
               "UdpPacket", "UdpServer")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
-  /** Tests that sleep all the same, each with its reason. */
+  /** Tests that may sleep, each with its reason. */
   private static final Map<String, String> SLEEPERS = Map.of();
 
   static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
@@ -167,7 +167,6 @@ class ArchitectureTest {
         "lines of the longest file, of main and of the tests: " + longest);
   }
 
-  /** How many lines the files have, in order. */
   private static List<Integer> sizes(String folder) {
     var sizes = new ArrayList<Integer>();
     try (var files = Files.walk(Path.of(folder))) {

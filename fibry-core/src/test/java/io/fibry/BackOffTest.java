@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The rest before a restart, by a clock that is moved by hand. */
+/** The suspension before a restart, by a clock that the test moves. */
 @Timeout(60)
 class BackOffTest {
   private static final FailurePolicy BACK_OFF =
@@ -62,13 +62,13 @@ class BackOffTest {
     return (ActorCell) actor;
   }
 
-  /** Fails at this moment, and rests. */
+  /** Fails now, and is suspended. */
   private static void fail(Actor<Object> actor) {
     actor.sendMessage(new IllegalStateException("planned"));
     Patience.eventually(() -> Inside.isSuspended(actor));
   }
 
-  /** It rests at least half of this, and no more than all of it. */
+  /** Asserts that the suspension lasts from half of {@code most} to {@code most}. */
   private void restsFor(Actor<Object> actor, Duration most) {
     clock.advance(most.dividedBy(2).minus(MOMENT));
     assertTrue(Inside.isSuspended(actor), "less than half of " + most);
@@ -314,7 +314,7 @@ class BackOffTest {
         asker.complete(thrown);
       }
     });
-    var thrown = Patience.value(asker); // at once, and not after the rest
+    var thrown = Patience.value(asker); // at once, not after the suspension
     boolean rested = Inside.isSuspended(actor);
 
     clock.advance(Duration.ofSeconds(1));

@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What docs/blocks.md recommends exists. */
+/** Everything that docs/blocks.md recommends exists. */
 class BlocksDocTest {
   private static final Path DOC = Path.of("../docs/blocks.md");
   private static final Path MAIN = Path.of("src/main/java");
@@ -63,10 +63,7 @@ class BlocksDocTest {
     }
   }
 
-  /**
-   * A public method or constant of a public type of the library, or of one of the JDK that the
-   * tables name.
-   */
+  /** A public method or constant of the library, or of a JDK type that the tables name. */
   private static boolean exists(String path, String member) {
     String type = path.substring(0, path.length() - 1).replace('.', '$');
     return Stream

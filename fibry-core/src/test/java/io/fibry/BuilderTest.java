@@ -25,7 +25,6 @@ import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** How actors are made, and what is refused. */
 @Timeout(60)
 class BuilderTest {
   record Get() implements Request<Get, String> {}

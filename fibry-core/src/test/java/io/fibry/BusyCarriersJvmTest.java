@@ -10,13 +10,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * While fibers that send to each other keep every carrier busy, what other threads and timers want
- * of actors goes on all the same. The JDK alone would not begin it (seen on 25).
+ * Fibers that send to each other keep every carrier busy. Messages from other threads and from
+ * timers must still be handled; the JDK alone would not start them (seen on 25).
  */
 @Timeout(120)
 class BusyCarriersJvmTest {
 
-  /** Pairs of actors that never let the carriers go, and somebody else who wants something. */
+  /** Pairs of actors that never release the carriers, and other threads that need one. */
   static final class Busy {
     private Actor<Integer> other;
 

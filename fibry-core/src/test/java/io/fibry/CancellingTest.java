@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How a request ends by its asker: completed from outside, interrupted; and where what was chained
- * to it runs.
+ * Requests that end from outside, by completion or interrupt, and the thread on which chained code
+ * runs.
  */
 @Timeout(60)
 class CancellingTest {
@@ -40,7 +40,7 @@ class CancellingTest {
     Gate.openAll();
   }
 
-  /** Answers each message with itself; throws those that are exceptions, waits at gates. */
+  /** Replies with the message itself; throws exceptions, waits at gates. */
   static ActorWithReturn<Object, Object> echo(ActorBuilder<Object> how) {
     return how.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
@@ -218,7 +218,9 @@ class CancellingTest {
     assertTrue(failure.getStackTrace().length > 0);
   }
 
-  /** What this throws on a thread that is interrupted while it waits; its flag must be kept. */
+  /**
+   * Interrupts a thread that waits in {@code code}; returns what it throws, with the flag checked.
+   */
   private static Throwable interrupted(Runnable wait) {
     var thrown = new CompletableFuture<Throwable>();
     var waiter = Thread.ofVirtual().unstarted(() -> {

@@ -18,13 +18,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Whatever a carrier does wrong, its message is handled, and the others are not concerned. */
+/** A message is handled whatever its carrier does wrong, and other carriers do not notice. */
 @Timeout(60)
 class CarrierFaultTest {
-  /** Where it fails. */
+  /** Where the carrier fails. */
   enum Where { CAPTURE, SET, CLOSE }
 
-  /** Fails at one place, each time. */
+  /** Fails at one place, every time. */
   private record Broken(Where where, Throwable failure) implements ActorScope.Carrier<String> {
     @Override
     public String capture() {
@@ -42,7 +42,7 @@ class CarrierFaultTest {
       if (where == here) throw Broken.<RuntimeException>sneak(failure);
     }
 
-    @SuppressWarnings("unchecked") // the point of it: a checked exception leaves as itself
+    @SuppressWarnings("unchecked") // throws a checked exception as itself
     private static <T extends Throwable> T sneak(Throwable failure) throws T {
       throw (T) failure;
     }
@@ -113,7 +113,7 @@ class CarrierFaultTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anInterruptOfATakingBackReachesNoOtherMessageOnOwnThreads(Variant variant) {
-    if (!variant.own()) return; // those of others are left as they are
+    if (!variant.own()) return; // foreign threads are not interrupted
     var scope = Variants.scope(o -> o.withCarrier(new Interrupting()));
     var actor = variant.builder(scope).newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -129,7 +129,6 @@ class CarrierFaultTest {
     assertEquals(List.of(false, false), seen);
   }
 
-  /** Interrupts the handler's thread when it is taken back. */
   private static final class Interrupting implements ActorScope.Carrier<String> {
     @Override
     public String capture() {
@@ -142,7 +141,6 @@ class CarrierFaultTest {
     }
   }
 
-  /** Keeps the handler's thread. */
   private record Blocking(Gate gate) implements ActorScope.Carrier<String> {
     @Override
     public String capture() {
@@ -170,7 +168,7 @@ class CarrierFaultTest {
     assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
-  /** Every send recurses until the stack is full; the carrier works at every depth. */
+  /** Sends recurse until the stack is full; the carrier runs at every depth. */
   @Promise("14.6")
   @Test
   void anOverflowInsideACaptureHarmsNoReceiver() {

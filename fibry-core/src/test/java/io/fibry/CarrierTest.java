@@ -22,10 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Something of the sender's thread follows its messages. What a carrier may do wrong is
- * {@link CarrierFaultTest}.
- */
+/** Values of the sender's thread follow its messages. See also {@link CarrierFaultTest}. */
 @Timeout(60)
 class CarrierTest {
   record Who() implements Request<Who, String> {}
@@ -41,7 +38,7 @@ class CarrierTest {
     Gate.openAll();
   }
 
-  /** Notes what each message finds. */
+  /** Records what each message finds. */
   private Actor<Object> noting(ActorBuilder<Object> how) {
     return how.newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -54,7 +51,7 @@ class CarrierTest {
   @MethodSource("io.fibry.Variants#all")
   void whatTheSenderHadReachesTheHandlerAndIsGoneAfterwards(Variant variant) {
     var actor = noting(variant.builder(scope));
-    var gate = Gate.occupy(actor); // so that one thread handles them all
+    var gate = Gate.occupy(actor); // one thread then handles them all
 
     user.with("alice", () -> actor.sendMessage("1:"));
     actor.sendMessage("2:");
@@ -136,7 +133,7 @@ class CarrierTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aBlockIsCapturedOnce(Variant variant) {
-    if (variant.priority()) return; // it refuses blocks
+    if (variant.priority()) return; // priority mailboxes refuse blocks
     var actor = noting(variant.builder(scope));
 
     user.with("alice", () -> actor.sendMessages(List.of(1, 2, 3)));
@@ -239,7 +236,7 @@ class CarrierTest {
     assertEquals(List.of("set user", "set tenant", "around", "handler", "closed tenant", "closed user"), steps);
   }
 
-  /** Notes its steps in the list of another. */
+  /** Records its steps in a list shared with others. */
   private record Joined(CountingCarrier baggage, List<String> steps) implements ActorScope.Carrier<String> {
     @Override
     public String capture() {
@@ -292,7 +289,7 @@ class CarrierTest {
     assertEquals(List.of("letter alice"), seen);
   }
 
-  /** A message whose text is what the thread that asks for it has. */
+  /** Its text is the value on the thread that calls {@code toString}. */
   private record Shown(CountingCarrier user) {
     @Override
     public String toString() {

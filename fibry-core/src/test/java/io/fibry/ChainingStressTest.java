@@ -15,8 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Callbacks chained to a request while it is answered, and cancels of it: none may wait for ever
- * for the other.
+ * Callbacks are chained to a request while it is answered or cancelled. No thread may wait forever.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class ChainingStressTest {
@@ -28,8 +27,8 @@ class ChainingStressTest {
   }
 
   /**
-   * More virtual threads than carriers: if who waits for an answer kept its carrier, who is to give
-   * it might get none.
+   * There are more virtual threads than carriers: a waiter that kept its carrier could starve the
+   * thread that has to answer.
    */
   @Test
   void cancelsOnEveryCarrierEndThoughChainedAnswersComeFromAnotherThread() {

@@ -21,19 +21,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * A few scopes with actors of every kind, on which everything is done that users do at once:
- * messages, requests, cancels, throws, overflows, restarts, kills, closes. Then the accounts must
- * add up, and everybody must have been told. Whoever waits, waits for an actor made after him, so
- * no wait is a ring; unless one with {@link Strategy#CALLER} was begun on the thread of another,
- * which the end or the restart of a third may do: that other one has to wait for it.
+ * A few scopes with all kinds of actors, and at once everything that users do: messages, requests,
+ * cancels, failures, overflows, restarts, kills, closes. Then the accounts must add up, and every
+ * asker must have been told. An actor waits only for actors made after it, so no wait is a ring.
+ * The exception: the end or restart of another actor may start a {@link Strategy#CALLER} actor on a
+ * waiting thread, which then has to wait for it.
  */
 final class ChaosEpisode {
   private static final int ACTORS = 9;
 
-  /**
-   * Something to do. What is not sent by hand, a timer's message and a notice, counts once it is
-   * seen.
-   */
+  /** Something to do. A timer's message or a watch's news counts as sent once it is seen. */
   static final class Errand implements Request<Errand, Integer>, Comparable<Errand> {
     final long dice;
     private final AtomicBoolean seen;
@@ -53,7 +50,7 @@ final class ChaosEpisode {
     }
   }
 
-  /** A scope, and how many messages were sent to its actors. */
+  /** A scope, and the number of messages sent to its actors. */
   private static final class Part {
     final Scope scope;
     final LongAdder sent = new LongAdder();
@@ -69,10 +66,10 @@ final class ChaosEpisode {
 
   private final SplittableRandom random; // of the thread that plays
   private final List<Strategy> strategies;
-  private final List<Part> parts = new ArrayList<>(); // each inside the one before
+  private final List<Part> parts = new ArrayList<>(); // each inside the previous one
   private final List<Actor<Errand>> actors = new ArrayList<>();
-  private final List<Integer> homes = new ArrayList<>(); // the part of each actor
-  private final Set<Integer> callers = new HashSet<>(); // the actors on the sender's thread
+  private final List<Integer> homes = new ArrayList<>(); // the index of each actor's part
+  private final Set<Integer> callers = new HashSet<>(); // the indexes of CALLER actors
   private final Queue<CompletableFuture<?>> requests = new ConcurrentLinkedQueue<>();
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
 
@@ -167,7 +164,6 @@ final class ChaosEpisode {
     return overflow(n + 1) + 1;
   }
 
-  /** Takes no notice of interrupts. */
   private static void deaf(long nanos) {
     for (long end = System.nanoTime() + nanos; System.nanoTime() < end;) Thread.onSpinWait();
   }
@@ -205,10 +201,10 @@ final class ChaosEpisode {
     try {
       actors.get(index).ask(new Errand(dice.nextLong(), true), Duration.ofMillis(1 + dice.nextInt(300)));
     } catch (AskTimeoutException late) {
-      // no time was left of the limit of the errand at hand: not even sent
+      // not even sent if the limit of the current errand left no time
       sent = !late.waited().isZero();
     } catch (AskCycleException ring) {
-      // by who waits for this very thread it was not even sent
+      // not even sent if the actor waits for this very thread
       sent = !((ActorCell) (Actor<?>) actors.get(index)).isCurrent();
       if (isFalse(ring.ring())) faults.add("no ring, and yet: " + ring.getMessage());
     } catch (RequestException | AssertionError | IllegalStateException | StackOverflowError told) {
@@ -260,7 +256,7 @@ final class ChaosEpisode {
     if (dice.nextInt(3) == 0) future.cancel(true);
   }
 
-  /** Plays it; answers what must be garbage now. */
+  /** Plays the episode; returns what must be garbage now. */
   WeakReference<Object> play() throws InterruptedException {
     var threads = new ArrayList<Thread>();
     for (int i = 0; i < 3; i++) {
@@ -297,7 +293,7 @@ final class ChaosEpisode {
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(5).toList().toString());
   }
 
-  /** What was sent to actors of this part, and of those inside it. */
+  /** Messages sent to actors of this part and of the parts inside it. */
   private long sent(int from) {
     return parts.subList(from, parts.size()).stream().mapToLong(part -> part.sent.sum()).sum();
   }

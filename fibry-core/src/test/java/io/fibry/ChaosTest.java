@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Everything at once, on every strategy: see {@link ChaosEpisode}. Afterwards no thread, no timer
- * and no memory is left behind.
+ * Everything at once, on every strategy: see {@link ChaosEpisode}. No thread, timer or memory is
+ * left behind.
  */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class ChaosTest {
@@ -24,7 +24,7 @@ class ChaosTest {
     System.out.println("chaos: -Dfibry.seed=" + seed);
     var scopes = new ArrayList<WeakReference<Object>>();
 
-    // a fixed one would starve: its handlers wait for each other
+    // a fixed pool would starve: its handlers wait for each other
     try (var pool = Executors.newCachedThreadPool()) {
       var strategies = List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.on(pool),
           Strategy.CALLER, activation -> Thread.ofPlatform().daemon().start(activation));
@@ -47,8 +47,8 @@ class ChaosTest {
   }
 
   /**
-   * A timer, a thread, or the root itself would keep one: the root's ring of dead letters does, so
-   * it is emptied.
+   * A timer, a thread or the root would keep a scope. The root's last dead letters do, so they are
+   * removed.
    */
   private static long kept(List<WeakReference<Object>> scopes) {
     Scope.ROOT.accounts().forgetLetters();

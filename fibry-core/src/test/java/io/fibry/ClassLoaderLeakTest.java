@@ -11,16 +11,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Actors whose code comes from a class loader that is thrown away: in an application server, a
- * plugin, a test.
- */
+/** Code of actors whose class loader is discarded, as by an application server. */
 @Timeout(60)
 class ClassLoaderLeakTest {
 
   /**
-   * The same as a whole program: what the library makes at its first use must not remember whose
-   * that was.
+   * A whole program: what the library makes at first use must not remember the first user's loader.
    */
   static final class First {
     public static void main(String[] args) throws Exception {
@@ -36,7 +32,7 @@ class ClassLoaderLeakTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aLoaderIsCollectedWhenItsActorsHaveEnded(Variants.Variant variant) throws Exception {
-    // a pool's threads are its owner's: they may remember who made them
+    // warms up the pool: its threads may remember their creator
     for (int i = 0; i < 2; i++) variant.strategy().activate(() -> {});
     var loader = new WeakReference<>(runPlugin(variant));
 
@@ -55,7 +51,7 @@ class ClassLoaderLeakTest {
     }
   }
 
-  /** Loads the plugin itself, and takes the library from its parent. */
+  /** Loads the plugin itself, and the library from its parent. */
   private static final class Child extends URLClassLoader {
     Child() {
       super(new URL[] {LeakPlugin.class.getProtectionDomain().getCodeSource().getLocation()},

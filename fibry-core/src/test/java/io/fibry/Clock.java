@@ -4,7 +4,7 @@ import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
-/** A user's own scheduler, for tests to change: time stands still until it is moved by hand. */
+/** A user's scheduler, for tests to change. Time stands still until {@code manual} is moved. */
 public class Clock implements Scheduler {
   public final ManualClock manual = new ManualClock();
 

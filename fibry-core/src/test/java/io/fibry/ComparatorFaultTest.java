@@ -20,10 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * A comparator of the user that throws, and on which threads it and a dead-letter listener run:
- * never the timers' own.
- */
+/** A user's comparator that throws. It and dead-letter listeners never run on the timer thread. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ComparatorFaultTest {
   private static final String TIMERS = "fibry-timer";
@@ -73,7 +70,7 @@ class ComparatorFaultTest {
     actor.sendMessage("b");
     actor.sendMessage("bb");
 
-    // long enough for a timer of its own
+    // too long for the sweep, so it has a timer of its own
     assertThrows(AskTimeoutException.class, () -> actor.ask("c", Duration.ofMillis(150)));
 
     assertFalse(threads.contains(TIMERS));

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How every actor ends, on every strategy with every mailbox. */
+/** How every actor ends, with every strategy and mailbox. */
 @Timeout(20)
 class ContractEndingTest {
   private final Letters letters = new Letters();
@@ -31,7 +31,7 @@ class ContractEndingTest {
   private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
-  /** Handles gates by waiting at them, and remembers what else it saw. */
+  /** Waits at gates, and remembers other messages. */
   private ActorWithReturn<Object, Object> actor(Variant variant) {
     return variant.builder(scope).newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every actor does when it fails, on every strategy with every mailbox. */
+/** What every actor does when it fails, with every strategy and mailbox. */
 @Timeout(60)
 class ContractSupervisionTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();

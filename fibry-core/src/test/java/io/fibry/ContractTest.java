@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What every actor does at work, on every strategy with every mailbox. How it ends is
- * {@link ContractEndingTest}.
+ * What every actor does at work, with every strategy and mailbox. How it ends: {@link
+ * ContractEndingTest}.
  */
 @Timeout(60)
 class ContractTest {
@@ -307,7 +307,7 @@ class ContractTest {
     Patience.elsewhere(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
 
-    actor.sendMessage("next"); // waits, so it is handled in the same stretch
+    actor.sendMessage("next"); // waits, so the same activation handles it
     gate.open();
 
     assertEquals(!variant.own(), Patience.value(leaked));

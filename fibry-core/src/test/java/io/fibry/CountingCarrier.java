@@ -9,8 +9,8 @@ import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
 /**
- * A carrier that counts and notes what it does, of one entry of an MDC of its own: the one that the
- * tests log with has none.
+ * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
+ * calls.
  */
 final class CountingCarrier implements ActorScope.Carrier<String> {
   final AtomicInteger captures = new AtomicInteger();
@@ -22,12 +22,12 @@ final class CountingCarrier implements ActorScope.Carrier<String> {
     this.key = key;
   }
 
-  /** What this thread has; null: nothing. */
+  /** The value on this thread, or null. */
   String get() {
     return mdc.get(key);
   }
 
-  /** Runs it on this thread with something to take along. */
+  /** Runs the code with a value set on this thread. */
   void with(String value, Handler.Task code) {
     mdc.setContextMap(Map.of(key, value));
     try {

@@ -22,10 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * A kill ends an actor whatever its handler, its resources, its hooks, its timers and its strategy
- * do.
- */
+/** A kill ends an actor whatever its handler, resources, hooks, timers and strategy do. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class CutOffFaultTest {
   private final ExecutorService oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
@@ -144,7 +141,7 @@ class CutOffFaultTest {
     victim.set(actor);
     var gate = Gate.occupy(actor);
     actor.sendPoisonPill();
-    actor.sendMessage("behind the pill"); // buried after the pill was met, by a listener that kills
+    actor.sendMessage("behind the pill"); // a dead letter after the pill: the listener kills
 
     gate.open();
 
@@ -159,7 +156,7 @@ class CutOffFaultTest {
     assertTrue(slept == 0, slept + " of 300 hooks slept on");
   }
 
-  /** Whether a hook was not interrupted by a kill that found the actor past its pill. */
+  /** Whether a kill came after the pill and did not interrupt the hook. */
   private static boolean sleptOn(int nanos) {
     var interrupted = new CompletableFuture<Boolean>();
     var killed = new CountDownLatch(1);
@@ -197,7 +194,6 @@ class CutOffFaultTest {
     };
   }
 
-  /** A scheduler whose timers cannot be cancelled. */
   private static final class Stubborn implements Scheduler {
     private final Scheduler system = Scheduler.system();
 

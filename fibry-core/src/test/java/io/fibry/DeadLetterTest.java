@@ -17,9 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Messages that no handler finished. Which mailbox gives which reason is in {@link MailboxesTest}.
- */
+/** Messages that no handler finished. For the reason of each mailbox see {@link MailboxesTest}. */
 @Timeout(60)
 class DeadLetterTest {
   private final Letters letters = new Letters();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A handler that asks waits no longer than it is waited for. */
+/** A handler that asks waits no longer than its own asker does. */
 @Timeout(60)
 class DeadlineTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -31,7 +31,7 @@ class DeadlineTest {
     Gate.openAll();
   }
 
-  /** Asks with a limit of a second; what becomes of that is not the point. */
+  /** Asks with a limit of a second. The outcome does not matter. */
   private void askWithinASecond(ActorWithReturn<Object, Object> actor, Job job) {
     askWithin(SECOND, actor, job);
   }
@@ -41,7 +41,7 @@ class DeadlineTest {
       try {
         actor.ask(job, limit);
       } catch (AskTimeoutException expected) {
-        // or not: both are over at the same moment
+        // both limits end at the same moment
       }
     });
   }
@@ -54,7 +54,7 @@ class DeadlineTest {
     }
   }
 
-  /** After 0.3 of the second, asks an actor that does not answer. */
+  /** After 300 ms, asks an actor that does not answer. */
   private Job thenAsk(Job.Act ask) {
     return Job.act("asks on", () -> {
       clock.advance(Duration.ofMillis(300));

@@ -16,8 +16,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every block of Java in the README and below docs compiles, runs, and prints what its comments
- * "prints .." say.
+ * Every Java block in the README and below docs compiles, runs, and prints what its "prints .."
+ * comments say.
  */
 @Timeout(60)
 class DocumentsTest {
@@ -34,7 +34,7 @@ class DocumentsTest {
 
   /** A block, by its number in its document. */
   record Block(Path document, int number, String text) {
-    /** A class as it is, or statements as its main. */
+    /** A class as it is, or statements wrapped in a main method. */
     String source() {
       return CLASS.matcher(text).find() ? IMPORTS + text : IMPORTS
           + "class Statements {\n  public static void main(String[] args) throws Exception {\n" + text + "\n  }\n}\n";

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * A request that waits must not keep the one that it pushed out, which would keep the one before
- * it, and so on.
+ * A waiting request must not keep the request that it displaced, which would keep the previous one,
+ * and so on.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class DropOldestLeakTest {
@@ -36,7 +36,7 @@ class DropOldestLeakTest {
 
     var requests = sent(actor, 200);
 
-    eventually(() -> reachable(requests) <= CAPACITY + 1); // one may still lie in a frame
+    eventually(() -> reachable(requests) <= CAPACITY + 1); // one may still be in a stack frame
   }
 
   private static List<WeakReference<Object>> sent(ActorWithReturn<Object, Integer> actor, int times) {

@@ -13,7 +13,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The tree as text. */
 @Timeout(60)
 class DumpTest {
   private final ManualClock clock = new ManualClock();

@@ -27,8 +27,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The end of an actor: its phases, its hooks, kills. What is the same on every strategy and mailbox
- * is in {@link ContractEndingTest}.
+ * The end of an actor: phases, hooks, kills. What all strategies and mailboxes share: {@link
+ * ContractEndingTest}.
  */
 @Timeout(60)
 class EndingTest {

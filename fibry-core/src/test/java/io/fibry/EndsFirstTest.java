@@ -8,7 +8,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is a door of its scope to the outside is told of the close before all others. */
+/** A scope tells its doors to the outside of a close before all other members. */
 @Timeout(60)
 class EndsFirstTest {
   private final ActorScope scope = ActorSystem.openScope("house");

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of entities shows, run. */
+/** Runs the snippets in the Javadoc of entities. */
 @Timeout(20)
 class EntitiesSnippetsTest {
   private final Map<String, List<String>> stored = new ConcurrentHashMap<>();

@@ -10,7 +10,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** Actors that escalate what they are sent, and what they log. */
+/** Actors that escalate failures, and their log. */
 abstract class Escalating {
   final List<Object> log = new CopyOnWriteArrayList<>();
   final ManualClock clock = new ManualClock();
@@ -25,7 +25,7 @@ abstract class Escalating {
     return ActorSystem.openScope("supervised", o -> o.withFailurePolicy(policy));
   }
 
-  /** Escalates. Logs when its state is left, and each message with the number of its state. */
+  /** Escalates. Logs when its state ends, and each message with the number of its state. */
   Actor<Object> actor(ActorScope where, String name) {
     return actor(where.named(name), name);
   }

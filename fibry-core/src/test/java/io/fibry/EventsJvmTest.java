@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The flight recorder as users have it: started with the program, or not even there. */
+/** The flight recorder as users have it: started with the program, or missing. */
 @Timeout(120)
 class EventsJvmTest {
 
-  /** Whatever there is an event for. */
+  /** Causes every kind of event. */
   static final class Program {
     public static void main(String[] args) {
       var actor = ActorSystem.named("program").onFailure(FailurePolicy.goOn().withoutLog())

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a flight recording says of actors: each event once, with its facts. */
+/** Events of a flight recording: each once, with its facts. */
 @Timeout(120)
 class EventsTest {
   private static final Duration MOMENT = Duration.ofMillis(30);
@@ -45,7 +45,7 @@ class EventsTest {
     Gate.openAll();
   }
 
-  /** For a handler that takes its time: nothing waits for this. */
+  /** Takes a moment of a handler's time. */
   private static void dawdle() throws InterruptedException {
     new CountDownLatch(1).await(MOMENT.toMillis(), TimeUnit.MILLISECONDS);
   }
@@ -67,7 +67,7 @@ class EventsTest {
     assertTrue(time.compareTo(MOMENT.dividedBy(2)) > 0 && time.compareTo(Patience.LONG) < 0, time::toString);
   }
 
-  /** Passes gates, takes a moment for everything else. */
+  /** Passes gates, and takes a moment for other messages. */
   private Actor<Object> slow(ActorBuilder<Object> how) {
     return how.newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
@@ -109,7 +109,7 @@ class EventsTest {
   @Promise("15.1")
   @Test
   void theThresholdsOfMessagesAndAsksAre20Milliseconds() {
-    Events.messages(); // known to the recorder once they are used
+    Events.messages(); // the recorder learns of the types at first use
     var thresholds = FlightRecorder.getFlightRecorder().getEventTypes().stream()
         .filter(type -> Set.of("fibry.Message", "fibry.AskWait").contains(type.getName()))
         .flatMap(type -> type.getSettingDescriptors().stream()).filter(setting -> setting.getName().equals("threshold"))

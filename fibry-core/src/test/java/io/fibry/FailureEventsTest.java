@@ -19,7 +19,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a flight recording says of what went wrong. */
 @Timeout(120)
 class FailureEventsTest {
   private final Scope scope = Variants.scope(o -> o);
@@ -41,7 +40,7 @@ class FailureEventsTest {
     });
   }
 
-  /** What it says, in the order of these fields. */
+  /** The values of these fields, in order. */
   private static List<String> facts(RecordedEvent event, String... fields) {
     return List.of(fields).stream().map(field -> event.getValue(field) instanceof RecordedClass type ? type.getName()
         : String.valueOf(event.<Object>getValue(field))).toList();

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a handler throws, a state or a copy that cannot be made, and errors of the JVM. */
+/** Handlers that throw, states or copies that cannot be made, and errors of the JVM. */
 @Timeout(60)
 class FailureTest {
   private final Letters letters = new Letters();

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A busy actor starves nobody, though virtual threads are not preempted and a yield of theirs lets
- * only some others run.
+ * A busy actor starves no others, although virtual threads are not preempted and a yield lets only
+ * some others run.
  */
 @Timeout(60)
 class FairnessTest {

@@ -22,10 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * A handler on a ForkJoinPool that waits for another actor of that pool does not keep it from its
- * thread.
- */
+/** A handler that waits for an actor of the same ForkJoinPool does not keep a thread from it. */
 @Timeout(120)
 class ForkJoinTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
@@ -88,8 +85,8 @@ class ForkJoinTest {
   }
 
   /**
-   * While the pool makes a thread, room is made, and the wake-up used up by a wait of the pool's
-   * own.
+   * The pool makes a thread; meanwhile room is made, and a wait inside the pool consumes the
+   * wake-up.
    */
   @Test
   void aWakeUpThatThePoolTakesIsNotMissed() {
@@ -147,8 +144,8 @@ class ForkJoinTest {
   }
 
   /**
-   * A pool that was told to stop throws at who says that he waits, also where he has dealt with the
-   * interrupt.
+   * A pool that is shutting down throws when a thread announces a wait, even after the thread has
+   * handled the interrupt.
    */
   @Test
   void inAPoolThatWasToldToStopAHandlerWaitsAllTheSame() {
@@ -177,8 +174,8 @@ class ForkJoinTest {
   }
 
   /**
-   * Rows of actors on one small pool, each waiting for room in the next: far more of them wait than
-   * the pool has threads.
+   * Rows of actors on a small pool, each waiting for room in the next. Far more wait than the pool
+   * has threads.
    */
   @Promise("6.11")
   @Test

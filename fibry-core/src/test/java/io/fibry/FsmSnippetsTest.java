@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of state machines shows, run. */
+/** Runs the snippets in the Javadoc of state machines. */
 @Timeout(20)
 class FsmSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

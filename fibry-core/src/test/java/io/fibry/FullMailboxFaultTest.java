@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A full mailbox that blocks its senders blocks nothing of the library. */
+/** A full mailbox that makes senders wait never makes the library wait. */
 @Timeout(60)
 class FullMailboxFaultTest {
   private final Letters letters = new Letters();

@@ -4,7 +4,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 
-/** A message that keeps its handler until the test lets it go. */
+/** A message that holds its handler until the test opens it. */
 public final class Gate {
   private static final Queue<Gate> MADE = new ConcurrentLinkedQueue<>();
 
@@ -16,13 +16,14 @@ public final class Gate {
   }
 
   /**
-   * After each test that uses one, or a failed test keeps a pool's thread from those that follow.
+   * For the end of each test with gates: otherwise a failed test would keep a pool's thread from
+   * later tests.
    */
   public static void openAll() {
     for (var gate = MADE.poll(); gate != null; gate = MADE.poll()) gate.open();
   }
 
-  /** Sends one, and answers when its handler stands at it. The handler must {@link #pass} it. */
+  /** Sends a gate; returns when the handler waits at it. The handler must {@link #pass} it. */
   public static Gate occupy(Actor<Object> actor) {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
@@ -46,7 +47,6 @@ public final class Gate {
     opened.await();
   }
 
-  /** Ignores interrupts. */
   public void passDeaf() {
     entered.countDown();
     boolean interrupted = false;

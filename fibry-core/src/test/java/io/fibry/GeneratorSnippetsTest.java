@@ -12,7 +12,7 @@ import java.util.concurrent.SubmissionPublisher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of sequences shows, run. */
+/** Runs the snippets in the Javadoc of generators, map-reduce and flows. */
 @Timeout(20)
 class GeneratorSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

@@ -30,7 +30,7 @@ class HandlerFaultTest {
       StackOverflowError::new, Error::new, InterruptedException::new,
       () -> new CompletionException(null), TimeoutException::new, Unprintable::new);
 
-  /** As hostile as an exception can be. */
+  /** An exception without message and text. */
   private static final class Unprintable extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -45,7 +45,7 @@ class HandlerFaultTest {
     }
   }
 
-  /** A message whose text is as hostile. */
+  /** A message whose text cannot be had. */
   private record Riddle() {
     @Override
     public String toString() {
@@ -53,7 +53,7 @@ class HandlerFaultTest {
     }
   }
 
-  @SuppressWarnings("unchecked") // a handler may throw what it likes
+  @SuppressWarnings("unchecked") // throws checked exceptions too
   private static <T extends Throwable> int raise(Throwable failure) throws T {
     throw (T) failure;
   }
@@ -88,7 +88,7 @@ class HandlerFaultTest {
     assertEquals(1, scope.accounts().handled(), requests + " requests");
   }
 
-  /** What it failed with, unwrapped: the wrapper of Java 21 asks for the text. */
+  /** The failure, unwrapped: the wrapper of Java 21 would ask for its text. */
   private static Throwable failure(CompletableFuture<Integer> request) {
     return Patience.value(request.handle((answer, failure) -> failure));
   }
@@ -159,7 +159,7 @@ class HandlerFaultTest {
     other.close();
   }
 
-  /** Overflows; sends on its way down, from this depth on. */
+  /** Recurses until the stack overflows, and sends at each depth from {@code from} on. */
   private static int descend(int from, Actor<Object> other) {
     if (from == -1) return 0;
     return from == 0 ? sendAndDescend(other) : 1 + descend(from - 1, other);

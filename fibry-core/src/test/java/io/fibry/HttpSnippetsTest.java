@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The regions that the Javadoc of the HTTP server shows, run. */
+/** Runs the snippets in the Javadoc of the HTTP server. */
 @Timeout(20)
 class HttpSnippetsTest {
   private final HttpClient client = HttpClient.newHttpClient();

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** For a class that makes the library log thousands of overflown stacks: nobody reads them. */
+/** For classes that make the library log thousands of overflowed stacks. */
 public final class Hush implements BeforeAllCallback, AfterAllCallback {
   private final PrintStream before = System.err;
 

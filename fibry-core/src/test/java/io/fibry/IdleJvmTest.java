@@ -11,14 +11,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An idle system does nothing at all: a program of its own, so that no other test is seen. */
+/**
+ * An idle system does nothing at all. Runs as a program of its own, so that other tests do not
+ * disturb it.
+ */
 @Timeout(120)
 class IdleJvmTest {
 
-  /**
-   * A thousand actors that have worked, of every strategy, with timers far away; then nobody does
-   * anything.
-   */
+  /** A thousand actors of every strategy that have worked, with timers far away. */
   static final class Idle {
     public static void main(String[] args) throws InterruptedException {
       for (int i = 0; i < 1_000; i++) {
@@ -31,7 +31,7 @@ class IdleJvmTest {
         actor.ask(i, Duration.ofSeconds(20));
         actor.sendMessageLater("far away", Duration.ofHours(1));
       }
-      // what is left of the work, the sweep of limits too
+      // lets the rest of the work end, and the sweep of limits
       new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
       long before = used();
 
@@ -41,8 +41,7 @@ class IdleJvmTest {
     }
 
     /**
-     * The processor time of all threads of Java but this one, in milliseconds: carriers, timer,
-     * residents.
+     * Milliseconds of processor time of all Java threads but this one: carriers, timer, residents.
      */
     private static long used() {
       var threads = ManagementFactory.getThreadMXBean();

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * What a handler must not see of the thread that happened to send: or Bob's message would run as
+ * A handler sees nothing of the thread that happened to send; otherwise Bob's message could run as
  * Alice.
  */
 @Timeout(30)
@@ -41,7 +41,7 @@ class InheritanceLeakTest {
     assertEquals(Set.of("null, system"), seen);
   }
 
-  /** Makes an actor, sends to it, and asks it, as this user. */
+  /** Makes, tells and asks an actor as this user. */
   private static Thread sender(String user, Strategy strategy, Set<String> seen, ClassLoader system) {
     return Thread.ofPlatform().start(() -> {
       USER.set(user);

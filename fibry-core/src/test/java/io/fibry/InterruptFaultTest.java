@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Interrupts of everybody at any moment. */
+/** Interrupts from all sides at any moment. */
 @Timeout(60)
 class InterruptFaultTest {
 
@@ -137,8 +137,8 @@ class InterruptFaultTest {
   }
 
   /**
-   * Interrupts from outside, at any moment: also while it waits for work, or for a sender between
-   * its two steps.
+   * Interrupts at any moment: also while the actor waits for work, or for a sender to link its
+   * node.
    */
   private static void outside(ActorWithReturn<Integer, Integer> actor, Thread[] worker, SplittableRandom random)
       throws InterruptedException {

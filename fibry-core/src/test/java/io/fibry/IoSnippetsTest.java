@@ -18,11 +18,11 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of io.fibry.io shows, run. */
+/** Runs the snippets in the Javadoc of io.fibry.io. */
 @Timeout(20)
 class IoSnippetsTest {
 
-  /** Says hi to whoever asks. */
+  /** Answers every request with "hi". */
   private static void serve(ServerSocket listening) {
     try {
       while (true) {

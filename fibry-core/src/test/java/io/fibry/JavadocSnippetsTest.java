@@ -22,7 +22,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc shows, run. */
+/** Runs the snippets in the Javadoc of io.fibry. */
 @Timeout(20)
 class JavadocSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

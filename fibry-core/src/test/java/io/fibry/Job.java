@@ -6,10 +6,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-/** A message that says what its handler is to do. */
+/** A message that is the code to run. */
 record Job(String name, Callable<?> code) implements Callable<Object> {
 
-  /** Something else to do, for something that has no answer. */
   interface Act {
     void run() throws Exception;
   }
@@ -21,7 +20,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
     });
   }
 
-  /** An actor that does what it is told. */
+  /** An actor that runs jobs. */
   static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
     return how.onFailure(FailurePolicy.goOn().withoutLog())
         .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
@@ -32,13 +31,13 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
     return code.call();
   }
 
-  /** Sends the job, and answers what becomes of it. */
+  /** Sends the job; completes with its result, or with what it threw. */
   static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
     return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer
         : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
   }
 
-  /** Waits until a handler of each of these has said that it waits, and does. */
+  /** Waits until a handler of each worker has published its wait and is parked. */
   @SafeVarargs
   static void waiting(ActorWithReturn<Object, Object>... workers) {
     for (var worker : workers) {
@@ -47,7 +46,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
     }
   }
 
-  /** This job, once these wait. */
+  /** This job, run once these workers wait. */
   @SafeVarargs
   final Job once(ActorWithReturn<Object, Object>... workers) {
     return new Job(name, () -> {
@@ -56,7 +55,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
     });
   }
 
-  /** What it says that it waits for; null: nothing. */
+  /** The wait that the worker published, or null. */
   static Wait wait(ActorWithReturn<Object, Object> worker) {
     var run = ((ActorCell) worker).worker();
     return run == null ? null : run.waits();

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A JVM of its own, on the Java and the class path of this one. */
+/** A child JVM with the Java and the class path of this one. */
 final class JvmChild implements AutoCloseable {
-  private static final int PATIENCE = 60; // s
+  private static final int PATIENCE = 60; // seconds
 
   private final Process process;
   private final BufferedReader out;
@@ -30,7 +30,6 @@ final class JvmChild implements AutoCloseable {
     return new JvmChild(new ProcessBuilder(command).redirectErrorStream(true).start());
   }
 
-  /** Waits for this line. */
   void awaitLine(String wanted) throws IOException {
     var seen = new ArrayList<String>();
     for (var line = out.readLine(); !wanted.equals(line); line = out.readLine()) {
@@ -39,12 +38,12 @@ final class JvmChild implements AutoCloseable {
     }
   }
 
-  /** Ends it as a user would, by kill -TERM. */
+  /** Ends it by SIGTERM, as a user would. */
   void terminate() {
-    process.toHandle().destroy(); // and not by the process itself, which would close what it prints
+    process.toHandle().destroy(); // `process.destroy()` would also close its output
   }
 
-  /** Waits until it ended by itself; answers what it printed. */
+  /** Waits until it ends by itself; returns what it printed. */
   String ended(int exit) throws InterruptedException {
     var killer = Thread.ofVirtual().start(this::killLate);
     String text = String.join("\n", out.lines().toList());
@@ -57,9 +56,7 @@ final class JvmChild implements AutoCloseable {
   private void killLate() {
     try {
       if (!process.waitFor(PATIENCE, TimeUnit.SECONDS)) process.destroyForcibly();
-    } catch (InterruptedException ended) {
-      // as it should
-    }
+    } catch (InterruptedException ended) {}
   }
 
   @Override

@@ -13,13 +13,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What keeps a program running, and what lets it end. */
 @Timeout(120)
 class JvmLifeTest {
   private static final List<Strategy> STRATEGIES =
       List.of(Strategy.FIBER, Strategy.THREAD, Strategy.residentFiber(), Strategy.CALLER);
 
-  /** Makes actors of every strategy, at work, at rest and blocked, and returns. */
+  /** Makes actors of every strategy, some busy, some idle, some blocked, and returns. */
   static final class Returns {
     public static void main(String[] args) throws InterruptedException {
       for (var strategy : STRATEGIES) {
@@ -37,7 +36,6 @@ class JvmLifeTest {
     }
   }
 
-  /** Sends, closes, and returns. */
   static final class Closes {
     public static void main(String[] args) {
       var seen = new ArrayList<Integer>();
@@ -49,7 +47,6 @@ class JvmLifeTest {
     }
   }
 
-  /** Waits for an actor that nobody ends. */
   static final class Waits {
     public static void main(String[] args) {
       var actor =

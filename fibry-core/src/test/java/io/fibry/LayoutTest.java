@@ -26,8 +26,8 @@ import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * What an actor costs: an object of 40 bytes, whether it has yet to work or has worked. Figures of
- * the default flags: compressed references, no compact headers.
+ * An actor costs one object of 40 bytes, before and after work. The figures assume default flags:
+ * compressed references, no compact headers.
  */
 @Timeout(120)
 class LayoutTest {
@@ -82,15 +82,15 @@ class LayoutTest {
     assertEquals(MANY, different.size());
   }
 
-  /** The same from another side: what the heap says, of so many that all else is noise. */
+  /** The same, measured on the heap with so many actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
     int count = 1_000_000;
-    sinks(1000); // what is made once
+    sinks(1000); // creates what is shared
     long before = used();
 
     var sinks = sinks(count);
-    double each = (used() - before - 4L * count) / (double) count; // less the array
+    double each = (used() - before - 4L * count) / (double) count; // without the array
     assertEquals(count, sinks.length);
 
     assertTrue(each > 16 && each <= 64, each + " bytes");
@@ -110,7 +110,6 @@ class LayoutTest {
     assertEquals("10000000 answered\n", new String(child.getInputStream().readAllBytes()));
   }
 
-  /** In a JVM of its own. */
   static final class TenMillion {
     public static void main(String[] args) {
       var actors = sinks(10_000_000);
@@ -123,9 +122,8 @@ class LayoutTest {
   }
 
   /**
-   * What one more sink makes reachable: the graph behind 2n sinks less the graph behind n of them,
-   * so that all they share (recipe, strategy, scope, and whatever those lead to) drops out, and
-   * less its place in the array.
+   * The bytes that one more sink makes reachable, without what sinks share and without its place in
+   * the array.
    */
   private static double retained(Consumer<Sink<Void>> work) {
     var sinks = sinks(2 * MANY);
@@ -138,8 +136,8 @@ class LayoutTest {
   }
 
   /**
-   * The size of what a cell points at besides its behaviour, which all of a recipe share. (From
-   * that, everything in the process can be reached: it must not be walked.)
+   * The size of what a cell refers to. Leaves out its behaviour, from which everything in the
+   * process can be reached.
    */
   private static long ownParts(Object cell) {
     long bytes = 0;
@@ -180,10 +178,7 @@ class LayoutTest {
     return ClassLayout.parseClass(type).instanceSize();
   }
 
-  /**
-   * What is used once nothing more is freed: tests that ran before may have left work to the
-   * collector.
-   */
+  /** The heap in use once it no longer shrinks: earlier tests may have left garbage. */
   private static long used() {
     long used = Long.MAX_VALUE;
     for (int calm = 0; calm < 5;) {

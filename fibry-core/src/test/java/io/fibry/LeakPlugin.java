@@ -2,13 +2,13 @@ package io.fibry;
 
 import java.time.Duration;
 
-/** Loaded by a loader of its own: makes an actor of its own classes, works with it, ends it. */
+/** Loaded by a loader of its own. Makes an actor of its own classes, uses it, ends it. */
 public final class LeakPlugin implements Runnable {
   private record Note(int number) {}
 
   private final ActorBuilder<Object> builder;
 
-  /** What a plugin is given: public, since packages of different loaders are strangers. */
+  /** Takes a builder. Public, since the packages of two loaders differ. */
   public LeakPlugin(ActorBuilder<Object> builder) {
     this.builder = builder;
   }

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** Looks what the garbage collector leaves. */
+/** Finds out what the garbage collector leaves. */
 public final class LeakProbe {
   private LeakProbe() {}
 
@@ -22,7 +22,6 @@ public final class LeakProbe {
     return least;
   }
 
-  /** Whether it is collected, in time. */
   public static boolean collected(WeakReference<?> reference) {
     return collected(List.of(reference));
   }
@@ -34,7 +33,7 @@ public final class LeakProbe {
     });
   }
 
-  /** Whether it comes true within ten seconds. */
+  /** Whether the condition holds within ten seconds. */
   public static boolean eventually(BooleanSupplier fact) {
     for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
         LockSupport.parkNanos(2_000_000))

@@ -21,8 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What the documents link to is there: each file, and in it each heading. What lies outside of the
- * project is not looked for.
+ * Every file and heading that the documents link to exists. Links to the outside are not followed.
  */
 class LinksTest {
   private static final Pattern CODE = Pattern.compile("(?ms)^ *```.*?^ *```$|`[^`\n]*`");
@@ -90,15 +89,13 @@ class LinksTest {
 
   private static boolean leads(Path document, String link) throws IOException {
     var parts = link.split("#", 2);
-    if (parts[0].startsWith("/")) return false; // of this machine
+    if (parts[0].startsWith("/")) return false; // absolute paths fit one machine only
     var target = parts[0].isEmpty() ? document : document.resolveSibling(parts[0]);
     if (!Files.exists(target)) return false;
     return parts.length == 1 || Files.isRegularFile(target) && anchors(target).contains(parts[1]);
   }
 
-  /**
-   * The headings, as GitHub makes anchors of them: a second one of the same words gets a number.
-   */
+  /** Anchors of headings as GitHub makes them; repeated ones get a number. */
   private static Set<String> anchors(Path document) throws IOException {
     var anchors = new HashSet<String>();
     var times = new HashMap<String, Integer>();

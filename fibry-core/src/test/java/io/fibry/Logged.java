@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What is logged while it is open; slf4j-simple writes to System.err. */
+/** What is logged while this is open; slf4j-simple writes to System.err. */
 public final class Logged implements AutoCloseable {
   private final PrintStream before = System.err;
   private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();

@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What bounded and ordered mailboxes do. */
 @Timeout(60)
 class MailboxesTest {
   private final Letters letters = new Letters();

@@ -17,14 +17,11 @@ import org.slf4j.simple.SimpleServiceProvider;
 import org.slf4j.spi.MDCAdapter;
 import org.slf4j.spi.SLF4JServiceProvider;
 
-/**
- * The MDC follows messages. What the tests log with has none: so a program of its own, with one
- * that has.
- */
+/** The MDC follows messages. Runs as a program of its own, since the tests' logger has no MDC. */
 @Timeout(120)
 class MdcJvmTest {
 
-  /** The simple one, with an MDC. */
+  /** The simple provider with an MDC. */
   public static final class WithMdc implements SLF4JServiceProvider {
     private final SLF4JServiceProvider simple = new SimpleServiceProvider();
     private final MDCAdapter adapter = new BasicMDCAdapter();
@@ -70,8 +67,8 @@ class MdcJvmTest {
     }
 
     /**
-     * Handlers leave something of their own: the next one finds nothing of that, and neither does
-     * the sender, who keeps what it had.
+     * Handlers leave a value in the MDC. The next handler does not see it, nor does the sender,
+     * which keeps its own.
      */
     private static void play(Variant variant) {
       var seen = new CopyOnWriteArrayList<String>();
@@ -105,7 +102,7 @@ class MdcJvmTest {
 
       assertEquals(Variants.strategiesAlone().map(variant -> "alicenull, nullnull, bobnull").toList(),
           lines.subList(0, lines.size() - 1));
-      assertEquals("foreign null", lines.getLast()); // an empty one hides that of the thread
+      assertEquals("foreign null", lines.getLast()); // an empty capture hides the thread's value
     }
   }
 

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Names and what can be found by them. */
 @Timeout(60)
 class NamesTest {
   sealed interface Shop {}

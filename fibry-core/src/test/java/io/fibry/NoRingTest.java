@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waits that look like a ring and end by themselves, and what is left of a wait that ended. */
+/** Waits that look like a ring but end by themselves; and what is left of a wait that ended. */
 @Timeout(60)
 class NoRingTest {
   private final ManualClock clock = new ManualClock();
@@ -56,7 +56,7 @@ class NoRingTest {
     for (var asker : askers) assertEquals("done", Patience.value(asker));
   }
 
-  /** An actor that answers by its context what the job says, before it does it. */
+  /** An actor that first replies what the job says, and then runs it. */
   private Actor<Object> promising(CompletableFuture<String> stage) {
     return scope.named("c").onFailure(FailurePolicy.goOn().withoutLog())
         .newActor((Object message, ActorContext<Object> context) -> {
@@ -158,7 +158,7 @@ class NoRingTest {
     var c = Job.worker(scope.named("c"));
     var gate = new Gate();
     var told = new CompletableFuture<Object>();
-    // as a ring that its members have yet to find: the first of them has looked by now
+    // as in a ring that its members have not found yet: the first of them has looked already
     var slow = Job.act("slow", () -> {
       Job.waiting(a);
       try (var wait = Wait.begin((ActorCell) a, "by hand", ((ActorCell) a).extras().exit())) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc shows of what helps against too much load, run. */
+/** Runs the snippets in the Javadoc about overload. */
 @Timeout(20)
 class OverloadSnippetsTest {
   @Test

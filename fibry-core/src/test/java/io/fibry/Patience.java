@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
-/** How tests wait: long enough for any machine, never for ever. */
+/** Waits in tests: long enough for any machine, never forever. */
 public final class Patience {
   public static final Duration LONG = Duration.ofSeconds(Integer.getInteger("fibry.patience", 10));
 
@@ -45,7 +45,6 @@ public final class Patience {
     }
   }
 
-  /** What the future failed with. */
   public static Throwable failure(Future<?> future) {
     return assertThrows(ExecutionException.class, () -> future.get(LONG.toSeconds(), TimeUnit.SECONDS)).getCause();
   }
@@ -59,15 +58,12 @@ public final class Patience {
     }
   }
 
-  /**
-   * Runs it on a thread of its own: what it sends may be handled there, where the strategy is
-   * CALLER.
-   */
+  /** Runs the code on a new thread. On CALLER, what it sends is handled there. */
   public static Thread elsewhere(Runnable code) {
     return Thread.ofVirtual().start(code);
   }
 
-  /** Waits until this thread waits for something. */
+  /** Waits until this thread is parked or blocked. */
   public static void parked(Thread thread) {
     eventually(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
   }

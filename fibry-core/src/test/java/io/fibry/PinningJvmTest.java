@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever a virtual thread does in the library, it lets its carrier go. */
+/** No code of the library pins a virtual thread to its carrier. */
 @Timeout(120)
 class PinningJvmTest {
 
@@ -21,7 +21,7 @@ class PinningJvmTest {
   void noFrameOfTheLibraryPinsACarrier(@TempDir Path directory) throws Exception {
     Recorder.assumePresent();
     try (var harness = new StressHarness(StressHarness.seed())) {
-      harness.play(1); // or the first use of classes is seen
+      harness.play(1); // initializes classes, which would be recorded
 
       var pinned = pinned(directory, harness);
 
@@ -32,7 +32,7 @@ class PinningJvmTest {
   private static List<String> pinned(Path directory, StressHarness harness) throws IOException, InterruptedException {
     try (var recording = new Recording()) {
       recording.enable("jdk.VirtualThreadPinned").withThreshold(Duration.ZERO).withStackTrace();
-      // the recorder has monitors of its own, which our events would meet
+      // our own events would meet the monitors of the recorder
       Recorder.silence(recording);
       recording.start();
       harness.play(StressHarness.millis(1_500));
@@ -45,10 +45,9 @@ class PinningJvmTest {
   }
 
   /**
-   * Whether there is a frame of ours; unless it is a monitor that the JDK enters inside its own
-   * code, as it does where an interrupt of a virtual thread meets the clearing of it, or a class of
-   * its own that another thread initialises at this moment, as its tracer of exceptions does when
-   * the first one is made while a recording is on.
+   * Whether the library pinned the carrier. Ignores monitors inside JDK code, as when an interrupt
+   * meets its clearing, and JDK classes that another thread initializes, as the recorder's
+   * exception tracer at the first exception.
    */
   private static boolean ours(RecordedEvent event) {
     if (event.getStackTrace() == null) return true;

@@ -8,7 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The region that the Javadoc of pipelines shows, run. */
+/** Runs the snippet in the Javadoc of pipelines. */
 @Timeout(20)
 class PipelineSnippetsTest {
   private final List<String> stored = new CopyOnWriteArrayList<>();

@@ -169,7 +169,7 @@ class PoolEndFaultTest {
   @Test
   void aPoolThatNobodyKnowsIsGarbageOnceItHasShrunk() {
     var clock = new Clock();
-    // its anonymous actors are nobody's, as those of the root
+    // does not track anonymous actors, like the root
     var still = Variants.scope(o -> o.withScheduler(clock));
     var pools = new ArrayList<WeakReference<?>>();
     pools.add(new WeakReference<>(worked(Pools.scaling(still.anonymous(), 0, 2))));

@@ -25,13 +25,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What comes in between the moment when a pool gives a message to a worker and the one when the
- * worker has it.
+ * Events between the moment when a pool gives a message to a worker and the moment when the worker
+ * has it.
  */
 @Timeout(30)
 @ExtendWith(Hush.class)
 class PoolHandOverFaultTest {
-  /** A strategy that is always in the way: runs what it likes before it starts a thread. */
+  /** A strategy that runs code of the test before it starts a thread. */
   private static final class Moody implements Strategy {
     private final AtomicInteger calls = new AtomicInteger();
     private final boolean resident;
@@ -59,7 +59,7 @@ class PoolHandOverFaultTest {
     }
   }
 
-  /** Activations that the test runs. */
+  /** Keeps activations until the test runs them. */
   private static final class ByHand implements Strategy {
     private final Queue<Runnable> waiting = new ArrayDeque<>();
 
@@ -96,7 +96,7 @@ class PoolHandOverFaultTest {
     var slow = new Gate();
     var heavy = new Gate();
     moody.before = call -> {
-      // on the thread of the first worker, who was through with the heavy one
+      // on the thread of the first worker, after the heavy message
       if (call == 2) slow.passDeaf();
     };
     var pool = Pools.weighted(scope.anonymous().strategy(moody), 2, (Object message) -> message == heavy ? 2 : 1)
@@ -153,7 +153,7 @@ class PoolHandOverFaultTest {
       throw new IllegalStateException("planned");
     };
 
-    var answer = pool.sendMessageReturn((Object) "x"); // no timer will ever come
+    var answer = pool.sendMessageReturn((Object) "x"); // this clock's timers never fire
 
     assertEquals("x", Patience.value(answer));
   }
@@ -258,7 +258,7 @@ class PoolHandOverFaultTest {
     var order = new CopyOnWriteArrayList<Object>();
     var pool = Pools.byKey(still.anonymous().strategy(hand), 2, (Object message) -> "key")
         .newActor((Object message) -> order.add(message));
-    pool.sendMessage("first"); // its worker has it, but no thread yet
+    pool.sendMessage("first"); // its worker has the message, but no thread yet
     for (var worker : cell(pool).crew()) worker.askRestart(1_000_000_000);
 
     pool.sendMessage("second");
@@ -284,7 +284,7 @@ class PoolHandOverFaultTest {
     pool.sendMessage("two");
     hand.runAll();
     var last = pool.crew().stream().filter(worker -> worker.name().endsWith("/2")).findFirst().orElseThrow();
-    hand.before = () -> { // the first of the two is told to end, and their scope restarts all
+    hand.before = () -> { // the first worker is told to end, and the scope restarts all
       hand.before = () -> {};
       last.askRestart(0);
       hand.runAll();

@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Pools and actors that wait for one another at random. No ring may be missed: all waits for an
- * answer have a limit, and none may end by it; waits for room have none. No alarm may be false: who
- * is told does not go on for a while, and what it waited for must not come in that time, unless
- * somebody else that was told has gone on.
+ * Pools and actors that wait for each other at random. No ring may be missed: waits for an answer
+ * have a limit, and none may end by it; waits for room have none. No alarm may be false: a handler
+ * that is told pauses for a while, and its answer must not come meanwhile, unless another handler
+ * that was told has gone on.
  */
 @Timeout(240)
 class PoolRingStressTest {
@@ -40,11 +40,11 @@ class PoolRingStressTest {
 
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
-  // how many that were told have gone on
+  // handlers that were told and have gone on
   private final AtomicInteger released = new AtomicInteger();
-  private volatile boolean over; // all visits have been answered, and what goes on may be sent away
+  private volatile boolean over; // all visits are answered, and what still runs may be refused
 
-  /** To be visited, and to visit others from there: so many deep. */
+  /** Visits an actor, which visits others, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {
     int part(int of) {
       return (int) Math.floorMod(seed, (long) of);
@@ -61,7 +61,7 @@ class PoolRingStressTest {
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
-      // there, several workers may have one thread
+      // on CALLER several workers may share a thread
       if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER;
       var how = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
@@ -119,7 +119,8 @@ class PoolRingStressTest {
     }
 
     /**
-     * What another one was told lets this go on before he can say so: so it is waited for a moment.
+     * If the answer came because another handler was told, that handler may not have counted itself
+     * yet: waits for it.
      */
     private void check(CompletableFuture<Integer> answer, int before, AskCycleException told) {
       pause(2_000_000);

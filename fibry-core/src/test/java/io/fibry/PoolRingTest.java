@@ -31,8 +31,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Rings through pools: all workers that could end a wait wait themselves. One of them is told, and
- * with that the others go on.
+ * Rings through pools: all workers that could end a wait are waiting too. One is told, which frees
+ * the others.
  */
 @Timeout(60)
 class PoolRingTest {
@@ -60,7 +60,7 @@ class PoolRingTest {
     for (String message : List.of("x", "y")) pool.sendMessage(message);
   }
 
-  /** How many of these ended with the alarm. */
+  /** How many of these ended with the exception. */
   private static long told(List<CompletableFuture<Object>> outcomes) {
     return outcomes.stream().map(Patience::value).filter(AskCycleException.class::isInstance).count();
   }
@@ -148,13 +148,13 @@ class PoolRingTest {
     Patience.await(slow.entered);
 
     var outcome = Job.start(pool, Job.act("a", () -> {
-      pool.sendMessage("a2"); // behind this one
-      pool.sendMessage("b2"); // behind the slow one
+      pool.sendMessage("a2"); // behind this message
+      pool.sendMessage("b2"); // behind the slow message
       between.complete(Thread.currentThread());
       pool.sendMessage("a3");
       pool.sendMessage("a4");
     }));
-    Patience.parked(Patience.value(between)); // no ring: the slow one makes room
+    Patience.parked(Patience.value(between)); // no ring: the slow handler makes room
     slow.open();
 
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
@@ -205,7 +205,7 @@ class PoolRingTest {
     assertEquals("waits", Patience.value(second));
   }
 
-  /** How many of its workers wait for somebody. */
+  /** How many of its workers wait for an actor. */
   private static long waiting(Exitable pool) {
     return ((Cell) pool).crew().stream()
         .filter(Inside::waits).count();
@@ -231,7 +231,7 @@ class PoolRingTest {
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(scaling, nested(scaling, 5))));
   }
 
-  /** So many handlers of it, each of which waits for the next. */
+  /** {@code depth} nested handlers of the pool, each waiting for the next. */
   private static Job nested(ActorWithReturn<Object, Object> pool, int depth) {
     return depth == 1 ? new Job("innermost", () -> "end") : asking(pool, nested(pool, depth - 1));
   }
@@ -346,7 +346,7 @@ class PoolRingTest {
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();
     var told = new CompletableFuture<Object>();
-    var slow = Job.act("slow", () -> { // as a ring that its members have yet to find
+    var slow = Job.act("slow", () -> { // as in a ring that its members have not found yet
       Patience.eventually(() -> waiting(pool) == 1);
       try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit())) {
         gate.pass();

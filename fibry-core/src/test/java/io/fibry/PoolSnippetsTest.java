@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of pools shows, run. */
+/** Runs the snippets in the Javadoc of pools. */
 @Timeout(20)
 class PoolSnippetsTest {
   record Order(String customer, int number) {}

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A sender that recurses and sends to a pool at every depth until its stack is full: the pool goes
- * on, and loses nothing. The same for who ends it.
+ * A sender recurses and sends to a pool at every depth until its stack is full. The pool goes on
+ * and loses nothing. The same holds for code that ends the pool.
  */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
@@ -44,18 +44,17 @@ class PoolStackEdgeFaultTest {
       "weighted", how -> Pools.weighted(how, 3, (Integer number) -> 1 + (number & 1)),
       "byKey", how -> Pools.byKey(how, 2, (Integer number) -> number & 3));
 
-  /** What is sent at each depth. */
   enum Verb { MESSAGE, FUTURE, ASK }
 
-  /** One pool and one sender that overflows. */
+  /** One pool, and one sender whose stack overflows. */
   private static final class Episode implements Runnable {
     private final AtomicIntegerArray handled = new AtomicIntegerArray(DEEPEST);
     private final boolean[] taken = new boolean[DEEPEST];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
     private final ActorWithReturn<Integer, Integer> pool;
     private final Verb verb;
-    private final int from; // the depth at which the sending begins
-    // the workers work on the sender's stack, which their handlers may overflow too
+    private final int from; // the depth at which sending begins
+    // workers run on the sender's stack, so handlers may overflow it too
     private final boolean nested;
     private int depth;
 
@@ -79,7 +78,7 @@ class PoolStackEdgeFaultTest {
       try {
         descend(0);
       } catch (StackOverflowError edge) {
-        // the point of it
+        // intended
       }
     }
 
@@ -103,7 +102,7 @@ class PoolStackEdgeFaultTest {
 
     /** Null if all is well. */
     String fault() throws Exception {
-      // the next senders take up what lies stranded
+      // later sends pick up stranded messages
       for (int i = 0; i < 8; i++) pool.sendMessageReturn(LAST - i);
       try {
         pool.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);

@@ -24,8 +24,8 @@ import org.eclipse.jdt.core.compiler.batch.BatchCompiler;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Compiles and runs programs as a user would: against the library's public side, in a class loader
- * with a library of its own, so that one program's names and options are not the next one's.
+ * Compiles and runs programs as a user would: against the public API, in a class loader with a
+ * library of its own, so that programs do not share names and options.
  */
 final class Programs {
   private static final String CLASS_PATH = System.getProperty("java.class.path");
@@ -33,8 +33,8 @@ final class Programs {
   private Programs() {}
 
   /**
-   * What javac has to say, warnings included; nothing if it is content. Skips the test where there
-   * is no javac (a JRE).
+   * The output of javac, warnings included; empty if there is none. Skips the test without javac (a
+   * JRE).
    */
   static String javac(Path out, String name, String source) throws Exception {
     var compiler = ToolProvider.getSystemJavaCompiler();
@@ -50,10 +50,10 @@ final class Programs {
     return said.toString();
   }
 
-  /** The errors of the Eclipse compiler; nothing if there are none. It needs no JDK. */
+  /** The errors of the Eclipse compiler, or an empty text. Needs no JDK. */
   static String ecj(Path out, Path... sources) {
     var said = new StringWriter();
-    // a JRE does not know of other releases
+    // a JRE does not know other releases
     var release = Runtime.version().feature() == 21 ? List.of("-21") : List.of("--release", "21");
     var options = new ArrayList<>(release);
     options.addAll(List.of("-nowarn", "-proc:none", "-encoding", "UTF-8", "-cp", library(), "-d", out.toString()));
@@ -64,8 +64,8 @@ final class Programs {
   }
 
   /**
-   * Runs its main, and answers the lines printed once they are as wanted, or after ten seconds.
-   * What main throws is thrown.
+   * Runs its main method. Returns the printed lines once they are as wanted, or after ten seconds.
+   * Throws what main throws.
    */
   static List<String> run(Path classes, String main, Predicate<List<String>> wanted) throws Exception {
     var printed = new ByteArrayOutputStream();
@@ -79,7 +79,7 @@ final class Programs {
       Thread.ofPlatform().daemon().name("main of " + main).start(() -> call(method, ended))
           .setContextClassLoader(loader);
       ended.get(10, TimeUnit.SECONDS);
-      // an actor may still be printing
+      // an actor may still print
       while (!wanted.test(lines(printed)) && System.nanoTime() < deadline) Thread.yield();
       return lines(printed);
     } finally {
@@ -106,7 +106,7 @@ final class Programs {
     return printed.toString(StandardCharsets.UTF_8).lines().toList();
   }
 
-  /** The class path without our own tests. */
+  /** The class path without the test classes. */
   private static String library() {
     var parts =
         Arrays.stream(CLASS_PATH.split(java.io.File.pathSeparator)).filter(part -> !part.contains("test-classes"));

@@ -15,7 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of io.fibry.pubsub shows, run. */
+/** Runs the snippets in the Javadoc of io.fibry.pubsub. */
 @Timeout(20)
 class PubsubSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

@@ -133,7 +133,7 @@ class QuietTest {
   void whatATimerOfTheSystemsClockSendsIsWaitedForOnceItIsDue() {
     var real = ActorSystem.openScope("real");
     for (int i = 0; i < 200; i++) {
-      // the latter is sent to from a thread of its own
+      // timers send to a guarded mailbox on another thread
       var mailbox = i % 2 == 0 ? Mailbox.unbounded() : Mailbox.unbounded().selective();
       var seen = new AtomicInteger();
       var timer = real.anonymous().mailbox(mailbox).newActor((Object m) -> seen.incrementAndGet());
@@ -193,7 +193,7 @@ class QuietTest {
     }
   }
 
-  /** Sends the message on, and some put it aside then, which is no outcome. */
+  /** Sends the message on; some actors then put it aside, which is no outcome. */
   private Actor<Integer> hopping(List<Actor<Integer>> ring, AtomicInteger seen, boolean stashes) {
     return scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Integer left, ActorContext<Integer> context) -> {
@@ -204,8 +204,8 @@ class QuietTest {
   }
 
   /**
-   * Who looks twice, and between the looks somebody hands on what he is at without an outcome, must
-   * see that.
+   * {@code awaitQuiet} looks twice. A message that is passed on between the looks without an
+   * outcome must change the total.
    */
   @Test
   void aTurnWithoutAnOutcomeIsSeenToo() {

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Small races, many times. */
 @Timeout(120)
 class RaceStressTest {
 
@@ -91,10 +90,7 @@ class RaceStressTest {
     assertTrue(scope.find("one", Integer.class).isEmpty());
   }
 
-  /**
-   * Makes the actor if nobody else has it, and ends it; whoever makes it owns the name until it
-   * ended.
-   */
+  /** Makes the actor if the name is free, and ends it. The maker owns the name until the end. */
   private static void own(Scope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
     try {
       var actor = scope.named("one").protocol(Integer.class).newActor((Integer i) -> {});

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of recipes shows, run. */
+/** Runs the snippets in the Javadoc of batches, rate limits, hooks and stereotypes. */
 @Timeout(20)
 class RecipeSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

@@ -12,17 +12,17 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Assumptions;
 
-/** A flight recording of one kind of event, without a threshold unless told. */
+/** A flight recording of one kind of event. */
 final class Recorder implements AutoCloseable {
   private final Recording recording = new Recording();
   private final String event;
 
-  /** Skips a test where there is nothing to record with. */
+  /** Skips the test if this Java has no flight recorder. */
   static void assumePresent() {
     Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
   }
 
-  /** Begins at once. */
+  /** Starts at once, without a threshold. */
   static Recorder of(String event) {
     return of(event, Duration.ZERO);
   }
@@ -34,7 +34,7 @@ final class Recorder implements AutoCloseable {
     return recorder;
   }
 
-  /** With all events of the library disabled; what is recorded all the same is found. */
+  /** All events of the library are disabled; any that is recorded all the same is found. */
   static Recorder off() {
     var recorder = new Recorder("fibry.");
     silence(recorder.recording);
@@ -42,9 +42,9 @@ final class Recorder implements AutoCloseable {
     return recorder;
   }
 
-  /** Without being told, a recording has all events of the library. */
+  /** Disables the library's events, which are on by default. */
   static void silence(Recording recording) {
-    Events.messages(); // known to the recorder once they are used
+    Events.messages(); // the recorder learns of the types at first use
     for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
       if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
   }
@@ -53,7 +53,7 @@ final class Recorder implements AutoCloseable {
     this.event = event;
   }
 
-  /** Ends it; the first event first. */
+  /** Stops; returns the events, the first one first. */
   List<RecordedEvent> events() {
     try {
       recording.stop();
@@ -70,7 +70,7 @@ final class Recorder implements AutoCloseable {
     }
   }
 
-  /** Those of this actor: others may still be at work. */
+  /** The events of this actor: others may still be busy. */
   List<RecordedEvent> events(String actor) {
     return events().stream().filter(one -> one.getString("actor").equals(actor)).toList();
   }

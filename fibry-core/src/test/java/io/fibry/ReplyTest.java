@@ -16,7 +16,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a handler answers the requests of a protocol. */
 @Timeout(60)
 class ReplyTest {
   sealed interface Account {}

@@ -8,7 +8,7 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
 
-/** Requests in races that hardly ever happen, played step by step. */
+/** Rare races of requests, played step by step. */
 class RequestFaultTest {
 
   @Test

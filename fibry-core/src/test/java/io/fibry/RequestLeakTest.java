@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a cancelled request keeps while the handler before it blocks. */
+/** What a cancelled request keeps while the previous handler blocks. */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 class RequestLeakTest {
 
@@ -50,7 +50,7 @@ class RequestLeakTest {
         });
   }
 
-  /** With a message of 100 bytes each, which must go too. */
+  /** With a message of 100 bytes each, which must become garbage too. */
   private static void cancel(ActorWithReturn<byte[], Integer> actor, int times) {
     for (int i = 0; i < times; i++) actor.sendMessageReturn(new byte[84]).cancel(true);
   }

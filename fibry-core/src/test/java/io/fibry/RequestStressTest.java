@@ -19,12 +19,11 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A million requests race the end of their actor: not one may be left incomplete. */
+/** A million requests race the end of their actor. None may stay incomplete. */
 @Timeout(value = 3, unit = TimeUnit.MINUTES)
 class RequestStressTest {
   private static final int SENDERS = 2;
 
-  /** What ends the actor. */
   enum Stop { ASK_EXIT, PILL, KILL, SHUTDOWN, EXIT_AND_SHUTDOWN }
 
   @ParameterizedTest
@@ -105,7 +104,7 @@ class RequestStressTest {
     }
 
     int incomplete() throws InterruptedException {
-      // an executor tells nobody: only who needs it again hears
+      // a shut-down executor refuses only the next activation
       if (stop == Stop.SHUTDOWN) actor.sendMessage(0);
       int count = 0;
       for (var mine : futures) for (var future : mine) if (!completes(future)) count++;

@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every way in which a request ends. */
 @Timeout(60)
 class RequestsTest {
   record Ping() implements Request<Ping, String> {}

@@ -12,17 +12,16 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A resident actor that gets no thread, and was found by its name before that was known. */
+/** A resident actor that gets no thread, but is found by name before that is known. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ResidentFaultTest {
   private final Scope scope = Variants.scope(o -> o);
   private Actor<Question> found;
   private CompletableFuture<Integer> asked;
 
-  /** What is asked of it meanwhile. */
   private record Question() implements Request<Question, Integer> {}
 
-  /** Has no thread to give, and in the meantime the actor is found and asked. */
+  /** Fails to start a thread; first the actor is found and asked. */
   private final class Threadless implements Strategy {
     @Override
     public void activate(Runnable activation) {

@@ -12,7 +12,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An actor rests by a scheduler of the user's that misbehaves. */
+/** Suspended actors whose scheduler misbehaves. */
 @Timeout(60)
 class RestFaultTest {
   private final CompletableFuture<Object> handled = new CompletableFuture<>();
@@ -87,7 +87,7 @@ class RestFaultTest {
     assertEquals("next", Patience.value(handled));
   }
 
-  /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */
+  /** A thread that holds the scheduler's lock may ask about the actor. */
   @Test
   void noMonitorIsHeldWhileTheSchedulerIsCalled() {
     var lock = new Object();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Interrupts that come while an actor restarts, or tries a message again. */
+/** Interrupts while an actor restarts or retries a message. */
 @Timeout(60)
 class RestartFaultTest {
   private final Scope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
@@ -43,7 +43,7 @@ class RestartFaultTest {
     assertFalse(Patience.value(interrupted));
   }
 
-  /** What the handler received fails before the retry, and tells somebody who kills. */
+  /** The received request fails before the retry, and its callback kills the actor. */
   @Test
   void aKillJustBeforeARetryInterruptsTheRetry() {
     var tries = new AtomicInteger();

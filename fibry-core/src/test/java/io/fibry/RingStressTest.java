@@ -25,11 +25,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Actors that wait for one another at random. No ring may be missed: all waits have a limit, and
- * none may end by it. No alarm may be false: who is told lets some time pass before it goes on, in
- * which all that wait for it, directly or through others, must stay where they are. (Not those
- * behind somebody who was told too, since that one goes on; and not behind a wait for room, which a
- * request that is taken back makes.)
+ * Actors that wait for each other at random. No ring may be missed: all waits have a limit, and
+ * none may end by it. No alarm may be false: a handler that is told pauses, and meanwhile all
+ * members that wait for it, directly or through others, must stay where they are. Exceptions:
+ * members behind another one that was told, since that one goes on; and members behind a wait for
+ * room, since a withdrawn request makes room.
  */
 @Timeout(240)
 class RingStressTest {
@@ -45,17 +45,16 @@ class RingStressTest {
   private final Queue<String> faults = new ConcurrentLinkedQueue<>();
   private final AtomicInteger alarms = new AtomicInteger();
   private final AtomicInteger checked = new AtomicInteger();
-  private volatile boolean over; // all visits have been answered, and what goes on may be sent away
+  private volatile boolean over; // all visits are answered, and what still runs may be refused
 
-  /** To be visited, and to visit others from there: so many deep. */
+  /** Visits an actor, which visits others, up to {@code depth} levels deep. */
   record Visit(long seed, int depth) implements Request<Visit, Integer> {}
 
-  /** One wait of an actor for another. */
   private static final class Step {
     final Member target;
     final boolean room;
     final long begun = System.nanoTime();
-    volatile long told; // when; 0: it was not
+    volatile long told; // when it was told of a ring; 0: not told
 
     Step(Member target, boolean room) {
       this.target = target;
@@ -67,7 +66,7 @@ class RingStressTest {
     final int number;
     final Actor<Object> actor;
     final List<Member> all;
-    volatile Step now; // what it is at; null: no wait
+    volatile Step now; // the current wait, or null
     volatile Step lastTold;
 
     Member(Scope scope, int number, List<Member> all, Random random) {
@@ -141,13 +140,13 @@ class RingStressTest {
       }
     }
 
-    /** Lets the alarm alone for a while. */
+    /** Checks the ring, pauses, and checks that its members still wait. */
     private void check(AskCycleException told, Step mine) {
       var ring = told.ring().stream().map(name -> all.get(Integer.parseInt(name))).toList();
       if (ring.getFirst() != this || ring.getLast() != this || ring.get(1) != mine.target)
         faults.add(number + " was told of somebody else's ring: " + told);
       var blocked = new ArrayList<Step>();
-      int at = ring.size() - 2; // who waits for this one
+      int at = ring.size() - 2; // the member that waits for this one
       for (; at > 0; at--) {
         var step = ring.get(at).now;
         if (toldSince(ring.get(at), mine) || step != null && step.room) break;
@@ -175,7 +174,7 @@ class RingStressTest {
     while (System.nanoTime() - end < 0) LockSupport.parkNanos(end - System.nanoTime());
   }
 
-  /** At the same moment, as far as that can be had. */
+  /** Each member waits at the same moment, as far as possible. */
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})

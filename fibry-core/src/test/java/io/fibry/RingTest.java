@@ -29,10 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Handlers that wait for one another in a ring: one of them is told, and with that the others go
- * on.
- */
+/** Handlers that wait for each other in a ring. One is told, which frees the others. */
 @Timeout(60)
 class RingTest {
   private static final Duration LONG = Duration.ofHours(1);
@@ -112,7 +109,7 @@ class RingTest {
     assertEquals(names, told.ring());
   }
 
-  /** To ask the next one to do this. */
+  /** A job that asks {@code next} to run {@code job}. */
   private static Job asking(ActorWithReturn<Object, Object> next, Job job) {
     return new Job("to " + job.name(), () -> next.ask(job));
   }
@@ -158,7 +155,7 @@ class RingTest {
     gate.open();
 
     assertEquals(List.of("b", "a", "b"), assertInstanceOf(AskCycleException.class, Patience.value(told)).ring());
-    b.sendPoisonPill(); // some wait for that
+    b.sendPoisonPill(); // some kinds wait for the end of b
     assertEquals("done", Patience.value(first));
   }
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A scheduler of the user's that works under a lock, or runs at once what is due at once. */
+/** A user's scheduler that works under a lock, or runs due tasks immediately. */
 @Timeout(60)
 class SchedulerFaultTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -39,7 +39,7 @@ class SchedulerFaultTest {
         Arguments.of("kill", kill));
   }
 
-  /** Whoever holds the lock by which it works may ask something of the actor meanwhile. */
+  /** A thread that holds the scheduler's lock may ask about the actor. */
   @Promise("12.5")
   @ParameterizedTest(name = "{0}")
   @MethodSource("steps")

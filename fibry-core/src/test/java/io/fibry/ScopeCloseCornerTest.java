@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Closes inside closes, on threads that are needed elsewhere, and against those who make or send.
- * The clock stands still: what waits for a limit or a grace in vain hangs.
+ * Closes inside closes, on busy threads, and racing actors that are made or sent to. The clock
+ * stands still: a wait for a limit or grace would hang.
  */
 @Timeout(60)
 class ScopeCloseCornerTest {
@@ -41,7 +41,7 @@ class ScopeCloseCornerTest {
     clock.advance(Duration.ofDays(1));
   }
 
-  /** It closes, in time. */
+  /** Closes; fails if that takes too long. */
   private ActorScope.Report closed(ActorScope which, Duration limit) {
     var report = new CompletableFuture<ActorScope.Report>();
     Patience.elsewhere(() -> report.complete(which.closeWithin(limit)));
@@ -187,7 +187,7 @@ class ScopeCloseCornerTest {
     }
   }
 
-  /** A closer may have seen it, and wait for its end. */
+  /** A closer may have seen the actor, and wait for its end. */
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {

@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How a scope ends. The rarer ways are in {@link ScopeCloseCornerTest}. The clock stands still, so
- * that a close which waits for its limit in vain hangs.
+ * How a scope ends; rarer cases: {@link ScopeCloseCornerTest}. The clock stands still: a wait for
+ * the limit would hang.
  */
 @Timeout(60)
 class ScopeCloseTest {
@@ -121,7 +121,7 @@ class ScopeCloseTest {
 
     clock.advance(Duration.ofSeconds(1));
 
-    // interrupted, all three
+    // all three were interrupted
     assertEquals(3, Patience.value(report).unhandled().get(Reason.FAILED));
     assertFalse(early);
     assertEquals(3, gates.size());
@@ -361,7 +361,7 @@ class ScopeCloseTest {
     assertTrue(texts.get(1).contains("left behind") && texts.get(1).contains("kiosk"), texts.get(1));
   }
 
-  /** Its shutdown hook closes a scope in which something waits. */
+  /** A program whose shutdown hook closes a scope with waiting messages. */
   static final class Shop {
     public static void main(String[] args) {
       var shop = ActorSystem.openScope("shop");

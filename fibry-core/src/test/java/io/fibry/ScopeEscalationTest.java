@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What a scope does about a failure besides restarting: it closes, goes on, or asks the one around.
+ * What a scope does about a failure besides restarting: closes, goes on, or asks the scope around
+ * it.
  */
 @Timeout(60)
 class ScopeEscalationTest extends Escalating {
@@ -93,7 +94,7 @@ class ScopeEscalationTest extends Escalating {
       fail(scope, c);
       boolean local = !log.contains("stop a");
 
-      fail(scope, b); // two actors, one budget
+      fail(scope, b); // two actors share one budget
 
       assertTrue(log.contains("stop a"), log::toString);
       assertTrue(local);

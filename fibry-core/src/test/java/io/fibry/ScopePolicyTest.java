@@ -17,8 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Whom a scope restarts when one of its actors escalates. What else it may do is in
- * {@link ScopeEscalationTest}.
+ * Which actors a scope restarts when one escalates. Its other choices: {@link ScopeEscalationTest}.
  */
 @Timeout(60)
 class ScopePolicyTest extends Escalating {
@@ -59,7 +58,7 @@ class ScopePolicyTest extends Escalating {
   @Promise("17.10")
   @Test
   void allAreToldInTheOrderTheyWereMade() {
-    // told is restarted
+    // on CALLER an actor that is told restarts at once
     var caller = ActorSystem.openScope("supervised",
         o -> o.withFailurePolicy(FailurePolicy.restartAll()).withStrategy(Strategy.CALLER));
     try (caller) {

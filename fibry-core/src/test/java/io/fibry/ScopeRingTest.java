@@ -18,8 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * A scope is closed by a handler that a member waits for. The clock stands still: a close that
- * waited for its limit would hang.
+ * A handler that a member waits for closes the scope. The clock stands still: a close that waited
+ * for its limit would hang.
  */
 @Timeout(60)
 class ScopeRingTest {
@@ -34,7 +34,7 @@ class ScopeRingTest {
     return closer(where, () -> {});
   }
 
-  /** The same, once the asker waits: else that one may find the ring, and be freed by that. */
+  /** Closes once the asker waits; otherwise the asker could find the ring and be freed by that. */
   private ActorWithReturn<String, String> late(ActorScope where) {
     return closer(where, () -> Patience.eventually(() -> waits(asker.join())));
   }
@@ -104,7 +104,7 @@ class ScopeRingTest {
   }
 
   /**
-   * The member waits for one who waits for the closer's report, and the closer waits for the
+   * The member waits for an actor that waits for the closer's report, and the closer waits for the
    * member.
    */
   @Promise("16.10")
@@ -116,7 +116,7 @@ class ScopeRingTest {
       var gate = new Gate();
       var member = new CompletableFuture<Actor<String>>();
       var second = outside.named("second").newActorWithReturn((String m) -> {
-        // else it would find the ring, and be freed by that
+        // otherwise it would find the ring and be freed by that
         Patience.eventually(() -> waits(member.join()));
         return where.closeWithin(Duration.ofMinutes(1)).scope();
       });
@@ -147,10 +147,10 @@ class ScopeRingTest {
     var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ofMinutes(1)));
     Patience.parked(closer);
 
-    closer.interrupt(); // its patience for what waits
+    closer.interrupt(); // no longer waits for queued messages
     Patience.eventually(() -> ((ActorCell) (Exitable) deaf).isEnding());
     Patience.parked(closer);
-    closer.interrupt(); // its patience for handlers
+    closer.interrupt(); // no longer waits for handlers
 
     Patience.joined(closer);
     assertEquals(List.of("deaf"), scope.report().running());

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a scope owns, and by what options. How it ends is {@link ScopeCloseTest}. */
+/** What a scope owns, and its options. How it ends: {@link ScopeCloseTest}. */
 @Timeout(120)
 class ScopeTest {
   private final List<Object> log = new CopyOnWriteArrayList<>();

@@ -41,7 +41,7 @@ class SelectiveTest {
     Gate.openAll();
   }
 
-  /** Handles a gate by waiting at it and then doing this; remembers everything else. */
+  /** Passes a gate and then runs {@code atGate}; remembers other messages. */
   private Actor<Object> actor(Handler<ActorContext<Object>> atGate) {
     return selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) {
@@ -173,7 +173,7 @@ class SelectiveTest {
   void aKilledReceiveIsACancellation() {
     var result = new CompletableFuture<Throwable>();
     var flag = new CompletableFuture<Boolean>();
-    var begun = new CountDownLatch(1); // an interrupt before that is the gate's
+    var begun = new CountDownLatch(1); // an interrupt before that would hit the gate
     var actor = actor(context -> {
       begun.countDown();
       result.complete(assertThrows(Throwable.class, () -> context.receive(Integer.class, FOREVER)));

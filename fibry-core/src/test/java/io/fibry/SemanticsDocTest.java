@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.annotation.Testable;
 
-/** Every promise of docs/semantics.md has a test, and every {@link Promise} of a test is there. */
+/** Every promise of docs/semantics.md has a test, and every {@link Promise} is in the document. */
 class SemanticsDocTest {
   private static final Path DOCUMENT = Path.of("../docs/semantics.md");
   private static final Pattern SECTION_OR_PROMISE = Pattern.compile("(## )?(\\d+)\\. .*");
@@ -42,7 +42,7 @@ class SemanticsDocTest {
     assertEquals(List.of(), ANNOTATED.stream().filter(method -> !method.isMetaAnnotatedWith(Testable.class)).toList());
   }
 
-  /** The promises, as "section.line"; lines are numbered from 1 on, without a gap. */
+  /** The promises as "section.line". Lines are numbered from 1, without gaps. */
   private static List<String> promised() throws Exception {
     var promised = new ArrayList<String>();
     String section = "";

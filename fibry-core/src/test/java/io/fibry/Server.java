@@ -3,7 +3,7 @@ package io.fibry;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** One whose end is a future of its own. */
+/** Something that ends and is not an actor: its end is a plain future. */
 final class Server implements Exitable {
   final CompletableFuture<ExitReason> exit = new CompletableFuture<>();
 

@@ -13,15 +13,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What ends something, called at every depth on the way back from the edge of a stack: the first
- * call that can do it does it whole.
+ * Calls that end something, at every depth on the way back from a stack overflow. The first call
+ * that can finish does its work completely.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class StackEdgeEndFaultTest {
   private static final int EPISODES = 100;
 
-  /** What can be asked of the handler below. */
   private record Question() implements Request<Question, Integer> {}
 
   @AfterEach
@@ -68,7 +67,6 @@ class StackEdgeEndFaultTest {
     return asked.isDone();
   }
 
-  /** Replies as deep as it can. */
   private static final class Climb {
     private boolean done;
 
@@ -76,7 +74,7 @@ class StackEdgeEndFaultTest {
       try {
         climb(question, context);
       } catch (StackOverflowError edge) {
-        // the point of it
+        // intended
       }
     }
 
@@ -143,7 +141,7 @@ class StackEdgeEndFaultTest {
     try {
       climb.run();
     } catch (StackOverflowError edge) {
-      // the point of it
+      // intended
     }
   }
 }

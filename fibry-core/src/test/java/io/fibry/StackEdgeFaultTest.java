@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A sender that recurses and sends at every depth until its stack is full: whatever the overflow
- * interrupts inside the library, the receiver must not suffer.
+ * A sender recurses and sends at every depth until its stack is full. Wherever the overflow hits
+ * the library, the receiver must not suffer.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
@@ -36,10 +36,9 @@ class StackEdgeFaultTest {
   private static final Integer[] NUMBERS = Stream.iterate(0, i -> i + 1).limit(DEEPEST).toArray(Integer[]::new);
   private static final Integer LAST = -1;
 
-  /** What is sent at each depth. */
   enum Verb { MESSAGE, FUTURE, ASK }
 
-  /** An executor that takes no lock: the JDK's own break at the edge of a stack. */
+  /** An executor without locks: the JDK's executors break at the edge of a stack. */
   private static final class Worker implements Runnable, AutoCloseable {
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final Thread thread = Thread.ofPlatform().daemon().start(this);
@@ -66,16 +65,16 @@ class StackEdgeFaultTest {
     }
   }
 
-  /** One receiver and one sender that overflows. */
+  /** One receiver, and one sender whose stack overflows. */
   private static final class Episode implements Runnable {
-    // the receiver's; read by the test when the last message was answered
+    // written by the receiver; read by the test after the last answer
     private final int[] handled = new int[DEEPEST];
     private final boolean[] taken = new boolean[DEEPEST];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
     private final ActorWithReturn<Integer, Integer> receiver;
     private final Verb verb;
-    private final int from; // the depth at which the sending begins
-    // the receiver works on the sender's stack, which its handler may overflow too
+    private final int from; // the depth at which sending begins
+    // the receiver runs on the sender's stack, so its handler may overflow it too
     private final boolean nested;
     private int depth;
 
@@ -95,7 +94,7 @@ class StackEdgeFaultTest {
       try {
         descend(0);
       } catch (StackOverflowError edge) {
-        // the point of it
+        // intended
       }
     }
 

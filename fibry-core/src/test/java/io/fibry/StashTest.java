@@ -15,7 +15,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Handlers that put a message aside. */
 @Timeout(60)
 class StashTest {
   record Get(String what) implements Request<Get, String> {}

@@ -24,10 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Strategies that fail in every way: no actor may die of it, and no request wait for ever. */
+/** Strategies that fail in every way. No actor may die of it, and no request may wait forever. */
 @Timeout(60)
 class StrategyFaultTest {
-  // a strategy that fails is warned of, with a stack each
+  // a failing strategy is logged, each time with a stack
   private final Logged logged = new Logged();
 
   @AfterEach
@@ -36,7 +36,7 @@ class StrategyFaultTest {
     logged.close();
   }
 
-  /** What a strategy does wrong, now and then. */
+  /** What a strategy does wrong now and then. */
   enum Fault {
     THROWS, TAKES_AND_THROWS, RUNS_TWICE, THROWS_AN_ERROR;
 
@@ -154,7 +154,7 @@ class StrategyFaultTest {
     var actor = Variants.scope(letters).anonymous().strategy(Strategy.on(pool)).newActorWithReturn((Integer i) -> i);
     actor.ask(0);
     pool.shutdown();
-    // or the activation that answered may go on with the next
+    // otherwise the current activation may take the next message
     assertTrue(pool.awaitTermination(10, TimeUnit.SECONDS));
 
     var request = actor.sendMessageReturn(1);

@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How actors get their threads, and what strategies may do wrong. */
 @Timeout(60)
 class StrategyTest {
   private final Letters letters = new Letters();
@@ -169,7 +168,7 @@ class StrategyTest {
     var executor = Executors.newSingleThreadExecutor();
     var actor = scope.anonymous().strategy(Strategy.on(executor)).newActorWithReturn((Object m) -> m);
     actor.ask("works");
-    executor.close(); // waits for the activation, which would take what comes now
+    executor.close(); // waits for the activation, which could take the next message
 
     boolean taken = actor.sendMessage("too late");
     Patience.ended(actor);
@@ -192,7 +191,6 @@ class StrategyTest {
     assertInstanceOf(RejectedExecutionException.class, failure.getCause());
   }
 
-  /** A resident strategy of a user. */
   record Resident(RuntimeException failure) implements Strategy {
     @Override
     public void activate(Runnable activation) {
@@ -267,7 +265,7 @@ class StrategyTest {
   @Test
   void callerNestsAtMost64DeepAndRunsTheRestLater() {
     var handled = new boolean[200];
-    var late = new ArrayList<Integer>(); // who found that its message was not handled at once
+    var late = new ArrayList<Integer>(); // actors whose message was not handled at once
     var next = new ArrayList<Actor<Object>>();
     for (int i = 0; i < 200; i++) {
       int mine = i;
@@ -282,7 +280,7 @@ class StrategyTest {
     next.getFirst().sendMessage("go");
 
     assertTrue(handled[199]);
-    assertEquals(63, late.getFirst()); // the 64th: it is the first whose sending returned
+    assertEquals(63, late.getFirst()); // the 64th is the first whose send returned before handling
   }
 
   @Promise("6.8")

@@ -7,10 +7,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Rounds of stress over every strategy and every mailbox, as long as it is told. A main method too,
- * for child JVMs.
- */
+/** Rounds of stress over every strategy and mailbox. Has a main method for child JVMs. */
 final class StressHarness implements AutoCloseable {
   private final ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().daemon().factory());
   private final List<Strategy> strategies = List.of(
@@ -23,7 +20,7 @@ final class StressHarness implements AutoCloseable {
     System.out.println("stress: -Dfibry.seed=" + seed);
   }
 
-  /** The seed of this run: the one given, or a new one. */
+  /** The seed of this run: the given one, or a new one. */
   static long seed() {
     return Long.getLong("fibry.seed", System.nanoTime());
   }
@@ -33,7 +30,7 @@ final class StressHarness implements AutoCloseable {
     return Boolean.getBoolean("fibry.soak") ? TimeUnit.MINUTES.toMillis(3) : usual;
   }
 
-  /** Plays all combinations, again and again; answers how many rounds. */
+  /** Plays all combinations repeatedly; returns the number of rounds. */
   int play(long millis) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
     int rounds = 0;
@@ -67,7 +64,7 @@ final class StressHarness implements AutoCloseable {
     pool.shutdownNow();
   }
 
-  /** For a child JVM: stresses for so many milliseconds. */
+  /** For a child JVM: stresses for the given milliseconds. */
   public static void main(String[] args) throws InterruptedException {
     try (var harness = new StressHarness(seed())) {
       System.out.println("rounds: " + harness.play(Long.parseLong(args[0])));

@@ -7,11 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/**
- * One numbered thing sent in a stress round, and what became of it. As a task it handles itself.
- */
+/** One numbered message of a stress round, and its outcome. As a task it handles itself. */
 final class StressItem implements Request<StressItem, Integer>, Runnable {
-  /** How it is sent. */
   enum Kind { TELL, BLOCK, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
 
   final StressRound round;
@@ -20,14 +17,14 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
   final Kind kind;
   final boolean fails;
   int payload; // plain: written before sending, read by the handler
-  volatile boolean refused; // the sender was told that it was not taken
-  volatile Throwable thrown; // what a request got in place of a value
+  volatile boolean refused; // the sender was told that it was refused
+  volatile Throwable thrown; // what a request got instead of a value
   volatile CompletableFuture<Integer> future;
   final AtomicInteger begun = new AtomicInteger();
   final AtomicInteger done = new AtomicInteger();
   final AtomicInteger letters = new AtomicInteger();
   volatile DeadLetter.Reason letter;
-  volatile boolean received; // taken by a handler itself, which answered it
+  volatile boolean received; // received and answered by a handler
 
   StressItem(StressRound round, int sender, int number, Kind kind, boolean fails) {
     this.round = round;
@@ -41,7 +38,6 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     return kind.ordinal() >= Kind.ASK.ordinal();
   }
 
-  /** For a priority mailbox. */
   int rank() {
     return number & 1;
   }
@@ -51,7 +47,6 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     round.handle(this, null);
   }
 
-  /** Waits for what was promised. */
   void settle() throws InterruptedException {
     if (future == null) return;
     try {

@@ -21,11 +21,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One round of stress: some senders, one actor, one ending at a random moment; then the accounts
- * must add up.
+ * One round of stress: some senders, one actor, one end at a random moment. Then the accounts must
+ * add up.
  */
 final class StressRound {
-  /** How messages wait. */
   enum Box {
     PLAIN, BLOCK, REJECT, DROP_NEWEST, DROP_OLDEST, PRIORITY, SELECTIVE;
 
@@ -39,10 +38,9 @@ final class StressRound {
     }
   }
 
-  /** How the actor is ended. */
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE }
 
-  /** What a handler throws that is told to. */
+  /** What a handler throws on demand. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -69,11 +67,11 @@ final class StressRound {
   private final AtomicBoolean busy = new AtomicBoolean();
   final AtomicInteger stops = new AtomicInteger();
   final AtomicInteger closes = new AtomicInteger();
-  private final int[] last; // per sender and rank; plain: the handler's own
+  private final int[] last; // per sender and rank; plain: written by handlers only
   private int handlers; // plain: how many ran
   private int mirror; // plain: the same
-  private SplittableRandom inside; // plain: the handler's own
-  private int late; // plain: how many began after `asked`; one may have been about to
+  private SplittableRandom inside; // plain: used by handlers only
+  private int late; // plain: handlers begun after `asked`; one was possibly on its way
   private volatile boolean asked; // `askExit` or `kill` has returned
   private volatile boolean over; // `waitForExit` has returned
   private final CountDownLatch ready;
@@ -130,7 +128,7 @@ final class StressRound {
       context.receive(StressItem.class, Duration.ofNanos(1 + inside.nextInt(50_000)))
           .ifPresent(item -> handleReceived(item, context));
     } catch (CancellationException interrupted) {
-      // by a kill, or an asker whose thread this is
+      // by a kill, or as the asker's thread
     }
   }
 
@@ -147,7 +145,7 @@ final class StressRound {
     if (item.request()) context.reply(item, item.number);
   }
 
-  @SuppressWarnings("unchecked") // a handler may throw what it likes
+  @SuppressWarnings("unchecked") // throws a checked exception too
   private static <T extends Throwable> void raise() throws T {
     throw (T) PLANNED;
   }
@@ -196,7 +194,7 @@ final class StressRound {
     check();
   }
 
-  /** Called by each sender before it begins. */
+  /** Each sender calls this before it begins. */
   void meet() {
     ready.countDown();
     try {
@@ -255,7 +253,8 @@ final class StressRound {
   }
 
   /**
-   * Whether the accounts come to balance: a timer may be late, and a sender count after the end.
+   * Whether the accounts balance in time: a timer may be late, and a sender may count after the
+   * end.
    */
   private boolean settled() {
     for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
@@ -265,8 +264,8 @@ final class StressRound {
   }
 
   /**
-   * What the scope counted against what the senders, the handlers and the listener saw; empty if it
-   * is the same.
+   * Compares the scope's counts with what senders, handlers and the listener saw; empty if they
+   * agree.
    */
   private String accounts() {
     var text = new StringBuilder();
@@ -283,8 +282,8 @@ final class StressRound {
   }
 
   /**
-   * A request may be told something else: it is cancelled while its message is being dropped. So
-   * what was told is the least that is counted.
+   * What was told is a lower bound: a request that is cancelled while its message is dropped may be
+   * told something else.
    */
   private void least(StringBuilder text, DeadLetter.Reason reason) {
     long seen = all().stream().filter(item -> item.letter == reason).count();

@@ -15,7 +15,7 @@ final class StressSender implements Runnable {
   private final StressRound round;
   private final int me;
   private final SplittableRandom random;
-  private final List<StressItem> items; // read by the round when this thread has ended
+  private final List<StressItem> items; // the round reads it after this thread has ended
   private int number;
 
   StressSender(StressRound round, int me, SplittableRandom random, List<StressItem> items) {

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Guarantees 1 to 5 and 7 under random load: see {@link StressRound} for what is checked. */
+/** The promises of sections 1 to 5 and 7 under random load. {@link StressRound} has the checks. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class StressTest {
 

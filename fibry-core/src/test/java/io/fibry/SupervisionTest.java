@@ -18,8 +18,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What becomes of an actor whose handler throws. Its rests are in {@link BackOffTest}, what its
- * scope decides in {@link ScopePolicyTest}.
+ * Actors whose handler throws. Back-off: {@link BackOffTest}; decisions of the scope: {@link
+ * ScopePolicyTest}.
  */
 @Timeout(60)
 class SupervisionTest {
@@ -34,7 +34,7 @@ class SupervisionTest {
     scope.closeWithin(Patience.LONG);
   }
 
-  /** Logs the number of its state and the message; throws what it is sent, if it can be thrown. */
+  /** Throws messages that are throwable; logs others with the number of its state. */
   private Actor<Object> actor(FailurePolicy policy) {
     return scope.anonymous().onFailure(policy.withoutLog()).initialState(states::incrementAndGet)
         .onStop(state -> log.add("stop " + state)).newActor(this::handle);
@@ -273,12 +273,12 @@ class SupervisionTest {
 
     assertSame(third, ((ExitReason.Failed) Patience.value(actor.onExit())).cause());
     assertEquals(List.of("1 a", "2 b", "3 c"), log);
-    supervised.close(); // waits for the one that the failure began
+    supervised.close(); // waits for the close that the failure began
   }
 
   // ---- retries
 
-  /** Fails so often, then logs. */
+  /** Fails {@code times} times; logs every message. */
   private ActorWithReturn<Object, Object> failing(int times, FailurePolicy policy) {
     var left = new AtomicInteger(times);
     return scope.anonymous().onFailure(policy.withoutLog()).newActorWithReturn((Object m) -> {

@@ -13,7 +13,7 @@ import java.time.temporal.ChronoUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of the TCP part of io.fibry.net shows, run. */
+/** Runs the snippets in the Javadoc of TCP. */
 @Timeout(20)
 class TcpSnippetsTest {
   @Test

@@ -20,7 +20,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Messages that an actor is sent later. */
 @Timeout(60)
 class TimersTest {
   private final Letters letters = new Letters();
@@ -226,7 +225,7 @@ class TimersTest {
     assertTrue(timer.cancel());
   }
 
-  /** It may run while the one who set it has yet to note that it is there. */
+  /** The timer may fire before the sender has stored it. */
   @Test
   void aTimerThatRunsAtOnceDoesNotCancelTheOneItsMessageSets() {
     var clock = new Clock() {

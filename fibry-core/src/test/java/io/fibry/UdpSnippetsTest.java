@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The regions that the Javadoc of io.fibry.net shows of UDP, run. */
+/** Runs the snippets in the Javadoc of UDP. */
 @Timeout(20)
 class UdpSnippetsTest {
 

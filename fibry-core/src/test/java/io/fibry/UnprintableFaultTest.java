@@ -17,13 +17,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Messages whose toString throws an Error, as a ring of objects that print each other does: what
- * the library logs and tells of them must not break it.
+ * Messages whose toString throws an Error, as objects that print each other do. What the library
+ * logs and tells of them must not break.
  */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class UnprintableFaultTest {
 
-  /** A message in a ring. */
+  /** A message that prints itself forever. */
   private static final class Ring {
     @Override
     public String toString() {

@@ -14,7 +14,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
-/** Every strategy with every mailbox: the table that the contract tests run over. */
+/** Every strategy with every mailbox, for the contract tests. */
 public final class Variants {
   /** More than any contract test sends at once. */
   public static final int CAPACITY = 64;
@@ -24,7 +24,7 @@ public final class Variants {
 
   private Variants() {}
 
-  /** One of them, and the builders it gives. */
+  /** A strategy with a mailbox, and the builders with both. */
   public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
     /** Whether the library makes its threads. */
     boolean own() {

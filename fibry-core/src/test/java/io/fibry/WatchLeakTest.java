@@ -12,7 +12,6 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What watches keep: nothing. */
 @Timeout(120)
 class WatchLeakTest {
   private final List<Object> log = new ArrayList<>();
@@ -59,7 +58,7 @@ class WatchLeakTest {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
     var told = new CompletableFuture<Object>();
     var watcher = new WeakReference<>(watching(other, told));
-    LeakProbe.used(); // collects what nobody holds
+    LeakProbe.used(); // collects unreachable objects
 
     other.close();
 

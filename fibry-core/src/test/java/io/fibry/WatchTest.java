@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Who watches another is told of its end. */
 @Timeout(120)
 class WatchTest {
   record Watch(Exitable other, Function<ExitReason, Object> message) {}
@@ -66,11 +65,14 @@ class WatchTest {
   private void sent(Actor<Object> actor, Object message) {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiet(Patience.LONG));
-    // anonymous: the scope does not see it
+    // the scope does not track anonymous actors of the root
     if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet);
   }
 
-  /** They are told in the order in which they began to watch, after `close` returned. */
+  /**
+   * Ends it and waits until all watchers are told. They are told in the order of their watches,
+   * after {@code close}.
+   */
   private void endedAndAllTold(Exitable other) {
     var last = new CompletableFuture<Object>();
     sent(watcher(scope.anonymous(), new ArrayList<>()), new Watch(other, last::complete));

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The watchdog looks while actors work, and prints messages whose text is the user's code. */
+/** The watchdog looks while actors work, and prints messages, whose text is the user's code. */
 @Timeout(60)
 class WatchdogFaultTest {
   private static final int MESSAGES = 2_000_000;
@@ -49,7 +49,7 @@ class WatchdogFaultTest {
     assertEquals(true, Patience.value(closed));
   }
 
-  /** The one who counts walks the same links that the one who drains cuts off. */
+  /** The count walks the same links that the drain cuts off. */
   @Test
   void aMailboxThatStaysLongWhileItIsDrainedIsLoggedOnce() {
     try (var logged = new Logged()) {

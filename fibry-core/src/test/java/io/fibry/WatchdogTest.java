@@ -17,13 +17,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * The watchdog, by a clock that is moved by hand: what falls due is logged on the thread that moves
- * it.
- */
+/** The watchdog, by a clock that the test moves. What falls due is logged on the test's thread. */
 @Timeout(60)
 class WatchdogTest {
-  /** A clock that knows its timers. */
   private static final class Counting extends Clock {
     final Set<Timer> periodic = ConcurrentHashMap.newKeySet();
 
@@ -54,7 +50,6 @@ class WatchdogTest {
     });
   }
 
-  /** What is logged in this time. */
   private String logged(Duration by) {
     try (var logged = new Logged()) {
       time.manual.advance(by);
@@ -137,7 +132,7 @@ class WatchdogTest {
       gate.open();
       Patience.await(half.entered); // 5 wait, which is half
       for (int i = 0; i < 3; i++) actor.sendMessage(i);
-      barks.add(barks(Duration.ofSeconds(1))); // 8: neither long, nor half empty
+      barks.add(barks(Duration.ofSeconds(1))); // 8: neither long nor half empty
       for (int i = 0; i < 6; i++) actor.sendMessage(i);
       barks.add(barks(Duration.ofSeconds(1))); // 14 again
       half.open();

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the exception of a request says whose time is over. */
+/** What the exception says when the limit of a request is over. */
 @Timeout(60)
 class WhyTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
@@ -54,7 +54,7 @@ class WhyTest {
     gate.pass();
   }
 
-  /** Occupies it with a job of this name. */
+  /** Occupies the actor with a job of this name. */
   private static Gate occupy(Actor<Object> actor, String name) {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
@@ -63,7 +63,7 @@ class WhyTest {
     return gate;
   }
 
-  /** Asks, and waits until that wait has its timer. */
+  /** Asks; returns when the asker waits. */
   private CompletableFuture<AskTimeoutException> ask(ActorWithReturn<Object, Object> actor, Object message) {
     var failure = new CompletableFuture<AskTimeoutException>();
     Patience.parked(Patience.elsewhere(() -> {
@@ -295,7 +295,7 @@ class WhyTest {
     assertNotSame(first, late(ask(actor, "later")).getCause());
   }
 
-  /** By the clock of the machine: one look in each tenth of a second, and the rest is cheap. */
+  /** By the machine's clock: one snapshot per tenth of a second, and the rest is cheap. */
   @Promise("4.17")
   @Test
   void aHundredThousandMayTimeOutTogether() {

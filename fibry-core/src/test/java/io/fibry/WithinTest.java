@@ -25,8 +25,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A mailbox that is full while who comes would wait too long: within 50 ms, by a clock that the
- * test moves.
+ * A mailbox that counts as full while a new message would wait longer than 50 ms, by a clock that
+ * the test moves.
  */
 @Timeout(30)
 class WithinTest {
@@ -58,7 +58,7 @@ class WithinTest {
     clock.advance(Duration.ofMillis(millis));
   }
 
-  /** What it is at ends, and the next one, which waited, begins. */
+  /** Ends the current message; waits until the next one begins. */
   private static void next(Gate now, Gate next) {
     now.open();
     Patience.await(next.entered);
@@ -127,7 +127,7 @@ class WithinTest {
     for (int i = 0; i < 40; i++) actor.sendMessage(i);
 
     pass(50);
-    next(first, second); // 41 have left since those came who wait
+    next(first, second); // 41 have left since the waiting ones came
 
     assertTrue(actor.sendMessage("41st"));
   }
@@ -144,7 +144,7 @@ class WithinTest {
       next(gates.get(i), gates.get(i + 1));
     }
 
-    // 30 ms for three that left and the one that is next: three wait, 22 ms
+    // 30 ms for three that left and the next one: three wait, 22 ms
     boolean fourth = actor.sendMessage(3);
     for (int i = 4; i < 7; i++) assertTrue(actor.sendMessage(i)); // at last six wait, 45 ms
     boolean eighth = actor.sendMessage(7); // seven wait, 52 ms
@@ -163,7 +163,7 @@ class WithinTest {
     next(first, second);
     assertTrue(actor.sendMessage("at the old pace"));
 
-    pass(90); // since it came, 100 ms, and one has left
+    pass(90); // 100 ms since it came, and one has left
 
     assertFalse(actor.sendMessage("at the new pace"));
   }
@@ -270,7 +270,7 @@ class WithinTest {
     next.forEach(pool::sendMessage);
     pool.sendMessage("waits");
     pass(40);
-    // four in 40 ms, with the one that is next
+    // four in 40 ms, counting the next one
     for (int i = 0; i < 3; i++) next(gates.get(i), next.get(i));
 
     for (int i = 0; i < 5; i++) assertTrue(pool.sendMessage(i));
@@ -299,7 +299,7 @@ class WithinTest {
     assertTrue(pool.sendMessage(new Keyed("third")));
 
     pass(50);
-    boolean fourth = pool.sendMessage(new Keyed("fourth")); // one waits that is not of the busy key
+    boolean fourth = pool.sendMessage(new Keyed("fourth")); // only one message of another key waits
     boolean fifth = pool.sendMessage(new Keyed("fifth"));
 
     assertEquals(List.of(true, false), List.of(fourth, fifth));
@@ -314,11 +314,11 @@ class WithinTest {
     var between = new Keyed("other");
     for (var keyed : List.of(first, new Keyed("busy"), between)) pool.sendMessage(keyed);
     Patience.await(first.gate().entered);
-    // who stood behind the first now stands in line, and is next
+    // the message behind the first now stands in line, and is next
     next(first.gate(), between.gate());
 
     boolean atOnce = pool.sendMessage(new Keyed("third"));
-    pass(51); // and one has left since it was sent: two wait
+    pass(51); // one has left since it was sent: two wait
     boolean late = pool.sendMessage(new Keyed("fourth"));
 
     assertEquals(List.of(true, false), List.of(atOnce, late));

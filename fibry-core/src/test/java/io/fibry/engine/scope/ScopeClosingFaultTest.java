@@ -10,7 +10,6 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a close leaves behind. */
 @Timeout(60)
 class ScopeClosingFaultTest {
 
