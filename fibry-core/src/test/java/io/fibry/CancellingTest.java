@@ -219,7 +219,7 @@ class CancellingTest {
   }
 
   /**
-   * Interrupts a thread that waits in {@code code}; returns what it throws, with the flag checked.
+   * Interrupts a thread inside {@code wait}; returns what that throws. The flag must be kept.
    */
   private static Throwable interrupted(Runnable wait) {
     var thrown = new CompletableFuture<Throwable>();
