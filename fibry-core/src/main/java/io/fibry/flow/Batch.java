@@ -46,7 +46,8 @@ public final class Batch {
    * @return where to send the messages; ending it ends both actors
    */
   public static <M> Actor<M> lists(ActorBuilder<? super M> how, int size, Duration wait, Handler<List<M>> handler) {
-    return Front.open(how, new Form<M, List<M>>(ArrayList::new, List::add, Collections::unmodifiableList), size, wait,
+    return BatchActor.open(how, new BatchKind<M, List<M>>(ArrayList::new, List::add, Collections::unmodifiableList),
+        size, wait,
         handler);
   }
 
@@ -63,7 +64,7 @@ public final class Batch {
    */
   public static <M> Actor<M> counts(ActorBuilder<? super M> how, int size, Duration wait,
       Handler<Map<M, Long>> handler) {
-    return Front.open(how, new Form<M, Map<M, Long>>(LinkedHashMap::new,
+    return BatchActor.open(how, new BatchKind<M, Map<M, Long>>(LinkedHashMap::new,
         (counts, message) -> counts.merge(message, 1L, Long::sum), Collections::unmodifiableMap), size, wait, handler);
   }
 
@@ -88,10 +89,10 @@ public final class Batch {
     Objects.requireNonNull(merge, "merge");
     BinaryOperator<M> one = (before, message) -> Objects.requireNonNull(merge.apply(before, message),
         "two messages were merged into null; let it be a message");
-    var form = new Form<M, Map<K, M>>(
+    var form = new BatchKind<M, Map<K, M>>(
         LinkedHashMap::new, (merged, message) -> merged
             .merge(Objects.requireNonNull(key.apply(message), "the key of a message is null"), message, one),
         Collections::unmodifiableMap);
-    return Front.open(how, form, size, wait, handler);
+    return BatchActor.open(how, form, size, wait, handler);
   }
 }

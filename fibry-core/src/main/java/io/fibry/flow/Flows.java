@@ -59,7 +59,7 @@ public final class Flows {
     Objects.requireNonNull(actor, "actor");
     if (ahead < 1) throw new IllegalArgumentException(
         "an actor that may be sent " + ahead + " messages ahead is never sent one; give at least 1");
-    return new Inflow<>(actor, ahead, Objects.requireNonNull(end, "end"));
+    return new FlowSubscriber<>(actor, ahead, Objects.requireNonNull(end, "end"));
   }
 
   /**
@@ -75,7 +75,7 @@ public final class Flows {
    */
   public static <T> Flow.Publisher<T> publisher(Iterable<T> sequence) {
     Objects.requireNonNull(sequence, "sequence");
-    return subscriber -> Outflow.open(sequence, subscriber);
+    return subscriber -> IteratorSubscription.open(sequence, subscriber);
   }
 
   /**
@@ -95,7 +95,7 @@ public final class Flows {
    * flag is kept, and the requests are cancelled
    */
   public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    var gather = new Gather<>(actors, message, limit);
+    var gather = new GroupRequest<>(actors, message, limit);
     return gather.all();
   }
 
@@ -114,7 +114,7 @@ public final class Flows {
    * flag is kept, and the requests are cancelled
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    var gather = new Gather<>(actors, message, limit);
+    var gather = new GroupRequest<>(actors, message, limit);
     return gather.first();
   }
 }

@@ -41,7 +41,7 @@ public interface Generator<T> extends Iterable<T> {
   static <T> Generator<T> of(ActorBuilder<?> how, int ahead, Handler<Output<T>>... producers) {
     var all = new ArrayList<Handler<Output<T>>>();
     for (var producer : producers) all.add(Objects.requireNonNull(producer, "a producer"));
-    return Producers.of(how, ahead, all);
+    return ActorGenerator.of(how, ahead, all);
   }
 
   /**

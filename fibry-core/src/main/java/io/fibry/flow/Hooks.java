@@ -33,7 +33,7 @@ public interface Hooks<M, R> extends Handler.Returning<M, R> {
    * @return the function
    */
   static <M, R> Hooks<M, R> around(ActorBuilder<?> how, Handler.Returning<M, R> body) {
-    return Hooked.of(how, body);
+    return HookChain.of(how, body);
   }
 
   /**

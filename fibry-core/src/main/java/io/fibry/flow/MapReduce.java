@@ -44,9 +44,10 @@ public final class MapReduce {
     Objects.requireNonNull(how, "how");
     if (parallel < 1) throw new IllegalArgumentException(
         "a map-reduce with " + parallel + " items at once would never begin; give at least 1");
-    var runs = new Runs<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
-    var harvest =
-        new Harvest<>(how, parallel, Objects.requireNonNull(items, "items"), Objects.requireNonNull(map, "map"), runs);
-    return harvest.start();
+    var fold = new OrderedFold<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
+    var run =
+        new MapReduceRun<>(how, parallel, Objects.requireNonNull(items, "items"), Objects.requireNonNull(map, "map"),
+            fold);
+    return run.start();
   }
 }

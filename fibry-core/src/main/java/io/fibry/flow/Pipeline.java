@@ -32,7 +32,7 @@ public interface Pipeline<I, O> {
    * @return a pipeline
    */
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> how, Handler.Returning<I, O> stage) {
-    return Stages.from(how, stage);
+    return ActorPipeline.from(how, stage);
   }
 
   /**

@@ -37,7 +37,7 @@ public final class RateLimit {
         "a rate of " + messages + " messages in " + period + " would let none through; give at least 1");
     if (!period.isPositive()) throw new IllegalArgumentException(
         "a rate of " + messages + " messages in " + period + " is none; give a period of more than zero");
-    var bucket = new Bucket(Objects.requireNonNull(how, "how").scheduler(), messages, period);
+    var bucket = new TokenBucket(Objects.requireNonNull(how, "how").scheduler(), messages, period);
     Handler.Around<M> limited = (message, next) -> {
       bucket.take();
       next.run();

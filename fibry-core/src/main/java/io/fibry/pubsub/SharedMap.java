@@ -29,7 +29,7 @@ public interface SharedMap<K, V> {
    * @return the map
    */
   static <K, V> SharedMap<K, V> of(ActorBuilder<?> how) {
-    return new ManyValues<>(Objects.requireNonNull(how, "how"));
+    return new ConcurrentSharedMap<>(Objects.requireNonNull(how, "how"));
   }
 
   /**

@@ -28,7 +28,7 @@ public interface SharedValue<T> {
    * @return the shared value
    */
   static <T> SharedValue<T> of(ActorBuilder<?> how, T initial) {
-    return new OneValue<>(Objects.requireNonNull(how, "how"), Objects.requireNonNull(initial, "initial"));
+    return new AtomicSharedValue<>(Objects.requireNonNull(how, "how"), Objects.requireNonNull(initial, "initial"));
   }
 
   /** {@return what it is now} */

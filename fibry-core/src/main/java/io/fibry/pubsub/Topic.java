@@ -41,7 +41,7 @@ public interface Topic<M> extends Exitable {
    * @throws IllegalArgumentException if the scope has something living of this name
    */
   static <M> Topic<M> of(ActorBuilder<? super M> how) {
-    return new Hub<>(Objects.requireNonNull(how, "how"));
+    return new ActorTopic<>(Objects.requireNonNull(how, "how"));
   }
 
   /**

@@ -1,8 +1,8 @@
 package io.fibry.flow;
 
-import static io.fibry.flow.Reader.closing;
-import static io.fibry.flow.Reader.read;
-import static io.fibry.flow.Reader.upTo;
+import static io.fibry.flow.RecordingSubscriber.closing;
+import static io.fibry.flow.RecordingSubscriber.read;
+import static io.fibry.flow.RecordingSubscriber.upTo;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -74,7 +74,7 @@ class PublisherEndTest {
   void cancelInsideOnNextIsTheLastOfIt() {
     var flag = new CompletableFuture<Boolean>();
     var closed = new CountDownLatch(1);
-    var reader = read(new Reader() {
+    var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
         super.onNext(element);
@@ -95,7 +95,7 @@ class PublisherEndTest {
     var gate = new Gate();
     var closed = new CountDownLatch(1);
     var passed = new CompletableFuture<Boolean>();
-    var reader = read(new Reader() {
+    var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
         gate.passDeaf();
@@ -115,7 +115,7 @@ class PublisherEndTest {
   void aThreadOfItsOwnEndsWithTheSubscription() {
     ActorSystem.setDefaultStrategy(Strategy.THREAD);
     var where = new CompletableFuture<Thread>();
-    var reader = read(new Reader() {
+    var reader = read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
         where.complete(Thread.currentThread());
@@ -165,7 +165,7 @@ class PublisherEndTest {
       }
     });
     var first = new CountDownLatch(1);
-    read(new Reader() {
+    read(new RecordingSubscriber() {
       @Override
       public void onNext(Integer element) {
         first.countDown();

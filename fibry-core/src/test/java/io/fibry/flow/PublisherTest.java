@@ -1,8 +1,8 @@
 package io.fibry.flow;
 
-import static io.fibry.flow.Reader.closing;
-import static io.fibry.flow.Reader.read;
-import static io.fibry.flow.Reader.upTo;
+import static io.fibry.flow.RecordingSubscriber.closing;
+import static io.fibry.flow.RecordingSubscriber.read;
+import static io.fibry.flow.RecordingSubscriber.upTo;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -39,8 +39,8 @@ class PublisherTest {
   @Test
   void eachSubscriberReadsTheWholeAtItsOwnPace() {
     var publisher = Flows.publisher(upTo(10));
-    var slow = new Reader();
-    var quick = new Reader();
+    var slow = new RecordingSubscriber();
+    var quick = new RecordingSubscriber();
     publisher.subscribe(slow);
     publisher.subscribe(quick);
 
@@ -69,7 +69,7 @@ class PublisherTest {
 
   @Test
   void whatWasAskedForAddsUpToAnyNumber() {
-    var reader = read(new Reader() {
+    var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
         // in 64 bits, none
@@ -94,7 +94,7 @@ class PublisherTest {
   void aRequestInsideOnNextDoesNotOverflowTheStack() {
     for (var strategy : List.of(Strategy.FIBER, Strategy.CALLER)) {
       ActorSystem.setDefaultStrategy(strategy);
-      var reader = read(new Reader() {
+      var reader = read(new RecordingSubscriber() {
         private int count;
 
         @Override
@@ -113,7 +113,7 @@ class PublisherTest {
   @Test
   void nothingComesBeforeTheSubscriberKnowsItsSubscription() {
     var early = new CopyOnWriteArrayList<Integer>();
-    var reader = read(new Reader() {
+    var reader = read(new RecordingSubscriber() {
       @Override
       public void onSubscribe(Flow.Subscription subscription) {
         subscription.request(10);
@@ -190,19 +190,19 @@ class PublisherTest {
   void aSubscriberThatThrowsIsLoggedAndCancelled() {
     var closed = new CountDownLatch(2);
     try (var logged = new Logged()) {
-      read(new Reader() {
+      read(new RecordingSubscriber() {
         @Override
         public void onNext(Integer element) {
           throw new IllegalStateException("onNext");
         }
       }, closing(upTo(10), closed), 10);
-      read(new Reader() {
+      read(new RecordingSubscriber() {
         @Override
         public void onComplete() {
           throw new IllegalStateException("onComplete");
         }
       }, closing(upTo(10), closed), 10);
-      Flows.publisher(upTo(10)).subscribe(new Reader() {
+      Flows.publisher(upTo(10)).subscribe(new RecordingSubscriber() {
         @Override
         public void onSubscribe(Flow.Subscription subscription) {
           throw new IllegalStateException("onSubscribe");

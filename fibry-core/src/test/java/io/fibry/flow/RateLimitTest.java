@@ -127,7 +127,7 @@ class RateLimitTest {
   @ParameterizedTest
   @CsvSource({"3, 1000", "7, 1000", "1000, 1001"})
   void itDoesNotDrift(int messages, int period) {
-    var bucket = new Bucket(clock, messages, Duration.ofNanos(period));
+    var bucket = new TokenBucket(clock, messages, Duration.ofNanos(period));
     int more = 3 * messages;
 
     Patience.elsewhere(() -> take(bucket, messages + more));
@@ -136,7 +136,7 @@ class RateLimitTest {
     assertEquals(3L * period, clock.nanoTime());
   }
 
-  private void take(Bucket bucket, int times) {
+  private void take(TokenBucket bucket, int times) {
     try {
       for (int i = 0; i < times; i++) {
         bucket.take();
@@ -254,7 +254,7 @@ class RateLimitTest {
 
   @Test
   void timesWithoutAnEndDoNotOverflow() throws Exception {
-    var bucket = new Bucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
+    var bucket = new TokenBucket(clock, 1, Duration.ofSeconds(Long.MAX_VALUE));
     bucket.take();
 
     var waiting = IntStream.range(0, 8).mapToObj(i -> Patience.elsewhere(() -> take(bucket, 1))).toList();
@@ -267,7 +267,7 @@ class RateLimitTest {
 
   @Test
   void aRateBeyondTheClockLetsAllPass() throws Exception {
-    var bucket = new Bucket(clock, Integer.MAX_VALUE, Duration.ofNanos(1));
+    var bucket = new TokenBucket(clock, Integer.MAX_VALUE, Duration.ofNanos(1));
 
     for (int i = 0; i < 100_000; i++) bucket.take();
 
@@ -283,7 +283,7 @@ class RateLimitTest {
         return super.after(delay, task);
       }
     };
-    var bucket = new Bucket(moving, 1, SECOND);
+    var bucket = new TokenBucket(moving, 1, SECOND);
 
     for (int i = 0; i < 3; i++) bucket.take();
 

@@ -29,7 +29,7 @@ class SubscriberFaultTest {
   private final ActorScope scope = ActorSystem.openScope("fed");
   private final List<Object> seen = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
-  private final Told publisher = new Told();
+  private final RecordingSubscription publisher = new RecordingSubscription();
 
   @AfterEach
   void nothingIsLeft() {
@@ -167,7 +167,7 @@ class SubscriberFaultTest {
   void aStreamThatEndedKeepsNothingOfItsPublisher() {
     var actor = actor(Mailbox.unbounded());
     Flow.Subscriber<Object> subscriber = Flows.subscriber(actor, 4);
-    Flow.Subscription subscription = new Told();
+    Flow.Subscription subscription = new RecordingSubscription();
     var reference = new WeakReference<>(subscription);
     subscriber.onSubscribe(subscription);
     subscription = null;

@@ -35,7 +35,7 @@ class SubscriberTest {
   private final ActorScope scope = ActorSystem.openScope("fed", o -> o.withDeadLetters(letters));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
   private final List<Optional<Throwable>> ends = new CopyOnWriteArrayList<>();
-  private final Told publisher = new Told();
+  private final RecordingSubscription publisher = new RecordingSubscription();
 
   @AfterEach
   void nothingIsLeft() {
@@ -177,7 +177,7 @@ class SubscriberTest {
 
   @Test
   void aSecondSubscriptionIsCancelled() {
-    var second = new Told();
+    var second = new RecordingSubscription();
     var subscriber = subscriber(actor(Mailbox.unbounded()), 8);
 
     subscriber.onSubscribe(second);

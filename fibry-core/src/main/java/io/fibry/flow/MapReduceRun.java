@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * <p>Taking and folding have a lock each, since they run code of the user. What the monitor of this
  * object guards is done at once.
  */
-final class Harvest<T, R> {
+final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
   // of workers: one builder may make those of two at a time, and names are unique
   private static final AtomicLong NUMBERS = new AtomicLong();
@@ -37,7 +37,7 @@ final class Harvest<T, R> {
   private final int parallel;
   private final Iterable<T> items;
   private final Handler.Returning<T, R> map;
-  private final Runs<R> runs; // guarded by `folding`
+  private final OrderedFold<R> fold; // guarded by `folding`
   private final CompletableFuture<R> result = new CompletableFuture<>();
   private final ReentrantLock taking = new ReentrantLock();
   private final ReentrantLock folding = new ReentrantLock();
@@ -54,12 +54,12 @@ final class Harvest<T, R> {
 
   // whatever it was narrowed to: only its mailbox would mind, and one item at a time waits in it
   @SuppressWarnings("unchecked")
-  Harvest(ActorBuilder<?> how, int parallel, Iterable<T> items, Handler.Returning<T, R> map, Runs<R> runs) {
+  MapReduceRun(ActorBuilder<?> how, int parallel, Iterable<T> items, Handler.Returning<T, R> map, OrderedFold<R> fold) {
     this.how = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded());
     this.parallel = parallel;
     this.items = items;
     this.map = map;
-    this.runs = runs;
+    this.fold = fold;
   }
 
   CompletableFuture<R> start() {
@@ -171,7 +171,7 @@ final class Harvest<T, R> {
 
   private void fold(long number, R mapped) {
     settle(() -> {
-      runs.add(number, mapped);
+      fold.add(number, mapped);
       folded++;
     });
   }
@@ -192,7 +192,7 @@ final class Harvest<T, R> {
     try {
       if (over) return;
       step.run();
-      if (folded == all) value = runs.value();
+      if (folded == all) value = fold.value();
     } finally {
       folding.unlock();
     }

@@ -14,12 +14,12 @@ import org.slf4j.LoggerFactory;
  * The one kind of hooks. What is in the lists throws nothing: an asynchronous hook is there as the
  * code that starts its actor.
  */
-record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> first, List<Hooks.After<M, R>> then,
+record HookChain<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> first, List<Hooks.After<M, R>> then,
     List<Hooks.OnError<M>> failing) implements Hooks<M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
 
   static <M, R> Hooks<M, R> of(ActorBuilder<?> how, Handler.Returning<M, R> body) {
-    return new Hooked<>(new Apart(Objects.requireNonNull(how, "how").mailbox(Mailbox.unbounded()), new AtomicLong()),
+    return new HookChain<>(new Apart(Objects.requireNonNull(how, "how").mailbox(Mailbox.unbounded()), new AtomicLong()),
         Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 
@@ -62,15 +62,15 @@ record Hooked<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> 
   }
 
   private Hooks<M, R> withFirst(Handler<M> hook) {
-    return new Hooked<>(apart, body, and(first, hook), then, failing);
+    return new HookChain<>(apart, body, and(first, hook), then, failing);
   }
 
   private Hooks<M, R> withThen(After<M, R> hook) {
-    return new Hooked<>(apart, body, first, and(then, hook), failing);
+    return new HookChain<>(apart, body, first, and(then, hook), failing);
   }
 
   private Hooks<M, R> withFailing(OnError<M> hook) {
-    return new Hooked<>(apart, body, first, then, and(failing, hook));
+    return new HookChain<>(apart, body, first, then, and(failing, hook));
   }
 
   private static <T> List<T> and(List<T> before, T one) {

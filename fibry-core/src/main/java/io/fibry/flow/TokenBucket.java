@@ -10,7 +10,7 @@ import java.util.concurrent.CountDownLatch;
  * away. So no token is counted, nothing runs while nobody asks, and who asks first is served first.
  * Thread-safe.
  */
-final class Bucket {
+final class TokenBucket {
   private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two is no overflow
 
   private final Scheduler clock;
@@ -21,7 +21,7 @@ final class Bucket {
   // this
   private long rest;
 
-  Bucket(Scheduler clock, int tokens, Duration period) {
+  TokenBucket(Scheduler clock, int tokens, Duration period) {
     this.clock = clock;
     this.tokens = tokens;
     this.period = period.compareTo(Duration.ofNanos(LONGEST)) < 0 ? period.toNanos() : LONGEST;

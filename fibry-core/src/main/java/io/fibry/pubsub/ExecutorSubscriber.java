@@ -7,12 +7,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 
 /** Code on an executor in a topic. */
-final class TaskPlace<M> extends Place<M> {
+final class ExecutorSubscriber<M> extends Subscriber<M> {
   private final Executor where;
   private final Handler<M> subscriber;
 
-  TaskPlace(Hub<M> hub, Executor where, Handler<M> subscriber) {
-    super(hub, where instanceof Exitable actor ? actor : null);
+  ExecutorSubscriber(ActorTopic<M> topic, Executor where, Handler<M> subscriber) {
+    super(topic, where instanceof Exitable actor ? actor : null);
     this.where = where;
     this.subscriber = subscriber;
   }
@@ -34,7 +34,7 @@ final class TaskPlace<M> extends Place<M> {
   }
 
   private void call(M message) throws Exception {
-    if (!isOpen() || hub.isCut()) return;
+    if (!isOpen() || topic.isCut()) return;
     if (other != null) subscriber.handle(message); // what it throws, its actor decides about
     else contained(message);
   }
@@ -46,12 +46,12 @@ final class TaskPlace<M> extends Place<M> {
     } catch (Throwable failure) {
       // it was meant for this thread, which is not ours
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-      LOG.error("topic '{}': a subscriber failed at {}", hub.name(), message, failure);
+      LOG.error("topic '{}': a subscriber failed at {}", topic.name(), message, failure);
     }
   }
 
   /** One message for it. */
-  private record Call<M>(TaskPlace<M> place, M message) implements Runnable {
+  private record Call<M>(ExecutorSubscriber<M> place, M message) implements Runnable {
     @Override
     public void run() {
       try {
@@ -69,7 +69,7 @@ final class TaskPlace<M> extends Place<M> {
 
     @Override
     public String toString() {
-      return "'" + place.hub.name() + "' published " + message;
+      return "'" + place.topic.name() + "' published " + message;
     }
   }
 }

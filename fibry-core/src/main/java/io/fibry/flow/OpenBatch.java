@@ -12,14 +12,14 @@ import java.time.Duration;
  * <p>One that does not get full is handed over when the message of a timer comes. A full mailbox
  * drops that message; but then others wait, and the first of them finds that the time is over.
  */
-final class Gathering<M, B> {
+final class OpenBatch<M, B> {
   private static final long LONGEST = Long.MAX_VALUE / 2;
 
   /**
    * The message of a timer. It says whose time is over: a batch that was handed over meanwhile is
    * not the one at hand.
    */
-  record Over(Gathering<?, ?> by, Object batch) {
+  record Over(OpenBatch<?, ?> by, Object batch) {
     void heed() {
       if (by.batch == batch) by.tryHandOver();
     }
@@ -30,7 +30,7 @@ final class Gathering<M, B> {
     }
   }
 
-  private final Form<M, B> form;
+  private final BatchKind<M, B> form;
   private final int size;
   private final Duration wait;
   private final Scheduler clock;
@@ -41,7 +41,7 @@ final class Gathering<M, B> {
   private long due; // when its time is over
   private Scheduler.Timer timer; // that says so
 
-  Gathering(Form<M, B> form, int size, Duration wait, Scheduler clock, Actor<Object> writer) {
+  OpenBatch(BatchKind<M, B> form, int size, Duration wait, Scheduler clock, Actor<Object> writer) {
     this.form = form;
     this.size = size;
     this.wait = wait;

@@ -3,12 +3,12 @@ package io.fibry.pubsub;
 import io.fibry.Actor;
 
 /** An actor in a topic. */
-final class ActorPlace<M> extends Place<M> {
+final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
   private final boolean own; // made for this place
 
-  ActorPlace(Hub<M> hub, Actor<? super M> actor, boolean own) {
-    super(hub, own ? null : actor);
+  ActorSubscriber(ActorTopic<M> topic, Actor<? super M> actor, boolean own) {
+    super(topic, own ? null : actor);
     this.actor = actor;
     this.own = own;
   }

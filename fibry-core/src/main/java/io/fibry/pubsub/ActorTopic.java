@@ -32,7 +32,7 @@ import java.util.function.Consumer;
  * the topic. It waits on a fiber, whatever the strategy: on an executor with one thread it would
  * wait for itself, and on CALLER make its ender wait.
  */
-final class Hub<M> implements Topic<M> {
+final class ActorTopic<M> implements Topic<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
   // for who found it by its name
   private static final Mailbox<Object> FOUND = Mailbox.bounded(1_024, Overflow.REJECT);
@@ -44,11 +44,11 @@ final class Hub<M> implements Topic<M> {
   private final Actor<Exitable> watcher = watcher(new WeakReference<>(this));
   private final Actor<M> owner;
   // null once it is ending; each list never changes; written under the monitor, read by publishers
-  private volatile List<Place<M>> places = List.of();
+  private volatile List<Subscriber<M>> subscribers = List.of();
   // what was published before is not to be handled either; false -> true, by askExit and kill
   private volatile boolean cut;
 
-  Hub(ActorBuilder<? super M> how) {
+  ActorTopic(ActorBuilder<? super M> how) {
     this.how = how;
     owner = how.strategy(Strategy.FIBER).<M>mailbox(FOUND).newActor(this::publish);
     owner.closeOnExit(this::drain);
@@ -59,7 +59,7 @@ final class Hub<M> implements Topic<M> {
   @Override
   public void publish(M message) {
     Objects.requireNonNull(message, "message");
-    var now = places;
+    var now = subscribers;
     if (now == null) { // so the owner's door is shut, or its pill is in: a dead letter
       owner.sendMessage(message);
       return;
@@ -84,7 +84,7 @@ final class Hub<M> implements Topic<M> {
 
   @Override
   public Subscription subscribe(Actor<? super M> subscriber) {
-    return enter(new ActorPlace<>(this, Objects.requireNonNull(subscriber, "subscriber"), false));
+    return enter(new ActorSubscriber<>(this, Objects.requireNonNull(subscriber, "subscriber"), false));
   }
 
   @Override
@@ -99,10 +99,10 @@ final class Hub<M> implements Topic<M> {
 
   private Subscription subscribe(ActorBuilder<? super M> how, Handler<M> subscriber) {
     Objects.requireNonNull(subscriber, "subscriber");
-    if (places == null) throw ended();
+    if (subscribers == null) throw ended();
     Actor<M> actor = how.part(Integer.toString(made.incrementAndGet())).newActor(subscriber);
     own.add(actor);
-    var place = new ActorPlace<>(this, actor, true);
+    var place = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> { // it is ours, and nothing to be taken back
       own.remove(actor);
       leave(place);
@@ -117,16 +117,16 @@ final class Hub<M> implements Topic<M> {
 
   @Override
   public Subscription subscribeOn(Executor where, Handler<M> subscriber) {
-    return enter(new TaskPlace<>(this, Objects.requireNonNull(where, "where"),
+    return enter(new ExecutorSubscriber<>(this, Objects.requireNonNull(where, "where"),
         Objects.requireNonNull(subscriber, "subscriber")));
   }
 
-  private Subscription enter(Place<M> place) {
+  private Subscription enter(Subscriber<M> place) {
     synchronized (this) {
-      if (places == null) throw ended();
-      var more = new ArrayList<>(places);
+      if (subscribers == null) throw ended();
+      var more = new ArrayList<>(subscribers);
       more.add(place);
-      places = more;
+      subscribers = more;
     }
     look(place);
     return place;
@@ -136,10 +136,10 @@ final class Hub<M> implements Topic<M> {
     return new IllegalStateException("topic '" + name() + "' has ended and takes no subscriber; make a new one");
   }
 
-  void leave(Place<M> place) {
+  void leave(Subscriber<M> place) {
     synchronized (this) {
-      if (places == null || !places.contains(place)) return;
-      places = places.stream().filter(other -> other != place).toList();
+      if (subscribers == null || !subscribers.contains(place)) return;
+      subscribers = subscribers.stream().filter(other -> other != place).toList();
     }
     look(place);
   }
@@ -147,7 +147,7 @@ final class Hub<M> implements Topic<M> {
   // ---- the ends of others
 
   /** Sees to it that somebody else's end is heard of as long as he has a place. */
-  private void look(Place<M> place) {
+  private void look(Subscriber<M> place) {
     if (place.other != null) watcher.sendMessage(place.other);
   }
 
@@ -155,41 +155,41 @@ final class Hub<M> implements Topic<M> {
    * Watches or forgets whom it is sent: by whether he has a place at that moment, so the last one
    * sent is right. Whom it watches keeps it, but not the topic.
    */
-  private static Actor<Exitable> watcher(WeakReference<? extends Hub<?>> topic) {
+  private static Actor<Exitable> watcher(WeakReference<? extends ActorTopic<?>> reference) {
     return ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
         .newActor((Exitable who, ActorContext<Exitable> context) -> {
-          var hub = topic.get();
-          if (hub == null || !hub.knows(who)) context.unwatch(who);
+          var topic = reference.get();
+          if (topic == null || !topic.knows(who)) context.unwatch(who);
           else
             context.watch(who, reason -> {
-              forget(topic.get(), who);
+              forget(reference.get(), who);
               return who;
             });
         });
   }
 
   private boolean knows(Exitable who) {
-    var now = places;
+    var now = subscribers;
     return now != null && now.stream().anyMatch(place -> place.other == who);
   }
 
-  private static void forget(Hub<?> hub, Exitable who) {
-    if (hub != null) hub.forget(who);
+  private static void forget(ActorTopic<?> topic, Exitable who) {
+    if (topic != null) topic.forget(who);
   }
 
   private synchronized void forget(Exitable who) {
-    if (places == null) return;
-    places = places.stream().filter(place -> place.other != who).toList();
+    if (subscribers == null) return;
+    subscribers = subscribers.stream().filter(place -> place.other != who).toList();
   }
 
   // ---- the end
 
   /** After the owner's door was shut, or its pill sent: nobody is told anything more. */
   private void end(Consumer<Exitable> verb) {
-    List<Place<M>> left;
+    List<Subscriber<M>> left;
     synchronized (this) {
-      left = places == null ? List.of() : places;
-      places = null;
+      left = subscribers == null ? List.of() : subscribers;
+      subscribers = null;
     }
     own.forEach(verb);
     left.forEach(this::look);
@@ -199,7 +199,7 @@ final class Hub<M> implements Topic<M> {
   private void drain() {
     end(Exitable::sendPoisonPill);
     // else it was cut off, and nobody's patience is left
-    if (!owner.onExit().isDone()) own.forEach(Hub::outlast);
+    if (!owner.onExit().isDone()) own.forEach(ActorTopic::outlast);
   }
 
   private static void outlast(Exitable actor) {
@@ -262,7 +262,7 @@ final class Hub<M> implements Topic<M> {
   @Override
   public void close() {
     sendPoisonPill();
-    if (own.stream().noneMatch(Hub::waitsForUs)) owner.waitForExit();
+    if (own.stream().noneMatch(ActorTopic::waitsForUs)) owner.waitForExit();
   }
 
   private static boolean waitsForUs(Exitable actor) {
@@ -296,10 +296,10 @@ final class Hub<M> implements Topic<M> {
 
   /** Something that subscribers may use until they have ended. */
   @SuppressWarnings("try") // the user's resource may throw anything: the owner logs it
-  private record Last(Hub<?> hub, AutoCloseable resource) implements AutoCloseable {
+  private record Last(ActorTopic<?> topic, AutoCloseable resource) implements AutoCloseable {
     @Override
     public void close() throws Exception {
-      hub.drain();
+      topic.drain();
       resource.close();
     }
 

@@ -19,7 +19,7 @@ import java.util.function.UnaryOperator;
  * new one nor the same change twice. No code of the user but {@code equals} and {@code hashCode} of
  * keys runs under the monitor.
  */
-final class ManyValues<K, V> implements SharedMap<K, V> {
+final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
   private static final Object ALL = new Object(); // stands for the key of those who follow all
   // what one knows who must be told, whatever it is
   private static final Object NOTHING_YET = new Object();
@@ -31,7 +31,7 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
   private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
   private int made; // under the monitor
 
-  ManyValues(ActorBuilder<?> how) {
+  ConcurrentSharedMap(ActorBuilder<?> how) {
     this.how = how;
   }
 
@@ -152,7 +152,7 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
 
     @Override
     E news() {
-      synchronized (ManyValues.this) {
+      synchronized (ConcurrentSharedMap.this) {
         var oldest = known.pollFirstEntry();
         return oldest == null ? null : form.apply(oldest.getKey(), Optional.ofNullable(values.get(oldest.getKey())));
       }
@@ -160,7 +160,7 @@ final class ManyValues<K, V> implements SharedMap<K, V> {
 
     @Override
     void leave() {
-      synchronized (ManyValues.this) {
+      synchronized (ConcurrentSharedMap.this) {
         var fewer = new ArrayList<>(followers.getOrDefault(key, List.of()));
         fewer.remove(this);
         if (fewer.isEmpty()) followers.remove(key);

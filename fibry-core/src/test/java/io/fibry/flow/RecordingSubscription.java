@@ -8,7 +8,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A subscription that remembers what it was told, one at a time. */
-final class Told implements Flow.Subscription {
+final class RecordingSubscription implements Flow.Subscription {
   final List<Object> told = new CopyOnWriteArrayList<>();
   private final AtomicInteger inside = new AtomicInteger();
 

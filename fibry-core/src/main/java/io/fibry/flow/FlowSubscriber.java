@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell}
  * makes them, one thread at a time, outside the monitor.
  */
-final class Inflow<M> implements Flow.Subscriber<M> {
+final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   private final Actor<? super M> actor;
   private final int ahead;
   private final Consumer<Optional<Throwable>> end;
@@ -32,7 +32,7 @@ final class Inflow<M> implements Flow.Subscriber<M> {
   private boolean telling; // somebody is in `tell`
   private boolean over;
 
-  Inflow(Actor<? super M> actor, int ahead, Consumer<Optional<Throwable>> end) {
+  FlowSubscriber(Actor<? super M> actor, int ahead, Consumer<Optional<Throwable>> end) {
     this.actor = actor;
     this.ahead = ahead;
     this.end = end;
@@ -96,7 +96,7 @@ final class Inflow<M> implements Flow.Subscriber<M> {
   }
 
   /** A record for its text, should it become a dead letter. */
-  private record Mark(Inflow<?> inflow, long upTo) implements Runnable {
+  private record Mark(FlowSubscriber<?> inflow, long upTo) implements Runnable {
     @Override
     public void run() {
       inflow.handled(upTo);

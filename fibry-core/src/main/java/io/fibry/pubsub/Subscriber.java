@@ -6,16 +6,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A place in a topic. */
-abstract class Place<M> implements Subscription {
+abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger(Topic.class);
 
-  final Hub<M> hub;
+  final ActorTopic<M> topic;
   final Exitable other; // somebody else's, whose end ends this; null: there is none
   // true -> false, by whoever leaves; read by publishers, and before a call
   private volatile boolean open = true;
 
-  Place(Hub<M> hub, Exitable other) {
-    this.hub = hub;
+  Subscriber(ActorTopic<M> topic, Exitable other) {
+    this.topic = topic;
     this.other = other;
   }
 
@@ -30,7 +30,7 @@ abstract class Place<M> implements Subscription {
     } catch (AskCycleException ring) {
       throw ring;
     } catch (Throwable refusal) {
-      LOG.error("topic '{}': a subscriber did not take {}", hub.name(), message, refusal);
+      LOG.error("topic '{}': a subscriber did not take {}", topic.name(), message, refusal);
     }
     if (isGone()) leave(); // else each message until its end is told would be refused too
   }
@@ -47,7 +47,7 @@ abstract class Place<M> implements Subscription {
 
   final void leave() {
     open = false;
-    hub.leave(this);
+    topic.leave(this);
   }
 
   @Override

@@ -25,7 +25,7 @@ import java.util.stream.IntStream;
  * mean what they mean to every {@code ask}, and requests take along what they take along from his
  * thread.
  */
-final class Gather<M, R> {
+final class GroupRequest<M, R> {
   // suppressed, or one object thrown for ever would grow for ever; and names in a text
   private static final int MOST = 10;
 
@@ -36,7 +36,7 @@ final class Gather<M, R> {
   // in the order they came; guarded by itself
   private final List<Throwable> failures = new ArrayList<>();
 
-  Gather(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
+  GroupRequest(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
     for (var actor : Objects.requireNonNull(actors, "actors"))
       this.actors.add(Objects.requireNonNull(actor, "an actor"));
     this.message = Objects.requireNonNull(message, "message");
@@ -116,7 +116,7 @@ final class Gather<M, R> {
   }
 
   /** Stands for all the requests: its text says whose answers are missing. */
-  private record Question<A>(Gather<?, ?> gather) implements Request<Question<A>, A> {
+  private record Question<A>(GroupRequest<?, ?> gather) implements Request<Question<A>, A> {
     @Override
     public String toString() {
       return gather.message + " (of " + gather.actors.size() + " actors; not answered by " + gather.missing() + ")";

@@ -13,13 +13,13 @@ import java.util.function.UnaryOperator;
  * The one shared value. Followers are told that it changed, and look themselves what it is: so they
  * cannot see changes out of order, however those who make them race.
  */
-final class OneValue<T> implements SharedValue<T> {
+final class AtomicSharedValue<T> implements SharedValue<T> {
   private final ActorBuilder<?> how;
   private final AtomicReference<T> value;
   private final AtomicInteger made = new AtomicInteger();
-  private final List<OneFollower> followers = new CopyOnWriteArrayList<>();
+  private final List<ValueFollower> followers = new CopyOnWriteArrayList<>();
 
-  OneValue(ActorBuilder<?> how, T initial) {
+  AtomicSharedValue(ActorBuilder<?> how, T initial) {
     this.how = how;
     value = new AtomicReference<>(initial);
   }
@@ -66,16 +66,16 @@ final class OneValue<T> implements SharedValue<T> {
 
   @Override
   public Subscription subscribe(Handler<T> follower) {
-    var one = new OneFollower(Objects.requireNonNull(follower, "follower"));
+    var one = new ValueFollower(Objects.requireNonNull(follower, "follower"));
     followers.add(one);
     one.begin();
     return one;
   }
 
-  private final class OneFollower extends Follower<T> {
+  private final class ValueFollower extends Follower<T> {
     private T told; // null: nothing yet; whose turn it is
 
-    OneFollower(Handler<T> handler) {
+    ValueFollower(Handler<T> handler) {
       super(how, made.incrementAndGet(), handler);
     }
 

@@ -16,7 +16,7 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>A cancel interrupts the actor while it is inside the iterator, and only there: never the
  * subscriber's code. All fields but the iterator, which is the actor's, are guarded by the monitor.
  */
-final class Outflow<T> implements Flow.Subscription {
+final class IteratorSubscription<T> implements Flow.Subscription {
   private static final int BATCH = 256; // elements in one turn
 
   private final Iterable<T> sequence;
@@ -29,13 +29,13 @@ final class Outflow<T> implements Flow.Subscription {
   private boolean queued = true;
   private boolean reading; // inside the iterator
 
-  private Outflow(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
+  private IteratorSubscription(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
     this.sequence = sequence;
     this.subscriber = subscriber;
   }
 
   static <T> void open(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
-    var outflow = new Outflow<>(sequence, Objects.requireNonNull(subscriber, "subscriber"));
+    var outflow = new IteratorSubscription<>(sequence, Objects.requireNonNull(subscriber, "subscriber"));
     outflow.actor.closeOnExit(outflow::close);
     try {
       subscriber.onSubscribe(outflow);

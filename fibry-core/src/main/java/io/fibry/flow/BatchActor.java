@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
  * second ends before, the first is asked to. The second is made first, since a scope ends the last
  * made first.
  */
-final class Front<M> implements Actor<M> {
+final class BatchActor<M> implements Actor<M> {
   private static final int ROOM = 1024;
 
   private final Actor<Object> writer;
@@ -35,11 +35,11 @@ final class Front<M> implements Actor<M> {
    * For both actors, the outermost code around messages is ours: what the user has around his own
    * sees neither batches nor timers.
    */
-  private <B> Front(ActorBuilder<Object> how, Form<M, B> form, int size, Duration wait, Handler<B> handler) {
+  private <B> BatchActor(ActorBuilder<Object> how, BatchKind<M, B> form, int size, Duration wait, Handler<B> handler) {
     writer = how.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .around((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
-      gatherer = gatherer(how, new Gathering<>(form, size, wait, how.scheduler(), writer));
+      gatherer = gatherer(how, new OpenBatch<>(form, size, wait, how.scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
@@ -51,7 +51,7 @@ final class Front<M> implements Actor<M> {
   }
 
   @SuppressWarnings("unchecked") // an M is an Object
-  static <M, B> Actor<M> open(ActorBuilder<? super M> how, Form<M, B> form, int size, Duration wait,
+  static <M, B> Actor<M> open(ActorBuilder<? super M> how, BatchKind<M, B> form, int size, Duration wait,
       Handler<B> handler) {
     Objects.requireNonNull(how, "how");
     Objects.requireNonNull(handler, "handler");
@@ -62,7 +62,8 @@ final class Front<M> implements Actor<M> {
     if (how.mailbox().ordered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
     refusePools(how);
-    return new Front<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size, wait,
+    return new BatchActor<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size,
+        wait,
         handler);
   }
 
@@ -76,13 +77,13 @@ final class Front<M> implements Actor<M> {
   }
 
   @SuppressWarnings("unchecked") // what is sent here passed as an M
-  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> how, Gathering<M, B> gathering) {
+  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> how, OpenBatch<M, B> gathering) {
     ActorBuilder<Object> timed = how.around((message, next) -> {
-      if (message instanceof Gathering.Over over) over.heed();
+      if (message instanceof OpenBatch.Over over) over.heed();
       else next.run();
     });
     Actor<Object> made =
-        timed.initialState(() -> gathering).onStop(Gathering::handOverLast).newActor((Gathering<M, B> state,
+        timed.initialState(() -> gathering).onStop(OpenBatch::handOverLast).newActor((OpenBatch<M, B> state,
             Object message, ActorContext<Object> context) -> state.take((M) message, context.self()));
     return (Actor<M>) (Actor<?>) made;
   }
@@ -213,7 +214,7 @@ final class Front<M> implements Actor<M> {
 
   /** The second ends last, unless both are cut off. */
   @Override
-  public Front<M> closeOnExit(AutoCloseable... resources) {
+  public BatchActor<M> closeOnExit(AutoCloseable... resources) {
     writer.closeOnExit(resources);
     return this;
   }

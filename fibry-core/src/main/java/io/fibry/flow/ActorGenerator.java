@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /** A generator: how its producers are made. */
-record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.Output<T>>> producers)
+record ActorGenerator<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.Output<T>>> producers)
     implements Generator<T> {
 
   static <T> Generator<T> of(ActorBuilder<?> how, int ahead, List<Handler<Generator.Output<T>>> producers) {
@@ -22,7 +22,7 @@ record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.
         "producers that may be " + ahead + " elements ahead could never hand one over; give at least 1");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
-    return new Producers<>(open(how), ahead, List.copyOf(producers));
+    return new ActorGenerator<>(open(how), ahead, List.copyOf(producers));
   }
 
   /** A builder of actors that take what we send them: one message each, so any mailbox will do. */
@@ -33,17 +33,17 @@ record Producers<T>(ActorBuilder<Object> how, int ahead, List<Handler<Generator.
 
   @Override
   public Iteration<T> iterator() {
-    var feed = new Feed<T>(ahead, producers.size());
-    var reading = new Reading<>(feed);
+    var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
+    var reading = new ReadAheadIteration<>(buffer);
     // on his own thread none could wait for the reader
     var maker = how.strategy() == Strategy.CALLER ? how.strategy(Strategy.FIBER) : how;
     try {
-      for (var producer : producers) feed.start(maker, producer);
+      for (var producer : producers) buffer.start(maker, producer);
     } catch (Throwable notMade) {
-      feed.end();
+      buffer.end();
       throw notMade;
     }
-    feed.started();
+    buffer.started();
     return reading;
   }
 

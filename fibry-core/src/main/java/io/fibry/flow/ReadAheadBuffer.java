@@ -22,7 +22,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * So something waits for room only while there are elements to read, or somebody woken is on his
  * way.
  */
-final class Feed<T> {
+final class ReadAheadBuffer<T> {
   // of producers: two iterations of one generator go on at a time, and names are unique
   private static final AtomicLong NUMBERS = new AtomicLong();
 
@@ -42,7 +42,7 @@ final class Feed<T> {
   private boolean over; // the reader has seen the end
   private volatile boolean closed; // false -> true, by whoever closes
 
-  Feed(int ahead, int producers) {
+  ReadAheadBuffer(int ahead, int producers) {
     this.ahead = ahead;
     this.left = producers;
     this.starter = Thread.currentThread();
@@ -82,7 +82,7 @@ final class Feed<T> {
 
   // ---- an element
 
-  /** Its producer's end of the feed; the message that a producer is started by. */
+  /** Its producer's end of the buffer; the message that a producer is started by. */
   private final class Out implements Generator.Output<T> {
     private final Handler<Generator.Output<T>> producer;
     private boolean open; // guarded by the lock
@@ -210,7 +210,7 @@ final class Feed<T> {
     if (thrown == null) return over;
     // one object thrown for ever would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere());
-    throw Feed.<RuntimeException>sneak(thrown);
+    throw ReadAheadBuffer.<RuntimeException>sneak(thrown);
   }
 
   @SuppressWarnings("unchecked") // the point of it: a checked exception leaves as itself
@@ -249,8 +249,8 @@ final class Feed<T> {
   }
 
   /**
-   * Ends all producers. They are killed before the feed is sealed: then what they throw because of
-   * it is no failure of theirs.
+   * Ends all producers. They are killed before the buffer is sealed: then what they throw because
+   * of it is no failure of theirs.
    */
   void end() {
     for (var producer : living()) producer.kill();

@@ -8,7 +8,7 @@ import java.util.function.BinaryOperator;
  * Results that come in any order and are folded in theirs: neighbours as soon as both are there.
  * While n are still to come between those that are there, at most n + 1 are kept. Not thread-safe.
  */
-final class Runs<R> {
+final class OrderedFold<R> {
   /** What lies between two numbers, folded. */
   private record Run<R>(long end, R value) {}
 
@@ -16,7 +16,7 @@ final class Runs<R> {
   private final TreeMap<Long, Run<R>> runs = new TreeMap<>();
   private final BinaryOperator<R> reduce;
 
-  Runs(R zero, BinaryOperator<R> reduce) {
+  OrderedFold(R zero, BinaryOperator<R> reduce) {
     this.reduce = reduce;
     runs.put(0L, new Run<>(0, zero));
   }

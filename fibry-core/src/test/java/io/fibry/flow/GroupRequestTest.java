@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** One question to many actors. */
 @Timeout(60)
-class AskManyTest {
+class GroupRequestTest {
   private static final Duration LONG = Patience.LONG;
   private static final Duration SHORT = Duration.ofMillis(10);
 

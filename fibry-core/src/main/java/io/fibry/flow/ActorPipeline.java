@@ -23,7 +23,7 @@ import java.util.concurrent.Future;
  */
 // the types of the stages are held by Pipeline; behind it a message is an Object
 @SuppressWarnings("unchecked")
-final class Stages<I, O> implements Pipeline<I, O> {
+final class ActorPipeline<I, O> implements Pipeline<I, O> {
   private static final int ROOM = 64;
 
   /**
@@ -35,14 +35,15 @@ final class Stages<I, O> implements Pipeline<I, O> {
   private final List<Stage> stages;
   private final int room;
 
-  private Stages(ActorBuilder<Object> how, List<Stage> stages, int room) {
+  private ActorPipeline(ActorBuilder<Object> how, List<Stage> stages, int room) {
     this.how = how;
     this.stages = stages;
     this.room = room;
   }
 
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> how, Handler.Returning<I, O> stage) {
-    return new Stages<I, I>((ActorBuilder<Object>) Objects.requireNonNull(how, "how"), List.of(), ROOM).then(stage);
+    return new ActorPipeline<I, I>((ActorBuilder<Object>) Objects.requireNonNull(how, "how"), List.of(), ROOM)
+        .then(stage);
   }
 
   @Override
@@ -66,14 +67,14 @@ final class Stages<I, O> implements Pipeline<I, O> {
     var more = new ArrayList<>(stages);
     more.add(new Stage(parallel, ordered,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room));
-    return new Stages<>(how, List.copyOf(more), room);
+    return new ActorPipeline<>(how, List.copyOf(more), room);
   }
 
   @Override
   public Pipeline<I, O> withRoom(int messages) {
     if (messages < 1) throw new IllegalArgumentException(
         "with room for " + messages + " messages none could go from stage to stage; give at least 1");
-    return new Stages<>(how, stages, messages);
+    return new ActorPipeline<>(how, stages, messages);
   }
 
   // ---- opening

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
  * A subscriber that remembers what it was given, and asks for what it is told to; with what tests
  * publish.
  */
-class Reader implements Flow.Subscriber<Integer> {
+class RecordingSubscriber implements Flow.Subscriber<Integer> {
   final List<Integer> seen = new CopyOnWriteArrayList<>();
   final CompletableFuture<Object> end = new CompletableFuture<>();
   Flow.Subscription subscription;
@@ -41,11 +41,11 @@ class Reader implements Flow.Subscriber<Integer> {
     return () -> IntStream.range(0, end).iterator();
   }
 
-  static Reader read(Iterable<Integer> sequence, long... requests) {
-    return read(new Reader(), sequence, requests);
+  static RecordingSubscriber read(Iterable<Integer> sequence, long... requests) {
+    return read(new RecordingSubscriber(), sequence, requests);
   }
 
-  static <R extends Reader> R read(R reader, Iterable<Integer> sequence, long... requests) {
+  static <R extends RecordingSubscriber> R read(R reader, Iterable<Integer> sequence, long... requests) {
     Flows.publisher(sequence).subscribe(reader);
     for (long n : requests) reader.subscription.request(n);
     return reader;
