@@ -18,10 +18,9 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Two actors as one: who gathers messages, and who writes batches. What is sent goes to the first.
- * When that one ends it hands over what it has, and waits for the end of the second; when the
- * second ends before, the first is asked to. The second is made first, since a scope ends the last
- * made first.
+ * A gatherer, which takes all messages, and a writer, which handles batches. At its end the
+ * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
+ * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
 final class BatchActor<M> implements Actor<M> {
   private static final int ROOM = 1024;
@@ -29,17 +28,15 @@ final class BatchActor<M> implements Actor<M> {
   private final Actor<Object> writer;
   private final Actor<M> gatherer;
   private final CompletableFuture<ExitReason> end; // of both
-  private volatile Thread writing; // who is in the user's handler; written by it
+  private volatile Thread writing; // in the handler; written by that thread, read by all
 
-  /**
-   * For both actors, the outermost code around messages is ours: what the user has around his own
-   * sees neither batches nor timers.
-   */
-  private <B> BatchActor(ActorBuilder<Object> how, BatchKind<M, B> form, int size, Duration wait, Handler<B> handler) {
-    writer = how.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+  /** Puts its code outside the user's, which sees neither batches nor timers. */
+  private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
+      Handler<B> handler) {
+    writer = builder.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .around((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
-      gatherer = gatherer(how, new OpenBatch<>(form, size, wait, how.scheduler(), writer));
+      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, builder.scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
@@ -50,45 +47,44 @@ final class BatchActor<M> implements Actor<M> {
     writer.closeOnExit(gatherer::askExit);
   }
 
-  @SuppressWarnings("unchecked") // an M is an Object
-  static <M, B> Actor<M> open(ActorBuilder<? super M> how, BatchKind<M, B> form, int size, Duration wait,
+  @SuppressWarnings("unchecked")
+  static <M, B> Actor<M> open(ActorBuilder<? super M> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
-    Objects.requireNonNull(how, "how");
+    Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
     if (size < 1)
       throw new IllegalArgumentException("a batch of " + size + " messages would never be full; give at least 1");
     if (!Objects.requireNonNull(wait, "wait").isPositive())
       throw new IllegalArgumentException("a batch cannot wait " + wait + " for its messages; give more than zero");
-    if (how.mailbox().ordered()) throw new IllegalArgumentException(
+    if (builder.mailbox().ordered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
-    refusePools(how);
-    return new BatchActor<>((ActorBuilder<Object>) how.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)), form, size,
-        wait,
-        handler);
+    refusePools(builder);
+    var bounded = (ActorBuilder<Object>) builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
+    return new BatchActor<>(bounded, kind, size, wait, handler);
   }
 
-  private static void refusePools(ActorBuilder<?> how) {
+  private static void refusePools(ActorBuilder<?> builder) {
     try {
-      how.shared(Sharing.scaling(1, 1));
+      builder.shared(Sharing.scaling(1, 1));
     } catch (IllegalArgumentException pools) {
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors",
           pools);
     }
   }
 
-  @SuppressWarnings("unchecked") // what is sent here passed as an M
-  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> how, OpenBatch<M, B> gathering) {
-    ActorBuilder<Object> timed = how.around((message, next) -> {
-      if (message instanceof OpenBatch.Over over) over.heed();
+  @SuppressWarnings("unchecked")
+  private static <M, B> Actor<M> gatherer(ActorBuilder<Object> builder, OpenBatch<M, B> batch) {
+    ActorBuilder<Object> timed = builder.around((message, next) -> {
+      if (message instanceof OpenBatch.Expiry expiry) expiry.handle();
       else next.run();
     });
     Actor<Object> made =
-        timed.initialState(() -> gathering).onStop(OpenBatch::handOverLast).newActor((OpenBatch<M, B> state,
-            Object message, ActorContext<Object> context) -> state.take((M) message, context.self()));
+        timed.initialState(() -> batch).onStop(OpenBatch::handOverLast).newActor((OpenBatch<M, B> state,
+            Object message, ActorContext<Object> context) -> state.add((M) message, context.self()));
     return (Actor<M>) (Actor<?>) made;
   }
 
-  @SuppressWarnings("unchecked") // nothing else is sent to the writer
+  @SuppressWarnings("unchecked")
   private <B> void write(Handler<B> handler, Object batch) throws Exception {
     writing = Thread.currentThread();
     try {
@@ -98,7 +94,6 @@ final class BatchActor<M> implements Actor<M> {
     }
   }
 
-  /** The last act of the gatherer. */
   private void endWriter() {
     writer.sendPoisonPill();
     try {
@@ -106,11 +101,9 @@ final class BatchActor<M> implements Actor<M> {
     } catch (CancellationException impatient) {
       writer.kill();
     } catch (RequestException ring) {
-      // its handler waits for us: it ends when it can go on
+      // the handler waits for the gatherer, and goes on after it
     }
   }
-
-  // ---- sending
 
   @Override
   public boolean sendMessage(M message) {
@@ -162,8 +155,6 @@ final class BatchActor<M> implements Actor<M> {
     gatherer.execute(task);
   }
 
-  // ---- ending
-
   @Override
   public String name() {
     return gatherer.name();
@@ -202,7 +193,7 @@ final class BatchActor<M> implements Actor<M> {
     return true;
   }
 
-  /** The one to wait for: its own handler is told that it waits for itself. */
+  /** The writer reports a wait in its own handler as a ring. */
   private Actor<?> first() {
     return writing == Thread.currentThread() ? writer : gatherer;
   }
@@ -212,7 +203,7 @@ final class BatchActor<M> implements Actor<M> {
     return end;
   }
 
-  /** The second ends last, unless both are cut off. */
+  /** The writer ends last, unless both are cut off. */
   @Override
   public BatchActor<M> closeOnExit(AutoCloseable... resources) {
     writer.closeOnExit(resources);

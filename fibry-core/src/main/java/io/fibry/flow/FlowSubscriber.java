@@ -9,27 +9,26 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * A stream that feeds an actor. Behind each half of what it may be ahead comes a mark, a task in
- * turn with the messages: when the actor comes to it, it has handled those before, and as many more
- * are asked for. Between two marks lies more than half, so never two of them wait. One that is
- * refused is tried again behind the next message, if there may be one.
+ * Feeds an actor from a stream. After each half of {@code ahead} it queues a mark between the
+ * messages: a task that requests as many more as were handled before it. More than half lies
+ * between two marks, so at most one waits. A refused mark is tried again behind the next message.
  *
- * <p>The rules of {@code Flow} want the calls on a subscription one after the other: {@link #tell}
- * makes them, one thread at a time, outside the monitor.
+ * <p>{@code Flow} demands serial calls on a subscription: {@link #signal} makes them, outside the
+ * monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   private final Actor<? super M> actor;
   private final int ahead;
   private final Consumer<Optional<Throwable>> end;
-  private long arrived; // the publisher's, who calls one at a time, as the next one
-  private long marked; // of those that arrived, up to the last mark that was taken
-  private boolean subscribed; // guarded by the monitor, as all that follow
-  private Flow.Subscription subscription; // null before, and once it is over
-  private long handled; // up to the last mark that the actor came to
+  private long arrived; // used by the publisher only, as the next one
+  private long marked; // messages before the last mark taken
+  private boolean subscribed; // guarded by the monitor, as all below
+  private Flow.Subscription subscription;
+  private long handled; // messages before the last mark that ran
   private long requested;
   private long due; // to be requested
-  private boolean cancels; // to be cancelled
-  private boolean telling; // somebody is in `tell`
+  private boolean cancels;
+  private boolean signalling;
   private boolean over;
 
   FlowSubscriber(Actor<? super M> actor, int ahead, Consumer<Optional<Throwable>> end) {
@@ -47,7 +46,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     }
     actor.onExit().thenAccept(reason -> cutOff(
         new CancellationException("actor '" + actor.name() + "' ended before its stream did: " + reason)));
-    tell(ahead);
+    signal(ahead);
   }
 
   private synchronized boolean take(Flow.Subscription subscription) {
@@ -60,12 +59,12 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
   @Override
   public void onNext(M message) {
     Objects.requireNonNull(message, "message");
-    if (isOver()) return; // cancelled, which the publisher did not know yet
+    if (isOver()) return; // the publisher may not know yet
     try {
       if (!actor.sendMessage(message)) cutOff(new RejectedExecutionException("actor '" + actor.name()
-          + "' refused a message of its stream; give its mailbox room for " + ahead + " messages and one"));
+          + "' refused a message of its stream; give its mailbox room for " + (ahead + 1L) + " messages"));
       else if (needsMark()) mark();
-    } catch (RuntimeException refused) { // by who would wait for himself, say
+    } catch (RuntimeException refused) {
       cutOff(refused);
     }
   }
@@ -81,7 +80,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
 
   private void mark() {
     long before = marked;
-    // at once: on the sender's thread the next messages may come from inside the mark
+    // first: the mark may run on this thread, and bring messages
     marked = arrived;
     try {
       actor.execute(new Mark(this, arrived));
@@ -95,11 +94,11 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     return requested > arrived;
   }
 
-  /** A record for its text, should it become a dead letter. */
-  private record Mark(FlowSubscriber<?> inflow, long upTo) implements Runnable {
+  /** A dead letter shows its text. */
+  private record Mark(FlowSubscriber<?> subscriber, long upTo) implements Runnable {
     @Override
     public void run() {
-      inflow.handled(upTo);
+      subscriber.handled(upTo);
     }
 
     @Override
@@ -114,37 +113,36 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
       more = upTo - handled;
       handled = upTo;
     }
-    tell(more);
+    signal(more);
   }
 
-  /** Asks for more, or cancels, unless another thread is at it: that will do it then. */
-  private void tell(long more) {
+  /** Requests more or cancels, unless another thread in here will. */
+  private void signal(long more) {
     synchronized (this) {
       due += more;
-      if (telling) return;
-      telling = true;
+      if (signalling) return;
+      signalling = true;
     }
     try {
-      while (tellOnce()) {
+      while (signalOnce()) {
       }
-    } catch (Throwable failure) { // the publisher's
+    } catch (Throwable failure) {
       synchronized (this) {
-        telling = false;
+        signalling = false;
       }
       if (!cutOff(failure))
-        Flows.LOG.error("the stream of actor '{}' failed when it was told something", actor.name(), failure);
+        Flows.LOG.error("the subscription of actor '{}' failed in request or cancel", actor.name(), failure);
     }
   }
 
-  /** False: there is nothing to be told. */
-  private boolean tellOnce() {
+  private boolean signalOnce() {
     Flow.Subscription to;
     long n;
     synchronized (this) {
       to = subscription;
       n = cancels ? 0 : due;
       due = 0;
-      if (to == null || n == 0 && !cancels) return telling = false;
+      if (to == null || n == 0 && !cancels) return signalling = false;
       if (cancels) subscription = null;
       requested += n;
     }
@@ -153,28 +151,25 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     return true;
   }
 
-  // ---- the end, however it comes: once, and the actor gets its pill
-
   @Override
   public void onComplete() {
-    if (finish(false)) leave(Optional.empty());
+    if (finish(false)) endWith(Optional.empty());
   }
 
   @Override
   public void onError(Throwable failure) {
     Objects.requireNonNull(failure, "failure");
-    if (finish(false)) leave(Optional.of(failure));
+    if (finish(false)) endWith(Optional.of(failure));
   }
 
-  /** False: it was over. */
   private boolean cutOff(Throwable why) {
     if (!finish(true)) return false;
-    tell(0);
-    leave(Optional.of(why));
+    signal(0);
+    endWith(Optional.of(why));
     return true;
   }
 
-  /** At the end of the stream itself the subscription is not to be touched any more. */
+  /** A stream that has ended must not be cancelled. */
   private synchronized boolean finish(boolean cancels) {
     if (over) return false;
     over = true;
@@ -183,12 +178,12 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     return true;
   }
 
-  private void leave(Optional<Throwable> how) {
+  private void endWith(Optional<Throwable> cause) {
     actor.sendPoisonPill();
     try {
-      end.accept(how);
+      end.accept(cause);
     } catch (Throwable failure) {
-      Flows.LOG.error("who was to be told that the stream of actor '{}' has ended failed", actor.name(), failure);
+      Flows.LOG.error("the callback for the end of the stream of actor '{}' failed", actor.name(), failure);
     }
   }
 }

@@ -1,19 +1,22 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
+import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Bridges to {@link java.util.concurrent.Flow}, and questions to many actors at once. Thread-safe.
+ * Bridges to {@link java.util.concurrent.Flow}, and requests to many actors. Thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="flows"}
  */
 public final class Flows {
@@ -22,22 +25,20 @@ public final class Flows {
   private Flows() {}
 
   /**
-   * Feeds the actor, never more than so many messages ahead of it. When the stream ends, the actor
-   * is sent a poison pill; the failure of a stream is logged. When the actor ends first, or refuses
-   * a message, the subscription is cancelled, which is logged too.
+   * Feeds an actor from a stream. The stream's end sends it a poison pill; a failure is logged.
+   * When the actor ends first or refuses a message, the subscription is cancelled, and that is
+   * logged.
    *
-   * <p>When more than half of them are handled, a task in turn with them asks for more, so a
-   * bounded mailbox needs room for {@code ahead} messages and one. With less room, one that blocks
-   * makes the publisher wait; one that refuses messages cuts off the stream; one that drops the
-   * oldest drops messages, but not that task.
+   * <p>A bounded mailbox needs room for {@code ahead + 1}, since a task in it requests more. A
+   * smaller one makes the publisher wait, cuts off the stream with the first refused message, or
+   * drops the oldest messages, never that task.
    *
-   * @param <M> the messages
-   * @param actor whom to feed
-   * @param ahead how many it may have been sent and not handled; at least 1
+   * @param <M> messages
+   * @param actor takes the messages
+   * @param ahead most messages sent and not handled; at least 1
    * @return to be subscribed once
    */
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead) {
-    Objects.requireNonNull(actor, "actor");
     return subscriber(actor, ahead,
         end -> end.ifPresent(
             failure -> LOG.error("the stream that fed actor '{}' is cut off; the actor handles what waits, and ends",
@@ -45,13 +46,13 @@ public final class Flows {
   }
 
   /**
-   * The same, telling how the stream ended, where the other one logs.
+   * As {@link #subscriber(Actor, int)}, with a callback instead of the log.
    *
-   * @param <M> the messages
-   * @param actor whom to feed
-   * @param ahead how many it may have been sent and not handled; at least 1
-   * @param end called once: with nothing at the end of the stream; with its failure; or with why
-   * the subscription was cancelled. What it throws is logged
+   * @param <M> messages
+   * @param actor takes the messages
+   * @param ahead at least 1
+   * @param end called once, with the failure or cause of cancellation, if any; its own failure is
+   * logged
    * @return to be subscribed once
    */
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead,
@@ -63,14 +64,12 @@ public final class Flows {
   }
 
   /**
-   * Each subscriber reads the whole sequence at its own pace, on an actor of its own in the root
-   * scope, with the default strategy: the sequence may block. What its iterator throws is the
-   * failure of the stream; an iterator that is an {@code AutoCloseable}, such as that of a
-   * {@link Generator}, is closed at the end. Cancelling a subscription interrupts an iterator at
-   * work.
+   * Publishes a sequence. Each subscriber reads all of it, on its own actor in the root scope with
+   * the default strategy, so the iterator may block. A cancellation interrupts it, its failure
+   * fails the stream, and it is closed at the end if it is {@code AutoCloseable}.
    *
-   * @param <T> the elements
-   * @param sequence gives each subscriber an iterator
+   * @param <T> elements
+   * @param sequence iterated for each subscriber
    * @return a publisher
    */
   public static <T> Flow.Publisher<T> publisher(Iterable<T> sequence) {
@@ -79,42 +78,48 @@ public final class Flows {
   }
 
   /**
-   * Asks all and waits for all answers. The first failure cancels the other requests and is thrown,
-   * as {@code ask} throws it; so does the end of the time. A handler that asks this way waits for
-   * what was promised: a ring of such waits is not seen, and ends by the limit.
+   * Asks all actors and waits for all answers. The first failure cancels the other requests and is
+   * thrown, as by {@code ask}. A ring of such waits is not detected: the limit ends it.
    *
-   * @param <M> the message
-   * @param <R> the answers
-   * @param actors whom to ask
-   * @param message what
-   * @param limit for all of them together
-   * @return their answers, in the order of the actors; empty if there are none
-   * @throws io.fibry.AskTimeoutException if an answer is missing when the time is over; its text
-   * says whose
+   * @param <M> message
+   * @param <R> answers
+   * @param actors to be asked
+   * @param message for each
+   * @param limit for all together
+   * @return the answers, in the order of the actors
+   * @throws io.fibry.AskTimeoutException names actors without answer
    * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
    * flag is kept, and the requests are cancelled
    */
   public static <M, R> List<R> askAll(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    var gather = new GroupRequest<>(actors, message, limit);
-    return gather.all();
+    return new GroupRequest<>(actors, message, limit).all();
   }
 
   /**
-   * Asks all, waits for the first answer and cancels the other requests. Failures count only when
-   * all have failed: then the first of them is thrown, with the others suppressed.
+   * Asks all actors, waits for the first answer and cancels the other requests. If all fail, the
+   * first failure is thrown, with the others suppressed.
    *
-   * @param <M> the message
-   * @param <R> the answers
-   * @param actors whom to ask, one at least
-   * @param message what
-   * @param limit for all of them together
-   * @return the answer that came first
-   * @throws io.fibry.AskTimeoutException if there is none when the time is over
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
-   * flag is kept, and the requests are cancelled
+   * @param <M> message
+   * @param <R> answer
+   * @param actors to be asked, at least one
+   * @param message for each
+   * @param limit for all together
+   * @return the first answer
+   * @throws io.fibry.AskTimeoutException if there is none
+   * @throws java.util.concurrent.CancellationException as {@link #askAll}
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
-    var gather = new GroupRequest<>(actors, message, limit);
-    return gather.first();
+    return new GroupRequest<>(actors, message, limit).first();
+  }
+
+  /** A request's future wraps failures that the JDK would take for its own. */
+  static Throwable unwrapped(Throwable failure) {
+    return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
+  }
+
+  /** Only the mailbox minds the type of a message. */
+  @SuppressWarnings("unchecked")
+  static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {
+    return ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
   }
 }

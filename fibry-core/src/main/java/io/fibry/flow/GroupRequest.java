@@ -20,21 +20,19 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
 /**
- * One question to many actors. Who asks waits for one request of his own, to an actor that sends
- * theirs, on his thread, and promises what comes of them: so a limit, an interrupt and an exception
- * mean what they mean to every {@code ask}, and requests take along what they take along from his
- * thread.
+ * One request to many actors. The caller asks an actor on its own thread, which sends the requests
+ * and promises their outcome. So limit, interrupt and exceptions are those of any {@code ask}, and
+ * requests take the caller's baggage along.
  */
 final class GroupRequest<M, R> {
-  // suppressed, or one object thrown for ever would grow for ever; and names in a text
+  // suppressed failures, since one object may be thrown often; names in a text
   private static final int MOST = 10;
 
   private final List<ActorWithReturn<M, R>> actors = new ArrayList<>();
   private final M message;
   private final Duration limit;
-  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // sent so far; who asks
-  // in the order they came; guarded by itself
-  private final List<Throwable> failures = new ArrayList<>();
+  private final List<CompletableFuture<R>> requests = new ArrayList<>(); // used by the caller only
+  private final List<Throwable> failures = new ArrayList<>(); // guarded by this
 
   GroupRequest(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
     for (var actor : Objects.requireNonNull(actors, "actors"))
@@ -59,40 +57,35 @@ final class GroupRequest<M, R> {
   }
 
   R first() {
-    if (actors.isEmpty()) throw new IllegalArgumentException("of no actors none can answer first; give at least one");
+    if (actors.isEmpty()) throw new IllegalArgumentException("no actors, so none can answer first; give at least one");
     var outcome = new CompletableFuture<R>();
     return ask(outcome, (number, answer, failure) -> {
       if (failure == null) outcome.complete(answer);
-      else if (failed(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
+      else if (add(failure) == actors.size()) fail(outcome, withFailures(failures.getFirst()));
     });
   }
 
-  /** Wrapped, as the JDK does it: a promise that fails is unwrapped, whatever is inside. */
+  /** A promise unwraps its failure once. */
   private static void fail(CompletableFuture<?> outcome, Throwable failure) {
     outcome.completeExceptionally(new CompletionException(failure));
   }
 
-  private int failed(Throwable failure) {
-    synchronized (failures) {
-      failures.add(failure);
-      return failures.size();
-    }
+  private synchronized int add(Throwable failure) {
+    failures.add(failure);
+    return failures.size();
   }
 
-  private <E extends Throwable> E withFailures(E thrown) {
-    synchronized (failures) {
-      for (var failure : failures)
-        if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
-    }
+  private synchronized <E extends Throwable> E withFailures(E thrown) {
+    for (var failure : failures)
+      if (failure != thrown && thrown.getSuppressed().length < MOST) thrown.addSuppressed(failure);
     return thrown;
   }
 
-  /** Is told what became of a request. */
-  private interface Told<R> {
-    void of(int number, R answer, Throwable failure);
+  private interface AnswerHandler<R> {
+    void handle(int number, R answer, Throwable failure);
   }
 
-  private <A> A ask(CompletableFuture<A> outcome, Told<R> told) {
+  private <A> A ask(CompletableFuture<A> outcome, AnswerHandler<R> handler) {
     var silent = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.goOn().withoutLog());
     var asker = silent.newActor((Question<A> question, ActorContext<Question<A>> context) -> {
@@ -100,26 +93,23 @@ final class GroupRequest<M, R> {
         int number = requests.size();
         var request = actor.sendMessageReturn(message);
         requests.add(request);
-        // wrapped is what the JDK would take for its own
-        request.whenComplete((answer, failure) -> told.of(number, answer,
-            failure instanceof CompletionException wrapped ? wrapped.getCause() : failure));
+        request.whenComplete((answer, failure) -> handler.handle(number, answer, Flows.unwrapped(failure)));
       }
       context.replyWhen(question, outcome);
     });
     try {
       return asker.ask(new Question<A>(this), limit);
     } catch (AskTimeoutException late) {
-      throw withFailures(late); // which did not count, as long as somebody might have answered
+      throw withFailures(late);
     } finally {
       for (var request : requests) request.cancel(true);
     }
   }
 
-  /** Stands for all the requests: its text says whose answers are missing. */
-  private record Question<A>(GroupRequest<?, ?> gather) implements Request<Question<A>, A> {
+  private record Question<A>(GroupRequest<?, ?> group) implements Request<Question<A>, A> {
     @Override
     public String toString() {
-      return gather.message + " (of " + gather.actors.size() + " actors; not answered by " + gather.missing() + ")";
+      return group.message + " (of " + group.actors.size() + " actors; not answered by " + group.missing() + ")";
     }
   }
 

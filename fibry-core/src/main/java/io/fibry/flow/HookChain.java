@@ -2,100 +2,93 @@ package io.fibry.flow;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
-import io.fibry.mailbox.Mailbox;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The one kind of hooks. What is in the lists throws nothing: an asynchronous hook is there as the
- * code that starts its actor.
- */
-record HookChain<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M>> first, List<Hooks.After<M, R>> then,
-    List<Hooks.OnError<M>> failing) implements Hooks<M, R> {
+/** A body, and hooks wrapped so that they throw nothing. */
+record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Handler<M>> beforeHooks,
+    List<Hooks.After<M, R>> afterHooks, List<Hooks.OnError<M>> errorHooks) implements Hooks<M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
 
-  static <M, R> Hooks<M, R> of(ActorBuilder<?> how, Handler.Returning<M, R> body) {
-    return new HookChain<>(new Apart(Objects.requireNonNull(how, "how").mailbox(Mailbox.unbounded()), new AtomicLong()),
-        Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
+  static <M, R> Hooks<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
+    var actors = new HookActors(Flows.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong());
+    return new HookChain<>(actors, Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 
   @Override
   public Hooks<M, R> before(Handler<M> hook) {
-    Objects.requireNonNull(hook, "hook");
-    return withFirst(message -> new Hook("before", message, () -> hook.handle(message)).run());
+    return withBefore(hook, HookCall::run);
   }
 
   @Override
   public Hooks<M, R> beforeAsync(Handler<M> hook) {
-    Objects.requireNonNull(hook, "hook");
-    return withFirst(message -> apart.start(new Hook("before", message, () -> hook.handle(message))));
+    return withBefore(hook, actors::start);
   }
 
   @Override
   public Hooks<M, R> after(After<M, R> hook) {
-    Objects.requireNonNull(hook, "hook");
-    return withThen((message, reply) -> new Hook("after", message, () -> hook.after(message, reply)).run());
+    return withAfter(hook, HookCall::run);
   }
 
   @Override
   public Hooks<M, R> afterAsync(After<M, R> hook) {
-    Objects.requireNonNull(hook, "hook");
-    return withThen((message, reply) -> apart.start(new Hook("after", message, () -> hook.after(message, reply))));
+    return withAfter(hook, actors::start);
   }
 
   @Override
   public Hooks<M, R> onError(OnError<M> hook) {
-    Objects.requireNonNull(hook, "hook");
-    return withFailing(
-        (message, failure) -> new Hook("on the error at", message, () -> hook.failed(message, failure)).run());
+    return withOnError(hook, HookCall::run);
   }
 
   @Override
   public Hooks<M, R> onErrorAsync(OnError<M> hook) {
+    return withOnError(hook, actors::start);
+  }
+
+  private Hooks<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
-    return withFailing(
-        (message, failure) -> apart.start(new Hook("on the error at", message, () -> hook.failed(message, failure))));
+    Handler<M> added = message -> run.accept(new HookCall("before", message, () -> hook.handle(message)));
+    return new HookChain<>(actors, body, with(beforeHooks, added), afterHooks, errorHooks);
   }
 
-  private Hooks<M, R> withFirst(Handler<M> hook) {
-    return new HookChain<>(apart, body, and(first, hook), then, failing);
+  private Hooks<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
+    Objects.requireNonNull(hook, "hook");
+    After<M, R> added =
+        (message, reply) -> run.accept(new HookCall("after", message, () -> hook.after(message, reply)));
+    return new HookChain<>(actors, body, beforeHooks, with(afterHooks, added), errorHooks);
   }
 
-  private Hooks<M, R> withThen(After<M, R> hook) {
-    return new HookChain<>(apart, body, first, and(then, hook), failing);
+  private Hooks<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
+    Objects.requireNonNull(hook, "hook");
+    OnError<M> added = (message, failure) -> run
+        .accept(new HookCall("on the error at", message, () -> hook.failed(message, failure)));
+    return new HookChain<>(actors, body, beforeHooks, afterHooks, with(errorHooks, added));
   }
 
-  private Hooks<M, R> withFailing(OnError<M> hook) {
-    return new HookChain<>(apart, body, first, then, and(failing, hook));
-  }
-
-  private static <T> List<T> and(List<T> before, T one) {
-    return Stream.concat(before.stream(), Stream.of(one)).toList();
+  private static <T> List<T> with(List<T> hooks, T added) {
+    return Stream.concat(hooks.stream(), Stream.of(added)).toList();
   }
 
   @Override
   public R handle(M message) throws Exception {
-    for (var hook : first) hook.handle(message);
+    for (var hook : beforeHooks) hook.handle(message);
     R reply;
     try {
       reply = Objects.requireNonNull(body.handle(message), "the body answered null; let it answer an Optional");
     } catch (Throwable failure) {
-      for (var hook : failing) hook.failed(message, failure);
+      for (var hook : errorHooks) hook.failed(message, failure);
       throw failure;
     }
-    for (var hook : then) hook.after(message, reply);
+    for (var hook : afterHooks) hook.after(message, reply);
     return reply;
   }
 
-  /**
-   * One call of a hook. What it throws in line is logged; in an actor of its own it is for that
-   * actor's failure policy.
-   */
-  private record Hook(String when, Object message, Handler.Task code) implements Handler<Void> {
+  private record HookCall(String when, Object message, Handler.Task code) implements Handler<Void> {
     void run() {
       contain(code);
     }
@@ -104,9 +97,9 @@ record HookChain<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M
       try {
         task.run();
       } catch (Throwable failure) {
-        // it was meant for the whole, not for the hook
+        // it was meant for the call
         if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-        LOG.error("the {} failed; what it hangs on goes on", this, failure);
+        LOG.error("the {} failed; the call goes on without it", this, failure);
       }
     }
 
@@ -121,12 +114,11 @@ record HookChain<M, R>(Apart apart, Handler.Returning<M, R> body, List<Handler<M
     }
   }
 
-  /** Where asynchronous hooks run: each in an actor that ends after it. */
-  private record Apart(ActorBuilder<?> how, AtomicLong started) {
-    void start(Hook hook) {
-      hook.contain(() -> {
-        var actor = (how.name().isPresent() ? how.part("hook-" + started.incrementAndGet()) : how).newSink();
-        actor.execAsync(hook);
+  private record HookActors(ActorBuilder<?> builder, AtomicLong started) {
+    void start(HookCall call) {
+      call.contain(() -> {
+        var actor = builder.part("hook-" + started.incrementAndGet()).newSink();
+        actor.execAsync(call);
         actor.sendPoisonPill();
       });
     }

@@ -4,117 +4,114 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 
 /**
- * A function with code before it, after it and on its errors, each in line or in an actor of its
- * own. Immutable; as thread-safe as its parts.
+ * A function with hooks before it, after it and on its errors, in line or on their own actors.
+ * Immutable; as thread-safe as its parts.
  * {@snippet class="io.fibry.RecipeSnippetsTest" region="hooks"}
  *
- * <p>Hooks of a kind run, or are started, in the order given; those before, then the body, then
- * those after it or those on its error. The caller gets the body's answer, or what the body threw,
- * the very same. A hook that fails is logged and harms nobody: neither the body nor its caller nor
- * the other hooks; an interrupt that ended it is left for the body.
+ * <p>Hooks run, or start, in the order given. The caller gets what the body answered or threw. A
+ * failed hook is logged and affects neither body nor caller nor other hooks; its interrupt stays
+ * set.
  *
- * <p>Nobody waits for a hook in an actor of its own. When it fails, the failure policy of the
- * builder decides; it ends with its scope; where that is closed it cannot be started, which is
- * logged.
+ * <p>A hook on its own actor delays nothing, obeys the builder's failure policy, and ends with its
+ * scope; in a closed scope it cannot start, which is logged.
  *
- * @param <M> what the function is given
- * @param <R> what it answers
+ * @param <M> message
+ * @param <R> answer
  */
 public interface Hooks<M, R> extends Handler.Returning<M, R> {
 
   /**
-   * A function without hooks as yet.
+   * Wraps a function.
    *
-   * @param <M> what it is given
-   * @param <R> what it answers
-   * @param how makes the actors that the asynchronous hooks run on, one for each call of each;
-   * named after it ("shop/hook-7")
+   * @param <M> message
+   * @param <R> answer
+   * @param builder makes an actor for each asynchronous call ("shop/hook-7")
    * @param body the function
    * @return the function
    */
-  static <M, R> Hooks<M, R> around(ActorBuilder<?> how, Handler.Returning<M, R> body) {
-    return HookChain.of(how, body);
+  static <M, R> Hooks<M, R> around(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
+    return HookChain.of(builder, body);
   }
 
   /**
-   * Runs this first.
+   * Runs a hook before the body.
    *
-   * @param hook is given the message
-   * @return a changed copy
+   * @param hook given the message
+   * @return a copy
    */
   Hooks<M, R> before(Handler<M> hook);
 
   /**
-   * Starts this first.
+   * Starts a hook before the body.
    *
-   * @param hook is given the message
-   * @return a changed copy
+   * @param hook given the message
+   * @return a copy
    */
   Hooks<M, R> beforeAsync(Handler<M> hook);
 
   /**
-   * Runs this once the body has answered, before its caller has the answer.
+   * Runs a hook after the body answered.
    *
-   * @param hook is given message and answer
-   * @return a changed copy
+   * @param hook given message and answer
+   * @return a copy
    */
   Hooks<M, R> after(After<M, R> hook);
 
   /**
-   * Starts this once the body has answered.
+   * Starts a hook after the body answered.
    *
-   * @param hook is given message and answer
-   * @return a changed copy
+   * @param hook given message and answer
+   * @return a copy
    */
   Hooks<M, R> afterAsync(After<M, R> hook);
 
   /**
-   * Runs this when the body has thrown something, an Error too, before its caller gets it.
+   * Runs a hook when the body throws.
    *
-   * @param hook is given the message and what was thrown
-   * @return a changed copy
+   * @param hook given message and failure
+   * @return a copy
    */
   Hooks<M, R> onError(OnError<M> hook);
 
   /**
-   * Starts this when the body has thrown something, an Error too.
+   * Starts a hook when the body throws.
    *
-   * @param hook is given the message and what was thrown
-   * @return a changed copy
+   * @param hook given message and failure
+   * @return a copy
    */
   Hooks<M, R> onErrorAsync(OnError<M> hook);
 
   /**
-   * Code for what was answered.
+   * A hook after an answer.
    *
-   * @param <M> the message
-   * @param <R> the answer
+   * @param <M> message
+   * @param <R> answer
    */
   @FunctionalInterface
   interface After<M, R> {
     /**
-     * Called after the body.
+     * Runs the hook.
      *
-     * @param message what the body was given
-     * @param reply what it answered
-     * @throws Exception which is logged
+     * @param message the message
+     * @param reply the answer
+     * @throws Exception is logged
      */
     void after(M message, R reply) throws Exception;
   }
 
   /**
-   * Code for what went wrong.
+   * A hook on an error.
    *
-   * @param <M> the message
+   * @param <M> message
    */
   @FunctionalInterface
   interface OnError<M> {
     /**
-     * Called after the body.
+     * Runs the hook.
      *
-     * @param message what the body was given
-     * @param failure what it threw
-     * @throws Exception which is logged
+     * @param message the message
+     * @param failure what the body threw
+     * @throws Exception is logged
      */
     void failed(M message, Throwable failure) throws Exception;
   }

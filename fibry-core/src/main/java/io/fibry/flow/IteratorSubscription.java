@@ -9,25 +9,23 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A subscription to a sequence: an actor that reads an iterator and hands on as much as was asked
- * for. It looks whether there is more as soon as it can, so that the end comes without being asked
- * for.
+ * An actor that reads an iterator and passes on as many elements as were requested. It looks for an
+ * element before one is requested, so that the end needs no request.
  *
- * <p>A cancel interrupts the actor while it is inside the iterator, and only there: never the
- * subscriber's code. All fields but the iterator, which is the actor's, are guarded by the monitor.
+ * <p>A cancel interrupts the actor inside the iterator, never in the subscriber's code. The monitor
+ * guards all fields but the iterator, which only the actor uses.
  */
 final class IteratorSubscription<T> implements Flow.Subscription {
-  private static final int BATCH = 256; // elements in one turn
+  private static final int TASK_SIZE = 256;
 
   private final Iterable<T> sequence;
   private final Sink<Void> actor = ActorSystem.anonymous().mailbox(Mailbox.unbounded()).newSink();
-  private Iterator<T> iterator; // null before the first look, and at the end
-  private Flow.Subscriber<? super T> subscriber; // null once it is over
+  private Iterator<T> iterator;
+  private Flow.Subscriber<? super T> subscriber; // null after the end
   private long demand;
-  private RuntimeException refusal; // of a request that breaks the rules
-  // a turn is on its way, or at work; at first, the subscriber is still being told of this
-  private boolean queued = true;
-  private boolean reading; // inside the iterator
+  private RuntimeException refusal;
+  private boolean queued = true; // a task waits or runs, or `onSubscribe` runs
+  private boolean reading;
 
   private IteratorSubscription(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
     this.sequence = sequence;
@@ -35,14 +33,14 @@ final class IteratorSubscription<T> implements Flow.Subscription {
   }
 
   static <T> void open(Iterable<T> sequence, Flow.Subscriber<? super T> subscriber) {
-    var outflow = new IteratorSubscription<>(sequence, Objects.requireNonNull(subscriber, "subscriber"));
-    outflow.actor.closeOnExit(outflow::close);
+    var subscription = new IteratorSubscription<>(sequence, Objects.requireNonNull(subscriber, "subscriber"));
+    subscription.actor.closeOnExit(subscription::close);
     try {
-      subscriber.onSubscribe(outflow);
+      subscriber.onSubscribe(subscription);
     } catch (Throwable failure) {
-      outflow.abandon(failure);
+      subscription.abandon(failure);
     }
-    outflow.queue();
+    subscription.queue();
   }
 
   @Override
@@ -61,35 +59,34 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     try {
       actor.execute(this::work);
     } catch (RejectedExecutionException ended) {
-      // cancelled meanwhile; or `close` tells the subscriber
+      // cancelled, or `close` tells the end
     }
   }
 
-  // ---- the actor's turn
-
   private void work() {
     try {
-      for (int i = 0; i < BATCH; i++) if (!step()) return;
+      for (int i = 0; i < TASK_SIZE; i++) if (!step()) return;
     } catch (Throwable failure) {
       abandon(failure);
       return;
     }
-    queue(); // others may have waited for this thread
+    queue(); // others may wait for this thread
   }
 
-  /** One element; false if there is nothing to do now. Throws what the subscriber throws. */
+  /** Passes on one element; false ends the task. */
   private boolean step() {
     T element;
     try {
       if (!enter()) return false;
-      if (iterator == null) iterator = Objects.requireNonNull(sequence.iterator(), "the iterator of the sequence");
+      if (iterator == null)
+        iterator = Objects.requireNonNull(sequence.iterator(), "the sequence's iterator is null");
       if (!iterator.hasNext()) return finish(null);
       if (!claim()) return false;
-      element = Objects.requireNonNull(iterator.next(), "an element of the sequence");
+      element = Objects.requireNonNull(iterator.next(), "an element of the sequence is null");
     } catch (Throwable failure) {
       return finish(failure);
     } finally {
-      left();
+      leave();
     }
     var to = subscriber();
     if (to != null) to.onNext(element);
@@ -101,7 +98,7 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     return reading = subscriber != null;
   }
 
-  /** Takes one off the demand; where there is none, the turn is over. */
+  /** Takes one off the demand; false ends the task. */
   private synchronized boolean claim() {
     if (refusal != null) throw refusal;
     if (demand == 0) return queued = false;
@@ -109,15 +106,13 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     return true;
   }
 
-  private synchronized void left() {
+  private synchronized void leave() {
     reading = false;
   }
 
   private synchronized Flow.Subscriber<? super T> subscriber() {
     return subscriber;
   }
-
-  // ---- the end, however it comes: once, and the actor ends
 
   @Override
   public void cancel() {
@@ -131,15 +126,14 @@ final class IteratorSubscription<T> implements Flow.Subscription {
     else actor.sendPoisonPill();
   }
 
-  /** Null: nobody is left to be told. */
-  private synchronized Flow.Subscriber<? super T> letGo() {
+  private synchronized Flow.Subscriber<? super T> release() {
     var last = subscriber;
     subscriber = null;
     return last;
   }
 
   private boolean finish(Throwable failure) {
-    var to = letGo();
+    var to = release();
     if (to == null) return false;
     actor.sendPoisonPill();
     tell(to, failure);
@@ -151,19 +145,18 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       if (failure == null) subscriber.onComplete();
       else subscriber.onError(failure);
     } catch (Throwable thrown) {
-      Flows.LOG.error("a subscriber failed when it was told the end of its stream", thrown);
+      Flows.LOG.error("a subscriber failed in onComplete or onError", thrown);
     }
   }
 
   private void abandon(Throwable failure) {
-    letGo();
+    release();
     actor.sendPoisonPill();
     Flows.LOG.error("a subscriber failed, which cancels its subscription", failure);
   }
 
-  /** The actor has ended. */
   private void close() throws Exception {
-    var to = letGo();
+    var to = release();
     if (to != null) tell(to, new IllegalStateException("the actor that read the sequence was ended"));
     var open = iterator;
     iterator = null;

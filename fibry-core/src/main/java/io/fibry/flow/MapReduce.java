@@ -14,40 +14,34 @@ public final class MapReduce {
   private MapReduce() {}
 
   /**
-   * Starts it. As many actors as there are items, but at most so many, map one item after the
-   * other; each takes the next when it is through with the one before, so the items may come
-   * slowly, or never end. Taking an item and folding a result are done by one of them at a time.
+   * Starts a map-reduce. Items may come slowly, or never end. One actor at a time takes an item,
+   * and one folds a result.
    *
-   * <p>Each item is a message to one of these actors, so the builder says how it is treated: code
-   * around it, retries, what a failure means to the actor; its mailbox is of no account. What
-   * {@code map} throws when its retries are over, or what the items or {@code reduce} throw, ends
-   * all and fails the future: those at work are interrupted. So they are when the future is
-   * cancelled, or completed in any other way. Items whose iterator is an {@code AutoCloseable},
-   * such as those of a {@link Generator}, are closed then.
+   * <p>Each item is a message, so the builder sets code around it, retries, and what a failure
+   * means to its actor; its mailbox is ignored. A failure of {@code map} after its retries, of the
+   * items or of {@code reduce} fails the future and interrupts all work, as does completing it from
+   * outside. {@code AutoCloseable} iterators are closed at the end.
    *
-   * <p>What is chained to the future does not run on an actor's thread. On
-   * {@link io.fibry.Strategy#CALLER} all the work is done before this returns.
+   * <p>Stages chained to the future do not run on an actor's thread. On
+   * {@link io.fibry.Strategy#CALLER} all work is done before this method returns.
    *
-   * @param <T> the items
-   * @param <R> the results
-   * @param how makes the actors
-   * @param parallel at most so many at once, 1 at least
-   * @param items taken as they are needed, on the threads of the actors; none of them null
-   * @param map makes a result of an item; never null
-   * @param zero the result of no items; folded once, before the first
-   * @param reduce folds the results of neighbours, in the order of their items: associative, but
-   * {@code (a, b)} may differ from {@code (b, a)}; never null
+   * @param <T> items
+   * @param <R> results
+   * @param builder makes the actors
+   * @param parallel most items mapped at once; at least 1
+   * @param items taken when needed, on the actors; none null
+   * @param map never answers null
+   * @param zero folded once, before the first result
+   * @param reduce folds results in the order of their items; associative, never null
    * @return completes with the fold of all results
    */
-  public static <T, R> CompletableFuture<R> start(ActorBuilder<?> how, int parallel, Iterable<T> items,
+  public static <T, R> CompletableFuture<R> start(ActorBuilder<?> builder, int parallel, Iterable<T> items,
       Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
-    Objects.requireNonNull(how, "how");
+    Objects.requireNonNull(builder, "builder");
     if (parallel < 1) throw new IllegalArgumentException(
         "a map-reduce with " + parallel + " items at once would never begin; give at least 1");
     var fold = new OrderedFold<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
-    var run =
-        new MapReduceRun<>(how, parallel, Objects.requireNonNull(items, "items"), Objects.requireNonNull(map, "map"),
-            fold);
-    return run.start();
+    return new MapReduceRun<>(builder, parallel, Objects.requireNonNull(items, "items"),
+        Objects.requireNonNull(map, "map"), fold).start();
   }
 }

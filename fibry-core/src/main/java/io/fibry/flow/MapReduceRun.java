@@ -5,7 +5,6 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Strategy;
-import io.fibry.mailbox.Mailbox;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -13,7 +12,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -21,19 +19,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One map-reduce. A worker takes an item and sends it to itself; having mapped it, it folds the
- * result, takes the next and sends that. Who has got its first item makes the next worker: so there
- * is at most one more than items.
+ * One map-reduce. A worker takes an item, sends it to itself, maps it, folds the result, and takes
+ * the next. A worker with its first item makes the next worker.
  *
- * <p>Taking and folding have a lock each, since they run code of the user. What the monitor of this
- * object guards is done at once.
+ * <p>Taking and folding run user code, so each has a lock. Nothing slow runs under the monitor.
  */
 final class MapReduceRun<T, R> {
   private static final Logger LOG = LoggerFactory.getLogger(MapReduce.class);
-  // of workers: one builder may make those of two at a time, and names are unique
+  // for unique names of workers
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  private final ActorBuilder<Object> how;
+  private final ActorBuilder<Object> builder;
   private final int parallel;
   private final Iterable<T> items;
   private final Handler.Returning<T, R> map;
@@ -41,21 +37,20 @@ final class MapReduceRun<T, R> {
   private final CompletableFuture<R> result = new CompletableFuture<>();
   private final ReentrantLock taking = new ReentrantLock();
   private final ReentrantLock folding = new ReentrantLock();
-  // set under `taking`, by the first who asks for an item; emptied by who closes it
+  // null -> iterator under `taking`; iterator -> null by the thread that closes it
   private final AtomicReference<Iterator<T>> iterator = new AtomicReference<>();
   private boolean exhausted; // guarded by `taking`, as the next one
   private long taken;
   private long folded; // guarded by `folding`, as the next one
-  private long all = -1; // how many items there are; -1: not known yet
-  // begun, and not ended; guarded by the monitor, as the next one
+  private long total = -1; // -1: not known yet
+  // begun, not ended; guarded by the monitor, as the next one
   private final Set<Worker> working = new HashSet<>();
   private int made;
   private volatile boolean over; // false -> true, under the monitor
 
-  // whatever it was narrowed to: only its mailbox would mind, and one item at a time waits in it
-  @SuppressWarnings("unchecked")
-  MapReduceRun(ActorBuilder<?> how, int parallel, Iterable<T> items, Handler.Returning<T, R> map, OrderedFold<R> fold) {
-    this.how = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded());
+  MapReduceRun(ActorBuilder<?> builder, int parallel, Iterable<T> items, Handler.Returning<T, R> map,
+      OrderedFold<R> fold) {
+    this.builder = Flows.withOwnMessages(builder);
     this.parallel = parallel;
     this.items = items;
     this.map = map;
@@ -63,15 +58,14 @@ final class MapReduceRun<T, R> {
   }
 
   CompletableFuture<R> start() {
-    employ();
-    result.whenComplete((value, failure) -> { // by the user, or it is over already
+    addWorker();
+    result.whenComplete((value, failure) -> {
       if (end(null)) Strategy.FIBER.activate(this::closeItems);
     });
     return result;
   }
 
-  /** One worker more, unless there are enough. */
-  private void employ() {
+  private void addWorker() {
     synchronized (this) {
       if (over || made == parallel) return;
       made++;
@@ -81,10 +75,10 @@ final class MapReduceRun<T, R> {
     worker.actor.execute(worker::begin);
   }
 
-  /** Its methods run in the turns of its actor, but the last one. */
+  /** Runs on its actor, but for {@code ended}. */
   private final class Worker {
     private final ActorWithReturn<T, Boolean> actor =
-        how.part("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
+        builder.part("worker-" + NUMBERS.incrementAndGet()).newActorWithReturn(this::handle);
     private long number; // of the item at hand; written before that is sent
 
     private void begin() {
@@ -93,7 +87,7 @@ final class MapReduceRun<T, R> {
         return;
       }
       try {
-        if (takeNext()) employ();
+        if (takeNext()) addWorker();
       } catch (Throwable failure) {
         fail(this, failure);
       }
@@ -101,17 +95,19 @@ final class MapReduceRun<T, R> {
 
     private boolean handle(T item) throws Exception {
       if (over) return false;
-      var mapped = Objects.requireNonNull(map.handle(item), "what map answered");
+      var mapped = Objects.requireNonNull(map.handle(item), "map answered null; let it answer a result");
       try {
-        fold(number, mapped);
+        settle(() -> {
+          fold.add(number, mapped);
+          folded++;
+        });
         takeNext();
-      } catch (Throwable failure) { // no failure of this message: it is not to be mapped again
+      } catch (Throwable failure) { // a retry would map again
         fail(this, failure);
       }
       return true;
     }
 
-    /** False: there is none. */
     private boolean takeNext() {
       T item = take(this);
       if (item == null) actor.sendPoisonPill();
@@ -119,17 +115,14 @@ final class MapReduceRun<T, R> {
       return item != null;
     }
 
-    /**
-     * What stands behind {@code allOf} is run in place, where a callback of its own would cost a
-     * thread for each item. It does nothing that takes time.
-     */
+    /** Behind {@code allOf} the callback runs in place, not on a thread for each item. */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
-        if (failure != null) fail(this, failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
+        if (failure != null) fail(this, Flows.unwrapped(failure));
       });
     }
 
-    /** Whatever ends it early is told: nobody else would take up its work. */
+    /** Its item would be lost: no other worker takes it up. */
     private void ended(ExitReason reason) {
       leave(this);
       if (reason instanceof ExitReason.Failed failed) fail(this, failed.cause());
@@ -146,34 +139,25 @@ final class MapReduceRun<T, R> {
     working.remove(worker);
   }
 
-  // ---- an item
-
-  /** Null: there is none. */
   private T take(Worker worker) {
     T item = null;
     lock(taking);
     try {
       if (over) return null;
       var source = iterator.get();
-      if (source == null) iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items"));
-      // who ended it may have found nothing to close; this thread he has interrupted
+      if (source == null)
+        iterator.set(source = Objects.requireNonNull(items.iterator(), "the iterator of the items is null"));
+      // ended before the iterator was set; this thread is interrupted
       if (over) Strategy.FIBER.activate(this::closeItems);
       else if (!exhausted && !(exhausted = !source.hasNext())) {
-        item = Objects.requireNonNull(source.next(), "an item");
+        item = Objects.requireNonNull(source.next(), "an item is null");
         worker.number = taken++;
       }
     } finally {
       taking.unlock();
     }
-    if (item == null) settle(() -> all = taken); // which changes no more
+    if (item == null) settle(() -> total = taken);
     return item;
-  }
-
-  private void fold(long number, R mapped) {
-    settle(() -> {
-      fold.add(number, mapped);
-      folded++;
-    });
   }
 
   private static void lock(ReentrantLock lock) {
@@ -181,30 +165,27 @@ final class MapReduceRun<T, R> {
       lock.lockInterruptibly();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
-      throw new CancellationException("an actor of a map-reduce was interrupted while it waited for another one of it");
+      throw new CancellationException("a worker of a map-reduce was interrupted while it waited for another worker");
     }
   }
 
-  /** Who takes the last step completes the future. */
   private void settle(Runnable step) {
     R value = null;
     lock(folding);
     try {
       if (over) return;
       step.run();
-      if (folded == all) value = fold.value();
+      if (folded == total) value = fold.value();
     } finally {
       folding.unlock();
     }
     if (value != null) complete(value);
   }
 
-  // ---- the end
-
   private void complete(R value) {
     synchronized (this) {
       if (over) return;
-      over = true; // nobody is at work: those who still look for an item find none
+      over = true; // no worker maps any more
     }
     Strategy.FIBER.activate(() -> {
       result.complete(value);
@@ -214,23 +195,20 @@ final class MapReduceRun<T, R> {
 
   private void fail(Worker worker, Throwable failure) {
     if (!end(worker)) return;
-    worker.actor.sendPoisonPill(); // its failure policy has its say first
-    Strategy.FIBER.activate(() -> { // what is chained to the future is not this actor's work
+    worker.actor.sendPoisonPill(); // no kill: its failure policy decides first
+    Strategy.FIBER.activate(() -> { // chained stages must not run here
       result.completeExceptionally(failure);
       closeItems();
     });
   }
 
-  /**
-   * Kills those at work but this one; false if it is over already. One that has not begun will see
-   * that, and end.
-   */
-  private boolean end(Worker but) {
+  /** Kills all workers but {@code spared}. One that has not begun sees the end in {@code join}. */
+  private boolean end(Worker spared) {
     List<Worker> others;
     synchronized (this) {
       if (over) return false;
       over = true;
-      working.remove(but);
+      working.remove(spared);
       others = List.copyOf(working);
     }
     for (var other : others) other.actor.kill();
@@ -238,8 +216,8 @@ final class MapReduceRun<T, R> {
   }
 
   /**
-   * A generator's iteration may be closed by any thread, and lets go of who waits in it; for others
-   * nobody is inside.
+   * Closing a generator's iteration frees a worker that waits in it. Others are closed while no
+   * worker is inside.
    */
   private void closeItems() {
     var open = iterator.getAndSet(null);

@@ -1,99 +1,95 @@
 package io.fibry.flow;
 
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
 import io.fibry.Actor;
 import io.fibry.RequestException;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
 /**
- * The batch that is being gathered. Belongs to the actor that gathers, which alone hands batches
- * over: so they come in order, and each once.
+ * The batch being gathered. Only the gatherer uses it, so batches come in order, and each once.
  *
- * <p>One that does not get full is handed over when the message of a timer comes. A full mailbox
- * drops that message; but then others wait, and the first of them finds that the time is over.
+ * <p>A timer's message hands over a batch that does not fill up. A full mailbox drops it, but then
+ * the first message of that mailbox finds the batch due.
  */
 final class OpenBatch<M, B> {
   private static final long LONGEST = Long.MAX_VALUE / 2;
 
-  /**
-   * The message of a timer. It says whose time is over: a batch that was handed over meanwhile is
-   * not the one at hand.
-   */
-  record Over(OpenBatch<?, ?> by, Object batch) {
-    void heed() {
-      if (by.batch == batch) by.tryHandOver();
+  /** A timer's message, for one batch: another may be open when it comes. */
+  record Expiry(OpenBatch<?, ?> open, Object batch) {
+    void handle() {
+      if (open.batch == batch) open.tryHandOver();
     }
 
     @Override
     public String toString() {
-      return "the time of a batch is over (no message of yours)";
+      return "the end of the wait for a batch (a message of the library)";
     }
   }
 
-  private final BatchKind<M, B> form;
+  private final BatchKind<M, B> kind;
   private final int size;
   private final Duration wait;
   private final Scheduler clock;
   private final Actor<Object> writer;
-  private Actor<Object> self; // who gathers
-  private B batch; // null: empty
-  private int count; // of the messages in it
-  private long due; // when its time is over
-  private Scheduler.Timer timer; // that says so
+  private Actor<Object> gatherer;
+  private B batch;
+  private int count;
+  private long due;
+  private Scheduler.Timer timer;
 
-  OpenBatch(BatchKind<M, B> form, int size, Duration wait, Scheduler clock, Actor<Object> writer) {
-    this.form = form;
+  OpenBatch(BatchKind<M, B> kind, int size, Duration wait, Scheduler clock, Actor<Object> writer) {
+    this.kind = kind;
     this.size = size;
     this.wait = wait;
     this.clock = clock;
     this.writer = writer;
   }
 
-  /** Takes a message in. Where it throws, the message has failed, and is in no batch. */
-  void take(M message, Actor<Object> gatherer) {
-    self = gatherer;
+  /** A message for which this throws is in no batch. */
+  void add(M message, Actor<Object> gatherer) {
+    this.gatherer = gatherer;
     if (batch != null && (count >= size || clock.nanoTime() - due >= 0)) handOver();
-    var into = batch != null ? batch : form.empty().get();
-    form.add().accept(into, message);
+    var into = batch != null ? batch : kind.empty().get();
+    kind.add().accept(into, message);
     if (batch == null) begin(into);
     if (++count >= size) tryHandOver();
   }
 
   private void begin(B first) {
-    due = clock.nanoTime() + (wait.compareTo(Duration.ofNanos(LONGEST)) < 0 ? wait.toNanos() : LONGEST);
-    timer = self.sendMessageLater(new Over(this, first), wait);
+    due = clock.nanoTime() + Math.min(LONGEST, NANOSECONDS.convert(wait));
+    timer = gatherer.sendMessageLater(new Expiry(this, first), wait);
     batch = first;
   }
 
   /**
-   * Where the writer waits for us, this comes to nothing, or neither could go on; then it is tried
-   * again. The message at hand is in the batch, and has not failed.
+   * Tries again later if the writer waits for the gatherer: neither could go on. The message at
+   * hand has not failed.
    */
   private void tryHandOver() {
     try {
       handOver();
     } catch (RequestException ring) {
-      timer = self.sendMessageLater(new Over(this, batch), wait);
+      timer = gatherer.sendMessageLater(new Expiry(this, batch), wait);
     }
   }
 
-  /**
-   * Waits while the writer is busy and another batch waits. What he does not take is a dead letter.
-   */
+  /** Waits while another batch waits. A batch the writer does not take is a dead letter. */
   private void handOver() {
     timer.cancel();
-    writer.sendMessage(form.sealed().apply(batch));
+    writer.sendMessage(kind.sealed().apply(batch));
     batch = null;
     count = 0;
   }
 
-  /** Hands over what there is: at the end, and before a restart. */
+  /** At the end, and before a restart. */
   void handOverLast() {
     if (batch == null) return;
     try {
       handOver();
     } catch (RequestException ring) {
-      // who is interrupted does not wait, and what he sends is a dead letter
+      // an interrupted sender does not wait, and its message is a dead letter
       Thread.currentThread().interrupt();
       handOver();
       Thread.interrupted();

@@ -8,86 +8,74 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 
 /**
- * What the producers of one iteration share with its reader. All fields are guarded by the lock,
- * where not said otherwise; nobody waits while he holds it, but at its conditions.
+ * The unread elements of one iteration. The lock guards all fields but {@code closed}; its holder
+ * waits only at its conditions.
  *
- * <p>A producer that finds no room, or others who wait for it, waits too. The reader wakes the
- * first when half of the room is free; who was woken and leaves wakes the next while there is room.
- * So something waits for room only while there are elements to read, or somebody woken is on his
- * way.
+ * <p>A producer waits when the buffer is full or another one waits. The reader wakes the first when
+ * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
+ * a producer waits only while there are elements to read, or a woken one is on its way.
  */
 final class ReadAheadBuffer<T> {
-  // of producers: two iterations of one generator go on at a time, and names are unique
+  // for unique names of producers
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   final int ahead;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Condition ready = lock.newCondition(); // the reader waits at it
-  private final Condition room = lock.newCondition(); // producers wait at it
+  private final Condition ready = lock.newCondition();
+  private final Condition room = lock.newCondition();
   private final ArrayDeque<T> elements = new ArrayDeque<>();
-  private final List<Actor<?>> producers = new ArrayList<>(); // made, and not known to have ended
-  private int unread; // in the reader's hand
-  private int waiting; // for room
-  private int left; // producers of which the end is not known, made or not
-  private Thread reader; // while he waits
-  private Thread starter; // until all are started
-  private Throwable failure; // the first one; null: none, or it was thrown
-  private boolean sealed; // takes nothing more of producers
-  private boolean over; // the reader has seen the end
-  private volatile boolean closed; // false -> true, by whoever closes
+  private final List<Actor<?>> producers = new ArrayList<>(); // made, end not known
+  private int inHand; // of the reader
+  private int waiting; // producers
+  private int unfinished; // producers, made or not
+  private Thread reader; // while it waits
+  private Thread starter; // null once all are started
+  private Throwable failure; // the first one, until it is thrown
+  private boolean sealed;
+  private boolean endSeen;
+  private volatile boolean closed; // false -> true
 
   ReadAheadBuffer(int ahead, int producers) {
     this.ahead = ahead;
-    this.left = producers;
+    this.unfinished = producers;
     this.starter = Thread.currentThread();
   }
 
-  // ---- producers come
-
-  void start(ActorBuilder<Object> how, Handler<Generator.Output<T>> producer) {
-    var actor = how.part("producer-" + NUMBERS.incrementAndGet()).newActorWithReturn((Out out) -> out.produce());
-    if (!join(actor)) {
-      actor.sendPoisonPill();
-      return;
+  private <R> R locked(Supplier<R> step) {
+    lock.lock();
+    try {
+      return step.get();
+    } finally {
+      lock.unlock();
     }
-    // once, whatever becomes of it: retried, killed, or never run
-    actor.sendMessageReturn(new Out(producer)).whenComplete((done, thrown) -> ended(actor, thrown));
+  }
+
+  void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
+    var actor = builder.part("producer-" + NUMBERS.incrementAndGet())
+        .newActorWithReturn((ProducerOutput output) -> output.produce());
+    boolean wanted = locked(() -> failure == null && producers.add(actor));
+    // completes once, even if it is retried, killed, or never run
+    if (wanted) actor.sendMessageReturn(new ProducerOutput(producer))
+        .whenComplete((done, thrown) -> producerEnded(actor, thrown));
     actor.sendPoisonPill();
   }
 
-  /** False: one that was started before has failed. */
-  private boolean join(Actor<?> actor) {
-    lock.lock();
-    try {
-      return failure == null && producers.add(actor);
-    } finally {
-      lock.unlock();
-    }
-  }
-
   void started() {
-    lock.lock();
-    try {
-      starter = null;
-    } finally {
-      lock.unlock();
-    }
+    locked(() -> starter = null);
   }
 
-  // ---- an element
-
-  /** Its producer's end of the buffer; the message that a producer is started by. */
-  private final class Out implements Generator.Output<T> {
+  /** The message that starts a producer, and its end of the buffer. */
+  private final class ProducerOutput implements Generator.Output<T> {
     private final Handler<Generator.Output<T>> producer;
     private boolean open; // guarded by the lock
 
-    Out(Handler<Generator.Output<T>> producer) {
+    ProducerOutput(Handler<Generator.Output<T>> producer) {
       this.producer = producer;
     }
 
@@ -105,7 +93,7 @@ final class ReadAheadBuffer<T> {
       lock.lock();
       try {
         this.open = open;
-        if (waiting > 0) room.signalAll(); // it may have lent this to other threads
+        if (waiting > 0) room.signalAll(); // one of its threads may wait
       } finally {
         lock.unlock();
       }
@@ -143,8 +131,8 @@ final class ReadAheadBuffer<T> {
         throw interrupted();
       } finally {
         waiting--;
-        // also where this one was woken in vain
-        if (waiting > 0 && elements.size() + unread + (admitted ? 1 : 0) < ahead) room.signal();
+        // also if this one was woken in vain
+        if (waiting > 0 && elements.size() + inHand + (admitted ? 1 : 0) < ahead) room.signal();
       }
     }
 
@@ -152,7 +140,7 @@ final class ReadAheadBuffer<T> {
       if (!open) throw new IllegalStateException(
           "the producer has returned, so nothing more can be yielded; let it wait for the threads that yield for it");
       if (Thread.currentThread().isInterrupted()) throw interrupted();
-      if (sealed) throw new CancellationException("nobody reads what this producer makes any more");
+      if (sealed) throw new CancellationException("the iteration that reads this producer has ended");
     }
 
     private CancellationException interrupted() {
@@ -166,20 +154,17 @@ final class ReadAheadBuffer<T> {
   }
 
   private boolean full() {
-    return elements.size() + unread >= ahead;
+    return elements.size() + inHand >= ahead;
   }
 
-  /**
-   * The reader waits for elements, and takes as many as there are, and as his hand can hold. 0: the
-   * end.
-   */
+  /** Waits for an element; answers how many it moved into the reader's hand, 0 at the end. */
   int take(Object[] hand) {
     lock.lock();
     try {
-      while (elements.isEmpty() && !ended()) awaitElement();
+      while (elements.isEmpty() && !atEnd()) awaitElement();
       int taken = 0;
       while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
-      unread = taken;
+      inHand = taken;
       return taken;
     } finally {
       lock.unlock();
@@ -201,46 +186,42 @@ final class ReadAheadBuffer<T> {
     refuseIfClosed();
   }
 
-  /** Whether nothing more comes; once, instead, by what was thrown. */
-  private boolean ended() {
-    if (over) return true;
-    over = failure != null || left == 0;
+  /** Throws the first failure instead, once. */
+  private boolean atEnd() {
+    if (endSeen) return true;
+    endSeen = failure != null || unfinished == 0;
     var thrown = failure;
     failure = null;
-    if (thrown == null) return over;
-    // one object thrown for ever would grow for ever
+    if (thrown == null) return endSeen;
+    // or one object, thrown often, would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere());
     throw ReadAheadBuffer.<RuntimeException>sneak(thrown);
   }
 
-  @SuppressWarnings("unchecked") // the point of it: a checked exception leaves as itself
+  @SuppressWarnings("unchecked")
   private static <E extends Throwable> E sneak(Throwable failure) throws E {
     throw (E) failure;
   }
 
-  /** The last one in the reader's hand was read. */
   void allRead() {
     lock.lock();
     try {
-      unread = 0;
+      inHand = 0;
       if (waiting > 0 && elements.size() <= ahead / 2) room.signal();
     } finally {
       lock.unlock();
     }
   }
 
-  // ---- the end
-
-  /** A producer has ended; not on its thread. */
-  private void ended(Actor<?> producer, Throwable thrown) {
+  /** Not called on the producer's thread. */
+  private void producerEnded(Actor<?> producer, Throwable thrown) {
     boolean first;
     lock.lock();
     try {
       producers.remove(producer);
-      left--;
-      first = thrown != null && !sealed && !over && !closed && failure == null;
-      // a request's future wraps what the JDK would take for its own
-      if (first) failure = thrown instanceof CompletionException wrapped ? wrapped.getCause() : thrown;
+      unfinished--;
+      first = thrown != null && !sealed && !endSeen && !closed && failure == null;
+      if (first) failure = Flows.unwrapped(thrown);
       ready.signal();
     } finally {
       lock.unlock();
@@ -248,10 +229,7 @@ final class ReadAheadBuffer<T> {
     if (first) end();
   }
 
-  /**
-   * Ends all producers. They are killed before the buffer is sealed: then what they throw because
-   * of it is no failure of theirs.
-   */
+  /** Kills before it seals: what producers throw at the seal is no failure. */
   void end() {
     for (var producer : living()) producer.kill();
     lock.lock();
@@ -264,19 +242,13 @@ final class ReadAheadBuffer<T> {
   }
 
   private List<Actor<?>> living() {
-    lock.lock();
-    try {
-      return List.copyOf(producers);
-    } finally {
-      lock.unlock();
-    }
+    return locked(() -> List.copyOf(producers));
   }
 
-  /** Nothing after the end. */
   void close() {
     lock.lock();
     try {
-      if (over) return;
+      if (endSeen) return;
       closed = true;
       elements.clear();
       ready.signal();
@@ -293,7 +265,6 @@ final class ReadAheadBuffer<T> {
     for (var producer : living()) producer.waitForExit();
   }
 
-  /** The reader's stack. */
   private static final class ReadHere extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -1,7 +1,6 @@
 /**
- * Messages and elements on their way: {@link io.fibry.flow.Pipeline},
- * {@link io.fibry.flow.Generator}, {@link io.fibry.flow.MapReduce}, {@link io.fibry.flow.Batch},
- * {@link io.fibry.flow.RateLimit}, {@link io.fibry.flow.Hooks}, and bridges to others in
- * {@link io.fibry.flow.Flows}.
+ * Messages on their way: {@link io.fibry.flow.Pipeline}, {@link io.fibry.flow.Generator},
+ * {@link io.fibry.flow.MapReduce}, {@link io.fibry.flow.Batch}, {@link io.fibry.flow.RateLimit},
+ * {@link io.fibry.flow.Hooks}, and bridges in {@link io.fibry.flow.Flows}.
  */
 package io.fibry.flow;

@@ -112,7 +112,7 @@ class BatchBuilderTest {
   void nullIsRefusedByItsName() {
     var how = scope.anonymous();
 
-    assertEquals("how",
+    assertEquals("builder",
         assertThrows(NullPointerException.class, () -> Batch.lists(null, 1, SECOND, seen::add)).getMessage());
     assertEquals("wait",
         assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, null, seen::add)).getMessage());

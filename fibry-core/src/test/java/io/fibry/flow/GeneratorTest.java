@@ -330,7 +330,8 @@ class GeneratorTest {
     assertEquals("producers that may be 0 elements ahead could never hand one over; give at least 1",
         noRoom.getMessage());
     assertEquals("a generator without a producer makes nothing; give at least one", nobody.getMessage());
-    assertEquals("how", assertThrows(NullPointerException.class, () -> Generator.of(null, 1, upTo(1))).getMessage());
+    assertEquals("builder",
+        assertThrows(NullPointerException.class, () -> Generator.of(null, 1, upTo(1))).getMessage());
     assertEquals("a producer",
         assertThrows(NullPointerException.class, () -> Generator.of(how, 1, upTo(1), null)).getMessage());
   }

@@ -320,7 +320,7 @@ class GroupRequestTest {
     var nobody = assertThrows(IllegalArgumentException.class,
         () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
 
-    assertEquals("of no actors none can answer first; give at least one", nobody.getMessage());
+    assertEquals("no actors, so none can answer first; give at least one", nobody.getMessage());
     assertEquals("actors", assertThrows(NullPointerException.class,
         () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG)).getMessage());
     assertEquals("an actor",

@@ -353,7 +353,7 @@ class HooksTest {
   void nullIsRefusedByItsName() {
     var half = half();
 
-    assertEquals("how", assertThrows(NullPointerException.class, () -> Hooks.around(null, n -> n)).getMessage());
+    assertEquals("builder", assertThrows(NullPointerException.class, () -> Hooks.around(null, n -> n)).getMessage());
     assertEquals("body",
         assertThrows(NullPointerException.class, () -> Hooks.around(scope.anonymous(), null)).getMessage());
     for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null),

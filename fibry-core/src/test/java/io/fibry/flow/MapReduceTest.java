@@ -265,7 +265,7 @@ class MapReduceTest {
         assertThrows(IllegalArgumentException.class, () -> MapReduce.start(how, 0, items, i -> i, 0, Integer::sum));
 
     assertEquals("a map-reduce with 0 items at once would never begin; give at least 1", nobody.getMessage());
-    assertEquals("how",
+    assertEquals("builder",
         assertThrows(NullPointerException.class, () -> MapReduce.start(null, 1, items, i -> i, 0, Integer::sum))
             .getMessage());
     assertEquals("items", assertThrows(NullPointerException.class,
@@ -300,7 +300,8 @@ class MapReduceTest {
         MapReduce.start(how, 1, upTo(1), i -> i, 0, (a, b) -> null));
 
     var texts = failures.stream().map(Patience::failure).map(Throwable::getMessage).toList();
-    assertEquals(List.of("an item", "what map answered", "what reduce answered"), texts);
+    assertEquals(List.of("an item is null", "map answered null; let it answer a result",
+        "reduce answered null; let it answer a result"), texts);
   }
 
   @Test

@@ -154,7 +154,7 @@ class PublisherTest {
     assertSame(failure, Patience.value(noneReader.end));
     assertSame(failure, Patience.value(someReader.end));
     assertEquals(List.of(0, 1, 2), someReader.seen);
-    assertEquals("an element of the sequence", ((Throwable) Patience.value(nullReader.end)).getMessage());
+    assertEquals("an element of the sequence is null", ((Throwable) Patience.value(nullReader.end)).getMessage());
   }
 
   @Test

@@ -299,7 +299,7 @@ class RateLimitTest {
 
     assertEquals("a rate of 0 messages in PT1S would let none through; give at least 1", none.getMessage());
     assertEquals("a rate of 5 messages in PT0S is none; give a period of more than zero", never.getMessage());
-    assertEquals("how", assertThrows(NullPointerException.class, () -> RateLimit.of(null, 1, SECOND)).getMessage());
+    assertEquals("builder", assertThrows(NullPointerException.class, () -> RateLimit.of(null, 1, SECOND)).getMessage());
     assertEquals("period", assertThrows(NullPointerException.class, () -> RateLimit.of(how, 1, null)).getMessage());
   }
 

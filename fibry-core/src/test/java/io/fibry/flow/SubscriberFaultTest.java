@@ -142,7 +142,7 @@ class SubscriberFaultTest {
       subscriber.onComplete();
       Patience.ended(actor);
 
-      assertTrue(logged.text().contains("who was to be told that the stream of actor"), logged::text);
+      assertTrue(logged.text().contains("the callback for the end of the stream of actor"), logged::text);
     }
   }
 

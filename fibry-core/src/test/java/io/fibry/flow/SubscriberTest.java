@@ -268,7 +268,7 @@ class SubscriberTest {
     assertEquals(List.of(2), letters.messages());
     var why = assertInstanceOf(RejectedExecutionException.class, ends.getFirst().orElseThrow());
     assertTrue(
-        why.getMessage().endsWith("refused a message of its stream; give its mailbox room for 8 messages and one"),
+        why.getMessage().endsWith("refused a message of its stream; give its mailbox room for 9 messages"),
         why::getMessage);
   }
 
