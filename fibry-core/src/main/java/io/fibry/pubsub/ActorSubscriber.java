@@ -2,10 +2,9 @@ package io.fibry.pubsub;
 
 import io.fibry.Actor;
 
-/** An actor in a topic. */
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
-  private final boolean own; // made for this place
+  private final boolean own; // made by the topic
 
   ActorSubscriber(ActorTopic<M> topic, Actor<? super M> actor, boolean own) {
     super(topic, own ? null : actor);

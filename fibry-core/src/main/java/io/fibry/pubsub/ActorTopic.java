@@ -24,43 +24,38 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
- * The one topic. Its name, its place in the scope, its end, and the dead letters of what comes too
- * late are those of an actor, the owner. The owner's last act is to end the actors made for
- * subscribers and to wait for them: so whoever ends the owner, by the topic or with the scope, ends
- * the topic. It waits on a fiber, whatever the strategy: on an executor with one thread it would
- * wait for itself, and on CALLER make its ender wait.
+ * A topic with the name, scope, end and dead letters of an actor, the owner. At its end the owner
+ * ends the actors made for subscribers and waits for them. It runs on a fiber: on an executor with
+ * one thread it would wait for itself, on CALLER the ending thread would wait.
  */
 final class ActorTopic<M> implements Topic<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
-  // for who found it by its name
-  private static final Mailbox<Object> FOUND = Mailbox.bounded(1_024, Overflow.REJECT);
+  private static final Mailbox<Object> OWNERS = Mailbox.bounded(1_024, Overflow.REJECT);
 
-  private final ActorBuilder<? super M> how;
-  // made here and not ended yet, also those whose subscription was closed
+  private final ActorBuilder<? super M> builder;
+  // made here and not ended, subscribed or not
   private final Set<Actor<M>> own = ConcurrentHashMap.newKeySet();
   private final AtomicInteger made = new AtomicInteger();
   private final Actor<Exitable> watcher = watcher(new WeakReference<>(this));
   private final Actor<M> owner;
-  // null once it is ending; each list never changes; written under the monitor, read by publishers
+  // null once it ends; immutable lists; written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
-  // what was published before is not to be handled either; false -> true, by askExit and kill
-  private volatile boolean cut;
+  private volatile boolean cut; // false -> true, by askExit and kill
 
-  ActorTopic(ActorBuilder<? super M> how) {
-    this.how = how;
-    owner = how.strategy(Strategy.FIBER).<M>mailbox(FOUND).newActor(this::publish);
+  ActorTopic(ActorBuilder<? super M> builder) {
+    this.builder = builder;
+    owner = builder.strategy(Strategy.FIBER).<M>mailbox(OWNERS).newActor(this::publish);
     owner.closeOnExit(this::drain);
   }
-
-  // ---- publishing
 
   @Override
   public void publish(M message) {
     Objects.requireNonNull(message, "message");
     var now = subscribers;
-    if (now == null) { // so the owner's door is shut, or its pill is in: a dead letter
+    if (now == null) { // a dead letter of the owner
       owner.sendMessage(message);
       return;
     }
@@ -80,8 +75,6 @@ final class ActorTopic<M> implements Topic<M> {
     return cut;
   }
 
-  // ---- subscribing
-
   @Override
   public Subscription subscribe(Actor<? super M> subscriber) {
     return enter(new ActorSubscriber<>(this, Objects.requireNonNull(subscriber, "subscriber"), false));
@@ -89,26 +82,26 @@ final class ActorTopic<M> implements Topic<M> {
 
   @Override
   public Subscription subscribe(Handler<M> subscriber) {
-    return subscribe(how.orMailbox(LATEST), subscriber);
+    return subscribe(builder.orMailbox(LATEST), subscriber);
   }
 
   @Override
   public Subscription subscribe(Mailbox<? super M> mailbox, Handler<M> subscriber) {
-    return subscribe(how.<M>mailbox(Objects.requireNonNull(mailbox, "mailbox")), subscriber);
+    return subscribe(builder.<M>mailbox(Objects.requireNonNull(mailbox, "mailbox")), subscriber);
   }
 
-  private Subscription subscribe(ActorBuilder<? super M> how, Handler<M> subscriber) {
+  private Subscription subscribe(ActorBuilder<? super M> builder, Handler<M> subscriber) {
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
-    Actor<M> actor = how.part(Integer.toString(made.incrementAndGet())).newActor(subscriber);
+    Actor<M> actor = builder.part(Integer.toString(made.incrementAndGet())).newActor(subscriber);
     own.add(actor);
-    var place = new ActorSubscriber<>(this, actor, true);
-    actor.onExit().whenComplete((reason, none) -> { // it is ours, and nothing to be taken back
+    var subscription = new ActorSubscriber<>(this, actor, true);
+    actor.onExit().whenComplete((reason, none) -> {
       own.remove(actor);
-      leave(place);
+      leave(subscription);
     });
     try {
-      return enter(place);
+      return enter(subscription);
     } catch (IllegalStateException late) {
       actor.askExit();
       throw late;
@@ -116,75 +109,66 @@ final class ActorTopic<M> implements Topic<M> {
   }
 
   @Override
-  public Subscription subscribeOn(Executor where, Handler<M> subscriber) {
-    return enter(new ExecutorSubscriber<>(this, Objects.requireNonNull(where, "where"),
+  public Subscription subscribeOn(Executor executor, Handler<M> subscriber) {
+    return enter(new ExecutorSubscriber<>(this, Objects.requireNonNull(executor, "executor"),
         Objects.requireNonNull(subscriber, "subscriber")));
   }
 
-  private Subscription enter(Subscriber<M> place) {
+  private Subscription enter(Subscriber<M> subscriber) {
     synchronized (this) {
       if (subscribers == null) throw ended();
       var more = new ArrayList<>(subscribers);
-      more.add(place);
+      more.add(subscriber);
       subscribers = more;
     }
-    look(place);
-    return place;
+    look(subscriber);
+    return subscriber;
   }
 
   private IllegalStateException ended() {
     return new IllegalStateException("topic '" + name() + "' has ended and takes no subscriber; make a new one");
   }
 
-  void leave(Subscriber<M> place) {
-    synchronized (this) {
-      if (subscribers == null || !subscribers.contains(place)) return;
-      subscribers = subscribers.stream().filter(other -> other != place).toList();
-    }
-    look(place);
+  void leave(Subscriber<M> subscriber) {
+    if (remove(other -> other == subscriber)) look(subscriber);
   }
 
-  // ---- the ends of others
+  private synchronized boolean remove(Predicate<Subscriber<M>> leaving) {
+    if (subscribers == null || subscribers.stream().noneMatch(leaving)) return false;
+    subscribers = subscribers.stream().filter(leaving.negate()).toList();
+    return true;
+  }
 
-  /** Sees to it that somebody else's end is heard of as long as he has a place. */
-  private void look(Subscriber<M> place) {
-    if (place.other != null) watcher.sendMessage(place.other);
+  private void look(Subscriber<M> subscriber) {
+    if (subscriber.foreign != null) watcher.sendMessage(subscriber.foreign);
   }
 
   /**
-   * Watches or forgets whom it is sent: by whether he has a place at that moment, so the last one
-   * sent is right. Whom it watches keeps it, but not the topic.
+   * Watches what is subscribed when the message comes, else forgets it. A watched actor keeps the
+   * watcher, not the topic.
    */
   private static Actor<Exitable> watcher(WeakReference<? extends ActorTopic<?>> reference) {
     return ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
-        .newActor((Exitable who, ActorContext<Exitable> context) -> {
+        .newActor((Exitable foreign, ActorContext<Exitable> context) -> {
           var topic = reference.get();
-          if (topic == null || !topic.knows(who)) context.unwatch(who);
+          if (topic == null || !topic.knows(foreign)) context.unwatch(foreign);
           else
-            context.watch(who, reason -> {
-              forget(reference.get(), who);
-              return who;
+            context.watch(foreign, reason -> {
+              forget(reference.get(), foreign);
+              return foreign;
             });
         });
   }
 
-  private boolean knows(Exitable who) {
+  private boolean knows(Exitable foreign) {
     var now = subscribers;
-    return now != null && now.stream().anyMatch(place -> place.other == who);
+    return now != null && now.stream().anyMatch(subscriber -> subscriber.foreign == foreign);
   }
 
-  private static void forget(ActorTopic<?> topic, Exitable who) {
-    if (topic != null) topic.forget(who);
+  private static void forget(ActorTopic<?> topic, Exitable foreign) {
+    if (topic != null) topic.remove(subscriber -> subscriber.foreign == foreign);
   }
 
-  private synchronized void forget(Exitable who) {
-    if (subscribers == null) return;
-    subscribers = subscribers.stream().filter(place -> place.other != who).toList();
-  }
-
-  // ---- the end
-
-  /** After the owner's door was shut, or its pill sent: nobody is told anything more. */
   private void end(Consumer<Exitable> verb) {
     List<Subscriber<M>> left;
     synchronized (this) {
@@ -195,10 +179,9 @@ final class ActorTopic<M> implements Topic<M> {
     left.forEach(this::look);
   }
 
-  /** The owner's last act. */
   private void drain() {
     end(Exitable::sendPoisonPill);
-    // else it was cut off, and nobody's patience is left
+    // else the owner was cut off
     if (!owner.onExit().isDone()) own.forEach(ActorTopic::outlast);
   }
 
@@ -208,11 +191,10 @@ final class ActorTopic<M> implements Topic<M> {
         actor.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        // by a kill, which has come to this actor too; or by a scope that closes, to be told the
-        // next line
+        // by a kill, which reached this actor, too, or by a closing scope, which will
         Thread.interrupted();
       } catch (RequestException ring) {
-        // its handler waits for the end of the topic, or of the scope: it goes first
+        // its handler waits for the topic or scope, which goes first
         return;
       }
     }
@@ -236,7 +218,7 @@ final class ActorTopic<M> implements Topic<M> {
     cut = true;
     own.forEach(Exitable::kill); // their grace is over before the owner's
     owner.kill();
-    end(Exitable::kill); // who came meanwhile, too
+    end(Exitable::kill); // also those made meanwhile
   }
 
   @Override
@@ -251,10 +233,7 @@ final class ActorTopic<M> implements Topic<M> {
     return owner.waitForExit(limit);
   }
 
-  /**
-   * Who is in the handler of one of its actors can wait neither for that one nor for the topic,
-   * which waits for it.
-   */
+  /** Throws in a handler of an actor made here. */
   private void refuseRing() {
     for (var actor : own) actor.waitForExit(Duration.ZERO);
   }
@@ -262,16 +241,16 @@ final class ActorTopic<M> implements Topic<M> {
   @Override
   public void close() {
     sendPoisonPill();
-    if (own.stream().noneMatch(ActorTopic::waitsForUs)) owner.waitForExit();
+    if (own.stream().noneMatch(ActorTopic::runsHere)) owner.waitForExit();
   }
 
-  private static boolean waitsForUs(Exitable actor) {
+  private static boolean runsHere(Exitable actor) {
     try {
       actor.waitForExit(Duration.ZERO);
       return false;
     } catch (RequestException ring) {
       return true;
-    } catch (CancellationException interrupted) { // so there is no ring
+    } catch (CancellationException interrupted) {
       return false;
     }
   }
@@ -288,15 +267,15 @@ final class ActorTopic<M> implements Topic<M> {
 
   @Override
   public Topic<M> closeOnExit(AutoCloseable... resources) {
-    var last = new ArrayList<AutoCloseable>();
-    for (var resource : resources) last.add(new Last(this, Objects.requireNonNull(resource, "a resource")));
+    var last = new ArrayList<Resource>();
+    for (var resource : resources) last.add(new Resource(this, Objects.requireNonNull(resource, "a resource")));
     owner.closeOnExit(last.toArray(AutoCloseable[]::new));
     return this;
   }
 
-  /** Something that subscribers may use until they have ended. */
-  @SuppressWarnings("try") // the user's resource may throw anything: the owner logs it
-  private record Last(ActorTopic<?> topic, AutoCloseable resource) implements AutoCloseable {
+  /** Subscribers may use it until they end. */
+  @SuppressWarnings("try")
+  private record Resource(ActorTopic<?> topic, AutoCloseable resource) implements AutoCloseable {
     @Override
     public void close() throws Exception {
       topic.drain();

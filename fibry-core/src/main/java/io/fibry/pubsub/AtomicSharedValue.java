@@ -10,17 +10,17 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 
 /**
- * The one shared value. Followers are told that it changed, and look themselves what it is: so they
- * cannot see changes out of order, however those who make them race.
+ * Followers are told only that the value changed, and read it themselves: so they see changes in
+ * order.
  */
 final class AtomicSharedValue<T> implements SharedValue<T> {
-  private final ActorBuilder<?> how;
+  private final ActorBuilder<?> builder;
   private final AtomicReference<T> value;
   private final AtomicInteger made = new AtomicInteger();
   private final List<ValueFollower> followers = new CopyOnWriteArrayList<>();
 
-  AtomicSharedValue(ActorBuilder<?> how, T initial) {
-    this.how = how;
+  AtomicSharedValue(ActorBuilder<?> builder, T initial) {
+    this.builder = builder;
     value = new AtomicReference<>(initial);
   }
 
@@ -51,12 +51,12 @@ final class AtomicSharedValue<T> implements SharedValue<T> {
     Objects.requireNonNull(change, "change");
     while (true) {
       T now = value();
-      T next = Objects.requireNonNull(change.apply(now), "the changed value");
+      T next = Objects.requireNonNull(change.apply(now), "the changed value is null");
       if (change(now, next)) return next;
     }
   }
 
-  /** From this very object. True also where there was nothing to change. */
+  /** Compares {@code now} by identity; true also if both are equal. */
   private boolean change(T now, T next) {
     if (next.equals(now)) return true;
     if (!value.compareAndSet(now, next)) return false;
@@ -66,23 +66,23 @@ final class AtomicSharedValue<T> implements SharedValue<T> {
 
   @Override
   public Subscription subscribe(Handler<T> follower) {
-    var one = new ValueFollower(Objects.requireNonNull(follower, "follower"));
-    followers.add(one);
-    one.begin();
-    return one;
+    var subscription = new ValueFollower(Objects.requireNonNull(follower, "follower"));
+    followers.add(subscription);
+    subscription.begin();
+    return subscription;
   }
 
   private final class ValueFollower extends Follower<T> {
-    private T told; // null: nothing yet; whose turn it is
+    private T told; // of the holder of the right
 
     ValueFollower(Handler<T> handler) {
-      super(how, made.incrementAndGet(), handler);
+      super(builder, made.incrementAndGet(), handler);
     }
 
     @Override
     T news() {
       T now = value();
-      // not by `equals`, which may fail: then nobody would be told any more
+      // no `equals`: if it threw, nothing more would be told
       return now == told ? null : (told = now);
     }
 

@@ -14,25 +14,22 @@ import java.util.function.BiFunction;
 import java.util.function.UnaryOperator;
 
 /**
- * The one shared map. What changed is noted for each follower under the same monitor as the change
- * is made, and a follower takes its news out under it: so it is told neither an old value after a
- * new one nor the same change twice. No code of the user but {@code equals} and {@code hashCode} of
- * keys runs under the monitor.
+ * Under the monitor changes are made and noted for followers, and followers take their news: so
+ * they are told no old value after a new one, and no change twice. Of user code only {@code equals}
+ * and {@code hashCode} of keys run there.
  */
 final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
-  private static final Object ALL = new Object(); // stands for the key of those who follow all
-  // what one knows who must be told, whatever it is
+  private static final Object ALL = new Object(); // stands for all keys
   private static final Object NOTHING_YET = new Object();
 
-  private final ActorBuilder<?> how;
-  // written under the monitor
-  private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>();
-  // by the key they follow; each list never changes; under the monitor
+  private final ActorBuilder<?> builder;
+  private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
+  // by key; lists are immutable; guarded by the monitor, as the next one
   private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
-  private int made; // under the monitor
+  private int made;
 
-  ConcurrentSharedMap(ActorBuilder<?> how) {
-    this.how = how;
+  ConcurrentSharedMap(ActorBuilder<?> builder) {
+    this.builder = builder;
   }
 
   @Override
@@ -85,9 +82,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
     }
   }
 
-  /**
-   * From this very object to that; null is nothing. True also where there was nothing to change.
-   */
+  /** Compares {@code now} by identity, null is nothing; true also if both are equal. */
   private boolean change(K key, V now, V next) {
     if (Objects.equals(now, next)) return true;
     List<KeyFollower<?>> told;
@@ -99,7 +94,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
       told.addAll(followers.getOrDefault(key, List.of()));
       for (var follower : told) follower.changed(key, now, next);
     }
-    for (var follower : told) follower.tell(); // on CALLER, user code: not under the monitor
+    for (var follower : told) follower.tell(); // on CALLER this runs user code
     return true;
   }
 
@@ -134,19 +129,18 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
   private final class KeyFollower<E> extends Follower<E> {
     private final Object key;
     private final BiFunction<K, Optional<V>, E> form;
-    // of the keys that have news, what it was told last; null: nothing was there. Under the map's
-    // monitor
+    // keys with news, and what it was told last; guarded by the map's monitor
     private final LinkedHashMap<K, Object> known = new LinkedHashMap<>();
 
     KeyFollower(Object key, int number, Handler<E> handler, BiFunction<K, Optional<V>, E> form) {
-      super(how, number, handler);
+      super(builder, number, handler);
       this.key = key;
       this.form = form;
     }
 
     void changed(K key, V before, V now) {
       if (!known.containsKey(key)) known.put(key, before);
-      // as it was: so no more keys have news than it knows or are there
+      // no news, so `known` stays small
       else if (known.get(key) == now) known.remove(key);
     }
 

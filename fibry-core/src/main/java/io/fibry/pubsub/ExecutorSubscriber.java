@@ -6,70 +6,68 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
 
-/** Code on an executor in a topic. */
+/** Hands messages to code on an executor. */
 final class ExecutorSubscriber<M> extends Subscriber<M> {
-  private final Executor where;
-  private final Handler<M> subscriber;
+  private final Executor executor;
+  private final Handler<M> handler;
 
-  ExecutorSubscriber(ActorTopic<M> topic, Executor where, Handler<M> subscriber) {
-    super(topic, where instanceof Exitable actor ? actor : null);
-    this.where = where;
-    this.subscriber = subscriber;
+  ExecutorSubscriber(ActorTopic<M> topic, Executor executor, Handler<M> handler) {
+    super(topic, executor instanceof Exitable actor ? actor : null);
+    this.executor = executor;
+    this.handler = handler;
   }
 
   @Override
   boolean hand(M message) {
     try {
-      where.execute(new Call<>(this, message));
+      executor.execute(new Call<>(this, message));
       return true;
     } catch (RejectedExecutionException refusal) {
-      if (other == null) throw refusal;
-      return false; // an actor has made it a dead letter
+      if (foreign == null) throw refusal;
+      return false; // a dead letter of the actor
     }
   }
 
   @Override
   boolean isGone() {
-    return other != null ? other.onExit().isDone() : where instanceof ExecutorService pool && pool.isShutdown();
+    return foreign != null ? foreign.onExit().isDone() : executor instanceof ExecutorService pool && pool.isShutdown();
   }
 
   private void call(M message) throws Exception {
     if (!isOpen() || topic.isCut()) return;
-    if (other != null) subscriber.handle(message); // what it throws, its actor decides about
+    if (foreign != null) handler.handle(message); // the actor's failure policy decides
     else contained(message);
   }
 
-  /** Harms neither a pool's thread nor the publisher on his own. */
+  /** The thread is a pool's or the publisher's. */
   private void contained(M message) {
     try {
-      subscriber.handle(message);
+      handler.handle(message);
     } catch (Throwable failure) {
-      // it was meant for this thread, which is not ours
+      // the interrupt is for the thread
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", topic.name(), message, failure);
     }
   }
 
-  /** One message for it. */
-  private record Call<M>(ExecutorSubscriber<M> place, M message) implements Runnable {
+  private record Call<M>(ExecutorSubscriber<M> subscriber, M message) implements Runnable {
     @Override
     public void run() {
       try {
-        place.call(message);
+        subscriber.call(message);
       } catch (Exception failure) {
-        throw Call.<RuntimeException>asItIs(failure);
+        throw Call.<RuntimeException>sneak(failure);
       }
     }
 
-    // nobody catches it as an E: it goes to the actor's failure policy, which takes anything
     @SuppressWarnings("unchecked")
-    private static <E extends Exception> E asItIs(Exception failure) throws E {
+    private static <E extends Exception> E sneak(Exception failure) throws E {
       throw (E) failure;
     }
 
     @Override
     public String toString() {
-      return "'" + place.topic.name() + "' published " + message;
+      return "'" + subscriber.topic.name() + "' published " + message;
     }
   }
 }

@@ -10,13 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Who is told by an actor of its own what changed, one piece of news at a time: the next is made
- * when the one before was handled, so that a slow one has no queue and is told the latest.
+ * Tells changes to an actor, one at a time. The next news is made when the last was handled, so a
+ * slow follower has no queue and is told the latest.
  *
- * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. Who makes it BUSY sends the news; from then on
- * the turn is the message's, and whoever takes that out of {@link #underWay} has the turn. What
- * changes meanwhile makes it AGAIN: who has the turn looks once more before he lets go. So none but
- * who has the turn asks for news, and news never overtake each other.
+ * <p>{@code IDLE -> BUSY <-> AGAIN, BUSY -> IDLE}. The right to tell belongs to the thread that
+ * makes it BUSY, then to the news {@link #underWay}, then to the thread that takes that out. A
+ * change meanwhile makes it AGAIN: the holder looks once more. Only the holder asks for news: none
+ * overtakes another.
  */
 abstract class Follower<E> implements Subscription {
   private static final Logger LOG = LoggerFactory.getLogger(Subscription.class);
@@ -25,61 +25,56 @@ abstract class Follower<E> implements Subscription {
   private static final int AGAIN = 2;
 
   private final Actor<E> actor;
-  private final AtomicInteger turn = new AtomicInteger();
-  // null: whoever has the turn has it in hand
-  private final AtomicReference<E> underWay = new AtomicReference<>();
+  private final AtomicInteger state = new AtomicInteger();
+  private final AtomicReference<E> underWay = new AtomicReference<>(); // null: a thread has it
 
-  @SuppressWarnings("unchecked") // what `how` may take is known to its user alone
-  Follower(ActorBuilder<?> how, int number, Handler<E> handler) {
-    var typed = (ActorBuilder<E>) how.part(Integer.toString(number));
+  @SuppressWarnings("unchecked")
+  Follower(ActorBuilder<?> builder, int number, Handler<E> handler) {
+    var typed = (ActorBuilder<E>) builder.part(Integer.toString(number));
     actor = typed.<E>mailbox(Mailbox.unbounded()).<E>around((news, next) -> {
       try {
         next.run();
-      } finally { // outermost: also where the user's own code around the handler does not run it
+      } finally { // even if user code around does not run it
         handled(news);
       }
     }).newActor(handler);
   }
 
-  /** What it has not been told; null: nothing. Asked one at a time. */
+  /** Null: nothing. Only the holder of the right calls it. */
   abstract E news();
 
-  /** It is not to be told anything more. */
   abstract void leave();
 
-  /** Once it can be told. */
   final void begin() {
     actor.onExit().whenComplete((reason, none) -> leave());
     tell();
   }
 
-  /** Something changed. */
   final void tell() {
-    if (turn.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) advance();
+    if (state.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) deliver();
   }
 
-  /** Only the first time: a policy that tries again calls the handler again. */
+  /** Only the first call counts, not a retry. */
   private void handled(E news) {
-    if (underWay.compareAndSet(news, null)) advance();
+    if (underWay.compareAndSet(news, null)) deliver();
   }
 
-  private void advance() {
+  private void deliver() {
     while (true) {
-      turn.set(BUSY);
+      state.set(BUSY);
       E news = news();
-      if (news == null ? turn.compareAndSet(BUSY, IDLE) : send(news)) return;
+      if (news == null ? state.compareAndSet(BUSY, IDLE) : send(news)) return;
     }
   }
 
-  /** False: it was not taken, and the turn is still ours. */
+  /** False: it was not taken, and this thread has the right. */
   private boolean send(E news) {
-    underWay.set(news); // before it is sent: it may be handled at once
+    underWay.set(news); // first: it may be handled at once
     try {
       actor.sendMessage(news);
       return true;
     } catch (Throwable refusal) {
-      // of who weighs it, or asks for its key; or of the stack. It harms neither who changed
-      // something nor the others
+      // of a weigher, a key or a full stack: it must not harm the changer
       LOG.error("follower '{}' did not take {}", actor.name(), news, refusal);
       return !underWay.compareAndSet(news, null);
     }

@@ -8,43 +8,39 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * A map that many read, change and follow; followers see the changes of each key in order, the last
- * one always. A value equal to the present one is no change. Thread-safe.
+ * A map to read, change and follow. Followers see the changes of each key in order, and the last
+ * one always. An equal value is no change. It lives as a {@link SharedValue}. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="sharedMap"}
  *
- * <p>It lives as a {@link SharedValue} does.
- *
- * @param <K> the keys
- * @param <V> the values; let them be immutable
+ * @param <K> keys
+ * @param <V> values, best immutable
  */
 public interface SharedMap<K, V> {
 
   /**
    * An empty map.
    *
-   * @param <K> the keys
-   * @param <V> the values
-   * @param how makes the actors of the followers: scope, name, strategy, failure policy. Not their
-   * mailbox: at most one change is under way to each
+   * @param <K> keys
+   * @param <V> values
+   * @param builder makes the followers' actors; its mailbox is ignored
    * @return the map
    */
-  static <K, V> SharedMap<K, V> of(ActorBuilder<?> how) {
-    return new ConcurrentSharedMap<>(Objects.requireNonNull(how, "how"));
+  static <K, V> SharedMap<K, V> of(ActorBuilder<?> builder) {
+    return new ConcurrentSharedMap<>(Objects.requireNonNull(builder, "builder"));
   }
 
   /**
-   * What the key has now.
+   * {@return a key's value, if any}
    *
    * @param key never null
-   * @return empty if it has nothing
    */
   Optional<V> value(K key);
 
-  /** {@return all that it holds at one moment; unmodifiable} */
+  /** {@return all entries at one moment; unmodifiable} */
   Map<K, V> snapshot();
 
   /**
-   * Gives the key a value.
+   * Sets a key's value.
    *
    * @param key never null
    * @param value never null
@@ -52,59 +48,57 @@ public interface SharedMap<K, V> {
   void put(K key, V value);
 
   /**
-   * Takes the key's value away.
+   * Removes a key's value.
    *
    * @param key never null
-   * @return what it had
+   * @return the value before
    */
   Optional<V> remove(K key);
 
   /**
-   * Gives the key a value if it has the one expected.
+   * Sets a key's value if it equals the expected one.
    *
    * @param key never null
-   * @param expected compared by {@code equals}; never null
+   * @param expected never null
    * @param value never null
-   * @return true if it had
+   * @return true if so
    */
   boolean compareAndSet(K key, V expected, V value);
 
   /**
-   * Changes what the key has by a function of that; empty is nothing, before and after.
+   * Changes a key's value; empty is none.
    *
    * @param key never null
-   * @param change free of side effects: run again where another change of the key came first
-   * @return what it has then
+   * @param change free of side effects; may run again
+   * @return the new value
    */
   Optional<V> update(K key, UnaryOperator<Optional<V>> change);
 
   /**
-   * Tells a new actor what each key has at present, then each change, one at a time. One that is
-   * slow is told the latest of each key only, the key first whose news is oldest; and perhaps again
-   * what it was told before, where that changed and changed back meanwhile.
+   * Tells a new actor each key's value, then each change, one at a time. A slow follower is told
+   * the latest of each key, oldest news first; and perhaps again what it was told before.
    *
-   * @param follower what it does with each; it may change the map itself
-   * @return its place
+   * @param follower may change the map
+   * @return the subscription
    */
   Subscription subscribe(Handler<Change<K, V>> follower);
 
   /**
-   * Tells a new actor what this key has at present, also if that is nothing, then each change, as a
-   * {@link SharedValue} does.
+   * Tells a new actor one key's value or that it has none, then each change.
    *
    * @param key never null
-   * @param follower what it does with each; it may change the map itself
-   * @return its place
+   * @param follower may change the map
+   * @return the subscription
    */
   Subscription subscribe(K key, Handler<Optional<V>> follower);
 
   /**
-   * What a key has now. Immutable.
+   * A key's new value. Immutable.
    *
-   * @param <K> the keys
-   * @param <V> the values
+   * @param <K> keys
+   * @param <V> values
    * @param key the key
-   * @param value empty if it has nothing any more
+   * @param value empty if it was removed
    */
   record Change<K, V>(K key, Optional<V> value) {}
 }

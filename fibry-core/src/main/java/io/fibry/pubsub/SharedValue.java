@@ -6,15 +6,14 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * A value that many read, change and follow; followers see changes in order, the last one always. A
- * value equal to the present one is no change. Thread-safe.
+ * A value to read, change and follow. Followers see changes in order, and the last one always. An
+ * equal value is no change. Thread-safe.
  * {@snippet class="io.fibry.PubsubSnippetsTest" region="sharedValue"}
  *
- * <p>It has no end of its own. One whose builder is of the root and has no name is garbage with its
- * followers, once nobody refers to it and none of them is at work; elsewhere the scope keeps a
- * follower, and a follower keeps it, until its subscription is closed or the scope is.
+ * <p>With a nameless builder of the root scope it is garbage once unreferenced and idle. Elsewhere
+ * the scope keeps a follower, and that the value, until its subscription or the scope is closed.
  *
- * @param <T> the value; let it be immutable
+ * @param <T> the value, best immutable
  */
 public interface SharedValue<T> {
 
@@ -22,50 +21,49 @@ public interface SharedValue<T> {
    * A shared value.
    *
    * @param <T> the value
-   * @param how makes the actors of the followers: scope, name, strategy, failure policy. Not their
-   * mailbox: at most one value is under way to each
-   * @param initial what it is at first; never null
-   * @return the shared value
+   * @param builder makes the followers' actors; its mailbox is ignored
+   * @param initial never null
+   * @return the value
    */
-  static <T> SharedValue<T> of(ActorBuilder<?> how, T initial) {
-    return new AtomicSharedValue<>(Objects.requireNonNull(how, "how"), Objects.requireNonNull(initial, "initial"));
+  static <T> SharedValue<T> of(ActorBuilder<?> builder, T initial) {
+    return new AtomicSharedValue<>(Objects.requireNonNull(builder, "builder"),
+        Objects.requireNonNull(initial, "initial"));
   }
 
-  /** {@return what it is now} */
+  /** {@return the present value} */
   T value();
 
   /**
-   * Changes it.
+   * Sets the value.
    *
    * @param value never null
    */
   void set(T value);
 
   /**
-   * Changes it if it is what was expected.
+   * Sets the value if it equals the expected one.
    *
-   * @param expected compared by {@code equals}
+   * @param expected never null
    * @param value never null
-   * @return true if it was
+   * @return true if so
    */
   boolean compareAndSet(T expected, T value);
 
   /**
-   * Changes it by a function of what it is.
+   * Changes the value.
    *
-   * @param change free of side effects: run again where another change came first
-   * @return what it is then
+   * @param change free of side effects; may run again
+   * @return the new value
    */
   T update(UnaryOperator<T> change);
 
   /**
-   * Tells a new actor the present value first, then each change, one at a time. One that is slow is
-   * told the latest only; and perhaps again what it was told before, where that changed and changed
-   * back meanwhile. A value that it failed at is for the builder's failure policy, and is not told
-   * again.
+   * Tells a new actor the value, then each change, one at a time. A slow follower is told the
+   * latest; and perhaps again what it was told before. A value at which it fails is for the
+   * builder's policy, and is not told again.
    *
-   * @param follower what it does with each; it may change the value itself
-   * @return its place
+   * @param follower may change the value
+   * @return the subscription
    */
   Subscription subscribe(Handler<T> follower);
 }

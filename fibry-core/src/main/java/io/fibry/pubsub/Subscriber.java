@@ -5,24 +5,19 @@ import io.fibry.Exitable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A place in a topic. */
 abstract class Subscriber<M> implements Subscription {
   static final Logger LOG = LoggerFactory.getLogger(Topic.class);
 
   final ActorTopic<M> topic;
-  final Exitable other; // somebody else's, whose end ends this; null: there is none
-  // true -> false, by whoever leaves; read by publishers, and before a call
-  private volatile boolean open = true;
+  final Exitable foreign; // the user's actor, if any; its end ends this
+  private volatile boolean open = true; // true -> false, by the thread that leaves
 
-  Subscriber(ActorTopic<M> topic, Exitable other) {
+  Subscriber(ActorTopic<M> topic, Exitable foreign) {
     this.topic = topic;
-    this.other = other;
+    this.foreign = foreign;
   }
 
-  /**
-   * On the publisher's thread. A ring is his own matter; anything else thrown is that of whoever
-   * ordered, weighed or took the message.
-   */
+  /** Throws a ring, which is the publisher's own, and logs other failures. */
   final void deliver(M message) {
     if (!open) return;
     try {
@@ -32,13 +27,12 @@ abstract class Subscriber<M> implements Subscription {
     } catch (Throwable refusal) {
       LOG.error("topic '{}': a subscriber did not take {}", topic.name(), message, refusal);
     }
-    if (isGone()) leave(); // else each message until its end is told would be refused too
+    if (isGone()) leave(); // the watcher may learn it later
   }
 
-  /** False: it was not taken, and is a dead letter. */
+  /** False: the message is a dead letter. */
   abstract boolean hand(M message);
 
-  /** Whether it will never take anything more. */
   abstract boolean isGone();
 
   final boolean isOpen() {

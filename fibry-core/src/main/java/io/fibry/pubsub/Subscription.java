@@ -1,17 +1,12 @@
 package io.fibry.pubsub;
 
-/**
- * A place among those who are told: of a topic, a shared value or a shared map. Ends too when whom
- * it tells has ended. Thread-safe.
- */
+/** A subscription to a topic, shared value or shared map. Ends with its subscriber. Thread-safe. */
 public interface Subscription extends AutoCloseable {
 
   /**
-   * Leaves, once and for all; does not wait, so it may be called from the subscriber's own code. No
-   * code of the subscriber is begun after this returned: a call that runs already ends in its own
-   * time, and what waited in a mailbox made for this subscriber is undelivered. An actor that was
-   * there before keeps what it was sent; a publisher that is just handing it a message may finish
-   * doing so.
+   * Leaves for good; does not wait, so the subscriber's code may call it. Later no code of the
+   * subscriber begins; a running call goes on. What waits in a mailbox made for it is undelivered;
+   * other actors keep what they were sent. A publisher may finish handing over a message.
    */
   @Override
   void close();

@@ -1,6 +1,5 @@
 /**
- * One tells many: {@link io.fibry.pubsub.Topic} hands each message to all who subscribed,
- * {@link io.fibry.pubsub.SharedValue} and {@link io.fibry.pubsub.SharedMap} tell their followers
- * what they hold now.
+ * One tells many: {@link io.fibry.pubsub.Topic} hands out messages,
+ * {@link io.fibry.pubsub.SharedValue} and {@link io.fibry.pubsub.SharedMap} tell what they hold.
  */
 package io.fibry.pubsub;

@@ -161,7 +161,7 @@ class SharedMapTest {
   void nullIsRefusedByName() {
     Handler<Optional<Integer>> follower = seen::add;
 
-    assertEquals("how", SharedValueTest.refused(() -> SharedMap.of(null)));
+    assertEquals("builder", SharedValueTest.refused(() -> SharedMap.of(null)));
     assertEquals("key", SharedValueTest.refused(() -> map.value(null)));
     assertEquals("key", SharedValueTest.refused(() -> map.put(null, 1)));
     assertEquals("value", SharedValueTest.refused(() -> map.put("a", null)));

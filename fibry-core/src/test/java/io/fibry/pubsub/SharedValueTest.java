@@ -263,13 +263,13 @@ class SharedValueTest {
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("how", refused(() -> SharedValue.of(null, 0)));
+    assertEquals("builder", refused(() -> SharedValue.of(null, 0)));
     assertEquals("initial", refused(() -> SharedValue.of(scope.anonymous(), null)));
     assertEquals("value", refused(() -> value.set(null)));
     assertEquals("expected", refused(() -> value.compareAndSet(null, 1)));
     assertEquals("value", refused(() -> value.compareAndSet(0, null)));
     assertEquals("change", refused(() -> value.update(null)));
-    assertEquals("the changed value", refused(() -> value.update(now -> null)));
+    assertEquals("the changed value is null", refused(() -> value.update(now -> null)));
     assertEquals("follower", refused(() -> value.subscribe(null)));
   }
 

@@ -260,13 +260,13 @@ class TopicTest {
     Handler<Object> handler = seen::add;
     var actor = scope.anonymous().newActor(handler);
 
-    assertEquals("how", refused(() -> Topic.of(null)));
+    assertEquals("builder", refused(() -> Topic.of(null)));
     assertEquals("message", refused(() -> topic.publish(null)));
     assertEquals("subscriber", refused(() -> topic.subscribe((Actor<Object>) null)));
     assertEquals("subscriber", refused(() -> topic.subscribe((Handler<Object>) null)));
     assertEquals("subscriber", refused(() -> topic.subscribe(Mailbox.unbounded(), null)));
     assertEquals("mailbox", refused(() -> topic.subscribe(null, handler)));
-    assertEquals("where", refused(() -> topic.subscribeOn((Executor) null, handler)));
+    assertEquals("executor", refused(() -> topic.subscribeOn((Executor) null, handler)));
     assertEquals("subscriber", refused(() -> topic.subscribeOn(actor, null)));
     assertEquals("a resource", refused(() -> topic.closeOnExit((AutoCloseable) null)));
   }
