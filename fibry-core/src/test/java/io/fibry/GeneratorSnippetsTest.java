@@ -12,7 +12,6 @@ import java.util.concurrent.SubmissionPublisher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of generators, map-reduce and flows. */
 @Timeout(20)
 class GeneratorSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -25,11 +24,11 @@ class GeneratorSnippetsTest {
   void generator() {
     // @start region="generator"
     Generator<Long> fibonacci = Generator.of(ActorSystem.anonymous(), 100, out -> {
-      for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits, when it is 100 ahead
+      for (long a = 0, b = 1;; b += a, a = b - a) out.yield(a); // waits when 100 ahead
     });
 
     for (long f : fibonacci) {
-      if (f > 10) break; // the producer ends, once nobody holds the iteration
+      if (f > 10) break; // the producer ends when the iteration is garbage
       print(f);
     }
     try (var some = fibonacci.stream()) { // the producer ends here
@@ -60,7 +59,7 @@ class GeneratorSnippetsTest {
       lines.subscribe(Flows.subscriber(printer, 64));
       lines.submit("hello");
     }
-    printer.waitForExit(); // the end of the stream was its poison pill
+    printer.waitForExit(); // the stream ended it
 
     var length = ActorSystem.anonymous().newActorWithReturn((String text) -> text.length());
     var words = ActorSystem.anonymous().newActorWithReturn((String text) -> text.split(" ").length);

@@ -9,13 +9,12 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc about overload. */
 @Timeout(20)
 class OverloadSnippetsTest {
   @Test
   void within() {
     // @start region="within"
-    // whatever the rate
+    // at any rate
     var timely = Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100));
     // 31 may wait
     var sized = Mailbox.bounded(Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(30), 133), Overflow.REJECT);

@@ -8,7 +8,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippet in the Javadoc of pipelines. */
 @Timeout(20)
 class PipelineSnippetsTest {
   private final List<String> stored = new CopyOnWriteArrayList<>();
@@ -22,7 +21,7 @@ class PipelineSnippetsTest {
         .into(stored::add);
 
     List.of("1;one", "2;two", "3;three").forEach(orders::sendMessage);
-    orders.close(); // waits until all went through
+    orders.close(); // waits for all of them
     // @end
 
     assertEquals(List.of("eno", "owt", "eerht"), stored);

@@ -15,7 +15,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of io.fibry.pubsub. */
 @Timeout(20)
 class PubsubSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -35,7 +34,7 @@ class PubsubSnippetsTest {
       leaving.close();
 
       prices.publish(42);
-    } // handles what was published, then ends the actors it made
+    } // handles what was published, then ends its actors
     // @end
 
     assertEquals(
@@ -47,7 +46,7 @@ class PubsubSnippetsTest {
   void sharedValue() {
     // @start region="sharedValue"
     SharedValue<Integer> level = SharedValue.of(ActorSystem.anonymous(), 0);
-    // the present one first; a slow follower is told the latest
+    // first the present value; a slow follower is told the latest
     level.subscribe(now -> print("level " + now));
 
     level.update(now -> now + 1);

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,7 +23,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a batch takes from its builder, and what it refuses. */
 @Timeout(60)
 class BatchBuilderTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -42,8 +42,6 @@ class BatchBuilderTest {
   private void quiet() {
     assertTrue(scope.awaitQuiet(Patience.LONG));
   }
-
-  // ---- what surrounds it
 
   @Test
   void codeAroundMessagesSeesEachMessageAndNothingElse() {
@@ -72,8 +70,6 @@ class BatchBuilderTest {
     assertEquals("actor 'log'", log.toString());
     assertEquals(List.of("log/batch"), seen);
   }
-
-  // ---- bad input
 
   @Test
   void sizesAndTimesWithoutAMeaningAreRefused() {
@@ -110,21 +106,14 @@ class BatchBuilderTest {
 
   @Test
   void nullIsRefusedByItsName() {
-    var how = scope.anonymous();
+    var builder = scope.anonymous();
 
-    assertEquals("builder",
-        assertThrows(NullPointerException.class, () -> Batch.lists(null, 1, SECOND, seen::add)).getMessage());
-    assertEquals("wait",
-        assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, null, seen::add)).getMessage());
-    assertEquals("handler",
-        assertThrows(NullPointerException.class, () -> Batch.lists(how, 1, SECOND, null)).getMessage());
-    assertEquals("key", assertThrows(NullPointerException.class,
-        () -> Batch.<String, String>merged(how, 1, SECOND, null, (a, b) -> b, seen::add)).getMessage());
-    assertEquals("merge", assertThrows(NullPointerException.class,
-        () -> Batch.<String, String>merged(how, 1, SECOND, a -> a, null, seen::add)).getMessage());
-    assertEquals("message",
-        assertThrows(NullPointerException.class, () -> Batch.<String>lists(how, 1, SECOND, seen::add).sendMessage(null))
-            .getMessage());
+    assertNullRefused("builder", () -> Batch.lists(null, 1, SECOND, seen::add));
+    assertNullRefused("wait", () -> Batch.lists(builder, 1, null, seen::add));
+    assertNullRefused("handler", () -> Batch.lists(builder, 1, SECOND, null));
+    assertNullRefused("key", () -> Batch.<String, String>merged(builder, 1, SECOND, null, (a, b) -> b, seen::add));
+    assertNullRefused("merge", () -> Batch.<String, String>merged(builder, 1, SECOND, a -> a, null, seen::add));
+    assertNullRefused("message", () -> Batch.<String>lists(builder, 1, SECOND, seen::add).sendMessage(null));
   }
 
   @Test

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** How the gathering of messages ends: no message is forgotten. */
+/** The end of a batch loses no message. */
 @Timeout(60)
 class BatchEndTest {
   private static final Duration LATE = Duration.ofDays(1);
@@ -48,10 +48,6 @@ class BatchEndTest {
   private final ActorScope scope =
       ActorSystem.openScope("ends", o -> o.withDeadLetters(letters).withGrace(Duration.ofSeconds(5)));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
-
-  static List<String> strategies() {
-    return List.copyOf(Variants.STRATEGIES.keySet());
-  }
 
   @AfterEach
   void close() {
@@ -67,7 +63,7 @@ class BatchEndTest {
 
   @Promise("22.11")
   @ParameterizedTest
-  @MethodSource("strategies")
+  @MethodSource("io.fibry.flow.BatchTest#strategies")
   void askExitHandlesWhatWasGathered(String strategy) {
     var log = log(strategy);
     log.sendMessage("a");
@@ -82,7 +78,7 @@ class BatchEndTest {
   }
 
   @ParameterizedTest
-  @MethodSource("strategies")
+  @MethodSource("io.fibry.flow.BatchTest#strategies")
   void aPillHandlesWhatWaitsAndEndsBoth(String strategy) {
     var log = log(strategy);
     log.sendMessage("a");
@@ -123,7 +119,7 @@ class BatchEndTest {
     assertEquals(List.of(), report.running());
   }
 
-  /** Of lists, what is in them. */
+  /** Unpacks batches. */
   static List<Object> members(List<Object> messages) {
     var all = new ArrayList<>();
     for (var message : messages) {
@@ -165,7 +161,7 @@ class BatchEndTest {
     Patience.eventually(() -> members(letters.messages()).equals(List.of(1)) || members(seen).equals(List.of(1)));
   }
 
-  /** Found by its name, it is the one who gathers alone. */
+  /** {@code find} finds the gatherer alone. */
   @Test
   void aKillOfTheOneThatIsFoundDoesNotWaitForTheHandler() {
     var gate = new Gate();
@@ -253,8 +249,6 @@ class BatchEndTest {
     assertInstanceOf(AskCycleException.class, seen.getFirst());
   }
 
-  // ---- as any actor
-
   record Ping() implements Request<Ping, String> {}
 
   @Test
@@ -305,8 +299,6 @@ class BatchEndTest {
     assertTrue(Thread.interrupted());
     assertFalse(log.waitForExit(Duration.ZERO));
   }
-
-  // ---- nothing is left
 
   @Test
   void noThreadIsLeft() {

@@ -32,9 +32,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * How batches fail, and messages on their way into one: no message is forgotten, or handled twice.
- */
+/** A failure loses no message, and repeats none. */
 @Timeout(60)
 class BatchFailureTest {
   private static final Duration LATE = Duration.ofDays(1);
@@ -185,10 +183,7 @@ class BatchFailureTest {
     assertEquals(List.of(Map.of('a', "a"), Map.of('b', "b")), seen);
   }
 
-  /**
-   * The handler waits for room where its own batch gathers, before that waits for the handler: who
-   * gathers goes on, which makes room.
-   */
+  /** The handler waits for the gatherer's room before the gatherer waits for the handler. */
   @Test
   void aHandlerThatWaitsForRoomInItsOwnBatchIsGivenIt() throws Exception {
     var handling = new Gate();
@@ -197,7 +192,7 @@ class BatchFailureTest {
     var self = new CompletableFuture<Actor<Integer>>();
     Actor<Integer> log =
         Batch.merged(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)), 1, LATE, message -> {
-          if (message == 3) pass(gathering);
+          if (message == 3) BatchTest.pass(gathering);
           return message;
         }, (a, b) -> b, batch -> {
           seen.addAll(batch.keySet());
@@ -221,18 +216,7 @@ class BatchFailureTest {
     assertEquals(List.of(), letters.all);
   }
 
-  private static void pass(Gate gate) {
-    try {
-      gate.pass();
-    } catch (InterruptedException interrupted) {
-      throw new AssertionError(interrupted);
-    }
-  }
-
-  /**
-   * The handler waits, through another actor, for the end, which waits for the handler to take what
-   * is left.
-   */
+  /** The handler waits, through another actor, for the end, which waits for the handler. */
   @Test
   void aHandlerThatWaitsForTheEndHangsNobodyAndNothingIsForgotten() throws Exception {
     var gate = new Gate();
@@ -264,10 +248,7 @@ class BatchFailureTest {
     assertInstanceOf(AskCycleException.class, told.cause().orElseThrow());
   }
 
-  /**
-   * The handler waits for room where its own batch gathers, and that waits for the handler: neither
-   * may wait for ever, and nothing is lost.
-   */
+  /** The handler waits for the gatherer's room, and the gatherer for the handler. */
   @Test
   void aHandlerThatFeedsItsOwnFullMailboxHangsNobody() throws Exception {
     var self = new CompletableFuture<Actor<Integer>>();

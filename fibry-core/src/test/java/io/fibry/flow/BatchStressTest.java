@@ -28,10 +28,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Whatever senders, handlers and the end do at the same time: each message is in one batch, or one
- * dead letter; batches that were handled have the messages of one sender in their order.
- */
+/** Each message is in one batch or one dead letter, and those of one sender are in order. */
 @Timeout(240)
 class BatchStressTest {
   private static final long SEED = Long.getLong("fibry.seed", System.nanoTime());
@@ -79,9 +76,9 @@ class BatchStressTest {
     }
 
     private Actor<Message> open(Strategy strategy, Mailbox<Object> mailbox, int size, Duration wait) {
-      var how = scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog());
-      return counting ? Batch.counts(how, size, wait, batch -> handle(batch.keySet(), size))
-          : Batch.lists(how, size, wait, batch -> handle(batch, size));
+      var builder = scope.anonymous().strategy(strategy).mailbox(mailbox).onFailure(FailurePolicy.goOn().withoutLog());
+      return counting ? Batch.counts(builder, size, wait, batch -> handle(batch.keySet(), size))
+          : Batch.lists(builder, size, wait, batch -> handle(batch, size));
     }
 
     private void handle(Iterable<Message> batch, int size) throws Exception {
@@ -122,7 +119,7 @@ class BatchStressTest {
       }
     }
 
-    /** Those handled, and those in dead letters, alone or in a batch. */
+    /** Handled or dead letters, alone or in a batch. */
     private List<Message> ended() {
       var all = new ArrayList<>(handled);
       for (var letter : letters.messages()) {

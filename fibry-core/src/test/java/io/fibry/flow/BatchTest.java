@@ -34,10 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * What becomes of messages that are gathered. How that fails is {@link BatchFailureTest}, how it
- * ends {@link BatchEndTest}.
- */
+/** See also {@link BatchFailureTest} and {@link BatchEndTest}. */
 @Timeout(60)
 class BatchTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -68,7 +65,7 @@ class BatchTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void everyMessageIsInOneBatchInItsOrder(String strategy) {
-    var batches = new ArrayList<List<Integer>>(); // plain: one at a time
+    var batches = new ArrayList<List<Integer>>(); // plain: one thread at a time
     Actor<Integer> log =
         Batch.lists(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), 3, SECOND, batches::add);
 
@@ -96,8 +93,6 @@ class BatchTest {
     assertEquals(List.of(List.of("a", "b")), seen);
   }
 
-  // ---- by size, by time
-
   @Test
   void aFullBatchIsHandledAtOnce() {
     Actor<String> log = Batch.lists(scope.anonymous().strategy(Strategy.CALLER), 2, SECOND, seen::add);
@@ -124,7 +119,7 @@ class BatchTest {
     assertEquals(List.of(List.of("a", "b"), List.of("c")), seen);
   }
 
-  /** It is on its way already when its batch is handed over. */
+  /** The timer's message waits already when its batch is handed over. */
   @Test
   void theMessageOfATimerThatComesTooLateDoesNotCutTheNextBatchShort() {
     var gate = new Gate();
@@ -164,7 +159,7 @@ class BatchTest {
     assertEquals(List.of(List.of("a"), List.of("b")), seen);
   }
 
-  /** As a full mailbox drops it. The first of those that fill it finds that the time is over. */
+  /** The first message of the full mailbox finds the batch due. */
   @Test
   void whereTheMessageOfTheTimerIsLostTheNextMessageEndsTheTime() throws Exception {
     var gate = new Gate();
@@ -185,7 +180,7 @@ class BatchTest {
     assertEquals(List.of(Map.of("a", "a")), seen);
   }
 
-  private static void pass(Gate gate) {
+  static void pass(Gate gate) {
     try {
       gate.pass();
     } catch (InterruptedException interrupted) {
@@ -230,8 +225,6 @@ class BatchTest {
     assertEquals(List.of(List.of("a")), seen);
   }
 
-  // ---- counted, merged
-
   @Test
   void equalMessagesAreCountedInTheOrderOfTheirFirst() {
     Actor<String> clicks =
@@ -269,8 +262,6 @@ class BatchTest {
     assertEquals(List.of(), letters.all);
   }
 
-  // ---- room
-
   @Test
   void theNextBatchIsGatheredWhileOneIsHandled() {
     var gate = new Gate();
@@ -288,10 +279,7 @@ class BatchTest {
     assertEquals(List.of(1, 2, 3, 4, 5), gathered);
   }
 
-  /**
-   * One batch is handled, one waits, one is held by who gathers, and two messages wait in the
-   * mailbox.
-   */
+  /** One batch is handled, one waits, the gatherer holds one, and two messages wait. */
   @Test
   void aSlowHandlerHoldsTheSendersBack() {
     var gate = new Gate();

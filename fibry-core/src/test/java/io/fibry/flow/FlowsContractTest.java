@@ -27,10 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What generators, map-reduce and bridges do on every strategy. On CALLER producers have fibers,
- * and a map-reduce is done by who starts it.
- */
+/** Generators, map-reduce and bridges on every strategy. */
 @Timeout(60)
 class FlowsContractTest {
   private final Letters letters = new Letters();
@@ -40,7 +37,7 @@ class FlowsContractTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  private ActorBuilder<Object> how(String strategy) {
+  private ActorBuilder<Object> builder(String strategy) {
     return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog());
   }
 
@@ -56,7 +53,7 @@ class FlowsContractTest {
   @MethodSource("strategies")
   void aGeneratorGivesAllElements(String strategy) {
     for (int ahead : new int[] {1, 10, 1_000}) {
-      Generator<Integer> generator = Generator.of(how(strategy), ahead,
+      Generator<Integer> generator = Generator.of(builder(strategy), ahead,
           out -> IntStream.range(0, 300).forEach(out::yield), out -> IntStream.range(300, 600).forEach(out::yield));
 
       assertEquals(IntStream.range(0, 600).boxed().toList(), generator.stream().sorted().toList());
@@ -68,7 +65,7 @@ class FlowsContractTest {
   void aProducersFailureReachesItsReader(String strategy) {
     var failure = new IOException("no more");
     var read = new ArrayList<Integer>();
-    Generator<Integer> generator = Generator.of(how(strategy), 2, out -> {
+    Generator<Integer> generator = Generator.of(builder(strategy), 2, out -> {
       for (int i = 0; i < 10; i++) out.yield(i);
       throw failure;
     });
@@ -82,7 +79,7 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aClosedIterationEndsItsProducers(String strategy) {
-    Generator<Integer> generator = Generator.of(how(strategy), 2, out -> {
+    Generator<Integer> generator = Generator.of(builder(strategy), 2, out -> {
       for (int i = 0;; i++) out.yield(i);
     });
 
@@ -96,7 +93,7 @@ class FlowsContractTest {
   void aMapReduceFoldsAllInOrder(String strategy) {
     var items = IntStream.range(0, 200).boxed().toList();
 
-    var text = MapReduce.start(how(strategy), 4, items, i -> "" + (char) ('a' + i % 26), "", String::concat);
+    var text = MapReduce.start(builder(strategy), 4, items, i -> "" + (char) ('a' + i % 26), "", String::concat);
 
     assertEquals(items.stream().map(i -> "" + (char) ('a' + i % 26)).reduce("", String::concat), Patience.value(text));
   }
@@ -107,7 +104,7 @@ class FlowsContractTest {
     var failure = new IOException("the thirteenth");
     Iterable<Integer> endless = () -> IntStream.iterate(0, i -> i + 1).iterator();
 
-    var sum = MapReduce.start(how(strategy), 3, endless, i -> {
+    var sum = MapReduce.start(builder(strategy), 3, endless, i -> {
       if (i == 13) throw failure;
       return i;
     }, 0, Integer::sum);
@@ -119,7 +116,7 @@ class FlowsContractTest {
   @MethodSource("strategies")
   void aStreamFeedsAnActor(String strategy) {
     var seen = new ArrayList<Integer>();
-    var actor = how(strategy).newActor((Integer i) -> {
+    var actor = builder(strategy).newActor((Integer i) -> {
       seen.add(i);
     });
 
@@ -154,7 +151,8 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void manyAreAsked(String strategy) {
-    var squares = IntStream.range(0, 5).mapToObj(i -> how(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
+    var squares =
+        IntStream.range(0, 5).mapToObj(i -> builder(strategy).newActorWithReturn((Integer n) -> n * i)).toList();
 
     var all = Flows.askAll(squares, 10, Patience.LONG);
     var first = Flows.askFirst(squares, 10, Patience.LONG);
@@ -167,10 +165,10 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoAnswersTooLateIsTold(String strategy) {
-    // who asks would be the one who is late
+    // the asking thread itself would be late
     if (Variants.STRATEGIES.get(strategy) == Strategy.CALLER) return;
     var gate = new Gate();
-    var late = how(strategy).newActorWithReturn((Integer n) -> {
+    var late = builder(strategy).newActorWithReturn((Integer n) -> {
       gate.passDeaf();
       return n;
     });

@@ -22,10 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Random generators and map-reduces, read to the end, failing, closed or cancelled at any moment:
- * nothing is lost, nothing is left.
- */
+/** Random generators and map-reduces that end, fail, or are cancelled at any moment. */
 @Timeout(120)
 class FlowsStressTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 50_000 : 2_000;
@@ -47,7 +44,7 @@ class FlowsStressTest {
     scope.close();
   }
 
-  private ActorBuilder<Object> how(SplittableRandom random) {
+  private ActorBuilder<Object> builder(SplittableRandom random) {
     var strategy = Variants.STRATEGIES.get(strategies.get(random.nextInt(strategies.size())));
     return scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog());
   }
@@ -68,10 +65,10 @@ class FlowsStressTest {
       var own = random.split();
       int elements = own.nextInt(60);
       int failing = own.nextInt(4) == 0 ? own.nextInt(elements + 1) : -1;
-      // no more than the pools have threads: each may wait
+      // each may hold a thread of the pool
       int producers = failing < 0 ? 1 + own.nextInt(2) : 1;
       Generator<Integer> generator =
-          Generator.of(how(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
+          Generator.of(builder(own), 1 + own.nextInt(12), producers(producers, elements, failing, own));
       int closed = own.nextInt(3) == 0 ? own.nextInt(elements + 1) : -1;
 
       var end = read(generator, closed, own);
@@ -101,8 +98,7 @@ class FlowsStressTest {
 
   private static Handler<Output<Integer>>[] producers(int count, int elements, int failing, SplittableRandom random) {
     var seeds = IntStream.range(0, count).mapToObj(i -> random.split()).toList();
-    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
-    Handler<Output<Integer>>[] all = new Handler[count];
+    @SuppressWarnings({"unchecked", "rawtypes"}) Handler<Output<Integer>>[] all = new Handler[count];
     for (int p = 0; p < count; p++) {
       var own = seeds.get(p);
       all[p] = out -> {
@@ -128,7 +124,7 @@ class FlowsStressTest {
       int parallel = 1 + own.nextInt(6);
       var delays = new SplittableRandom(own.nextLong());
 
-      result.complete(MapReduce.start(how(own), parallel, IntStream.range(0, items).boxed().toList(), i -> {
+      result.complete(MapReduce.start(builder(own), parallel, IntStream.range(0, items).boxed().toList(), i -> {
         if (inside.incrementAndGet() > parallel) throw new AssertionError("more than " + parallel + " at once");
         synchronized (delays) {
           pause(delays);

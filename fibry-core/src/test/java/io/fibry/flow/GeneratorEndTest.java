@@ -30,10 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * How an iteration ends: by failure or by close, and that nothing is left of it. How by being
- * forgotten, {@link GeneratorLeakTest} shows.
- */
+/** An iteration ends by failure or by close, and leaves nothing; see {@link GeneratorLeakTest}. */
 @Timeout(60)
 class GeneratorEndTest {
   private final Letters letters = new Letters();
@@ -57,7 +54,7 @@ class GeneratorEndTest {
     return endless(new CountDownLatch(1), ended);
   }
 
-  /** Says when it has begun, and when it has ended. */
+  /** Tells its begin and end. */
   private static Handler<Output<Integer>> endless(CountDownLatch begun, CountDownLatch ended) {
     return out -> {
       begun.countDown();
@@ -299,7 +296,7 @@ class GeneratorEndTest {
     try {
       reading.close();
     } catch (CancellationException interrupted) {
-      // or they had ended before it looked
+      // unless they ended before
     }
 
     assertTrue(Thread.interrupted());

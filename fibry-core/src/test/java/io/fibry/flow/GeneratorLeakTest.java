@@ -21,10 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * An iteration that is forgotten ends its producers, one that waits is not forgotten, and one that
- * was read keeps nothing.
- */
+/** An unreferenced iteration ends its producers, unless a reader waits in it. */
 @Timeout(60)
 class GeneratorLeakTest {
   private final ActorScope scope = ActorSystem.openScope("generators");
@@ -36,7 +33,7 @@ class GeneratorLeakTest {
     scope.close();
   }
 
-  /** Says when it has ended. */
+  /** Tells its end. */
   private static Handler<Output<Integer>> endless(CountDownLatch ended) {
     return out -> {
       try {
@@ -74,7 +71,7 @@ class GeneratorLeakTest {
     });
     var reader = Thread.ofPlatform().daemon().start(() -> {
       int sum = 0;
-      // till it is compiled
+      // until it is compiled
       for (int i = 0; i < 20_000; i++)
         sum += Generator.of(ActorSystem.anonymous(), 1, (Output<Integer> out) -> {}).iterator().hasNext() ? 1 : 0;
       read.complete(sum + generator.iterator().next());

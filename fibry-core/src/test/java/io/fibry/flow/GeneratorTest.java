@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -32,7 +33,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a generator makes, how far ahead, and what it refuses. */
 @Timeout(60)
 class GeneratorTest {
   private final ActorScope scope = ActorSystem.openScope("generators");
@@ -189,7 +189,7 @@ class GeneratorTest {
     assertEquals(1_000, generator.stream().count());
   }
 
-  @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+  @SuppressWarnings({"unchecked", "rawtypes"})
   private static Handler<Output<Integer>>[] handlers(int size) {
     return new Handler[size];
   }
@@ -285,15 +285,15 @@ class GeneratorTest {
 
   @Test
   void theMailboxOfTheBuilderIsOfNoAccount() {
-    var how = scope.anonymous().mailbox(Mailbox.priority((Integer a, Integer b) -> a - b));
+    var builder = scope.anonymous().mailbox(Mailbox.priority((Integer a, Integer b) -> a - b));
 
-    assertEquals(List.of(0, 1, 2), read(Generator.of(how, 1, upTo(3))));
+    assertEquals(List.of(0, 1, 2), read(Generator.of(builder, 1, upTo(3))));
   }
 
   @Test
   void aStrategyThatHasNoThreadIsToldOfWhereAProducerWouldWait() {
-    var how = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.goOn().withoutLog());
-    Generator<Integer> generator = Generator.of(how, 2, upTo(3));
+    var builder = scope.anonymous().strategy(Runnable::run).onFailure(FailurePolicy.goOn().withoutLog());
+    Generator<Integer> generator = Generator.of(builder, 2, upTo(3));
 
     var reading = generator.iterator();
     var read = List.of(reading.next(), reading.next());
@@ -322,18 +322,16 @@ class GeneratorTest {
 
   @Test
   void badInputIsRefused() {
-    var how = scope.anonymous();
+    var builder = scope.anonymous();
 
-    var noRoom = assertThrows(IllegalArgumentException.class, () -> Generator.of(how, 0, upTo(1)));
-    var nobody = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(how, 1));
+    var noRoom = assertThrows(IllegalArgumentException.class, () -> Generator.of(builder, 0, upTo(1)));
+    var nobody = assertThrows(IllegalArgumentException.class, () -> Generator.<Integer>of(builder, 1));
 
     assertEquals("producers that may be 0 elements ahead could never hand one over; give at least 1",
         noRoom.getMessage());
     assertEquals("a generator without a producer makes nothing; give at least one", nobody.getMessage());
-    assertEquals("builder",
-        assertThrows(NullPointerException.class, () -> Generator.of(null, 1, upTo(1))).getMessage());
-    assertEquals("a producer",
-        assertThrows(NullPointerException.class, () -> Generator.of(how, 1, upTo(1), null)).getMessage());
+    assertNullRefused("builder", () -> Generator.of(null, 1, upTo(1)));
+    assertNullRefused("a producer", () -> Generator.of(builder, 1, upTo(1), null));
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -37,7 +38,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One question to many actors. */
 @Timeout(60)
 class GroupRequestTest {
   private static final Duration LONG = Patience.LONG;
@@ -65,21 +65,21 @@ class GroupRequestTest {
     scope.close();
   }
 
-  private ActorBuilder<Object> how() {
+  private ActorBuilder<Object> builder() {
     return scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
   }
 
   private ActorWithReturn<String, String> answering(String answer) {
-    return how().newActorWithReturn((String question) -> answer);
+    return builder().newActorWithReturn((String question) -> answer);
   }
 
   private ActorWithReturn<String, String> failing(Exception failure) {
-    return how().newActorWithReturn((String question) -> {
+    return builder().newActorWithReturn((String question) -> {
       throw failure;
     });
   }
 
-  /** Stands at the gate before it answers. */
+  /** Waits at the gate before it answers. */
   private ActorWithReturn<String, String> slow() {
     return scope.named("slow").newActorWithReturn((String question) -> {
       gate.passDeaf();
@@ -90,7 +90,7 @@ class GroupRequestTest {
 
   @Test
   void allAnswersComeInTheOrderOfTheActors() {
-    var actors = IntStream.range(0, 100).mapToObj(i -> how().newActorWithReturn((Integer n) -> n + i)).toList();
+    var actors = IntStream.range(0, 100).mapToObj(i -> builder().newActorWithReturn((Integer n) -> n + i)).toList();
 
     assertEquals(IntStream.range(1_000, 1_100).boxed().toList(), Flows.askAll(actors, 1_000, LONG));
   }
@@ -138,7 +138,7 @@ class GroupRequestTest {
     var ended = answering("never");
     ended.close();
     ActorWithReturn<String, String> full =
-        how().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
+        builder().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActorWithReturn((String question) -> {
           gate.passDeaf();
           return question;
         });
@@ -229,7 +229,7 @@ class GroupRequestTest {
     try {
       asking.ask("?", SHORT);
     } catch (AskTimeoutException late) {
-      // whose time is over first is chance
+      // either time-out may come first
     }
     Patience.eventually(() -> !handled.isEmpty());
 
@@ -281,7 +281,7 @@ class GroupRequestTest {
 
   @Test
   void requestsTakeAlongWhatTheAskersThreadHas() {
-    var who = how().newActorWithReturn((String question) -> String.valueOf(user.get()));
+    var who = builder().newActorWithReturn((String question) -> String.valueOf(user.get()));
     user.set("alice");
 
     assertEquals(List.of("alice", "alice"), Flows.askAll(List.of(who, who), "who?", LONG));
@@ -290,7 +290,7 @@ class GroupRequestTest {
   @Test
   void actorsOnTheCallersThreadAnswerThereInOrder() {
     var here = Thread.currentThread();
-    var order = new ArrayList<Integer>(); // no lock: all on this thread
+    var order = new ArrayList<Integer>(); // all on this thread
     var actors = IntStream.range(0, 10)
         .mapToObj(i -> scope.anonymous().strategy(Strategy.CALLER).newActorWithReturn((String question) -> {
           order.add(i);
@@ -306,7 +306,7 @@ class GroupRequestTest {
   @Test
   void anActorAskedTwiceAnswersTwice() {
     var count = new AtomicInteger();
-    var counter = how().newActorWithReturn((String question) -> count.incrementAndGet());
+    var counter = builder().newActorWithReturn((String question) -> count.incrementAndGet());
 
     assertEquals(List.of(1, 2), Flows.askAll(List.of(counter, counter), "?", LONG));
   }
@@ -321,13 +321,10 @@ class GroupRequestTest {
         () -> Flows.askFirst(List.<ActorWithReturn<String, String>>of(), "?", LONG));
 
     assertEquals("no actors, so none can answer first; give at least one", nobody.getMessage());
-    assertEquals("actors", assertThrows(NullPointerException.class,
-        () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG)).getMessage());
-    assertEquals("an actor",
-        assertThrows(NullPointerException.class, () -> Flows.askAll(withNull, "?", LONG)).getMessage());
-    assertEquals("message",
-        assertThrows(NullPointerException.class, () -> Flows.askAll(actors, null, LONG)).getMessage());
-    assertEquals("limit", assertThrows(NullPointerException.class, () -> Flows.askAll(actors, "?", null)).getMessage());
+    assertNullRefused("actors", () -> Flows.askAll((List<ActorWithReturn<String, String>>) null, "?", LONG));
+    assertNullRefused("an actor", () -> Flows.askAll(withNull, "?", LONG));
+    assertNullRefused("message", () -> Flows.askAll(actors, null, LONG));
+    assertNullRefused("limit", () -> Flows.askAll(actors, "?", null));
   }
 
   @Test

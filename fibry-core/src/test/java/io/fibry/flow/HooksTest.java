@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotSame;
@@ -37,16 +38,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Code before, after and on errors. */
 @Timeout(60)
 class HooksTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = ActorSystem.openScope("hooks", o -> o.withDeadLetters(letters));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
-
-  static List<String> strategies() {
-    return List.copyOf(Variants.STRATEGIES.keySet());
-  }
 
   @AfterEach
   void close() {
@@ -61,8 +57,6 @@ class HooksTest {
       return n / 2;
     });
   }
-
-  // ---- in line
 
   @Test
   void hooksRunInTheirOrderAroundTheBody() throws Exception {
@@ -154,10 +148,8 @@ class HooksTest {
     assertEquals(List.of("body"), seen);
   }
 
-  // ---- as a handler
-
   @ParameterizedTest
-  @MethodSource("strategies")
+  @MethodSource("io.fibry.flow.BatchTest#strategies")
   void theyAreTheHandlerOfAnyActor(String strategy) {
     var half = half().before(n -> seen.add("before")).after((n, r) -> seen.add("after"));
     var actor = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy))
@@ -170,7 +162,7 @@ class HooksTest {
   }
 
   @ParameterizedTest
-  @MethodSource("strategies")
+  @MethodSource("io.fibry.flow.BatchTest#strategies")
   void asynchronousHooksRunOnTheStrategyOfTheirBuilder(String strategy) throws Exception {
     var threads = new CopyOnWriteArrayList<Thread>();
     var half = Hooks.<Integer, Integer>around(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
@@ -182,8 +174,6 @@ class HooksTest {
 
     assertEquals(strategy.equals("CALLER"), threads.contains(Thread.currentThread()));
   }
-
-  // ---- in actors of their own
 
   @Test
   void nobodyWaitsForAnAsynchronousHook() throws Exception {
@@ -240,7 +230,7 @@ class HooksTest {
   }
 
   @ParameterizedTest
-  @MethodSource("strategies")
+  @MethodSource("io.fibry.flow.BatchTest#strategies")
   void theActorOfAHookEndsAfterIt(String strategy) throws Exception {
     var half =
         Hooks.<Integer, Integer>around(scope.named("half").strategy(Variants.STRATEGIES.get(strategy)), n -> n / 2)
@@ -314,10 +304,7 @@ class HooksTest {
     Patience.eventually(() -> seen.contains("done"));
   }
 
-  /**
-   * On platform threads that would be 10,000 of them, or 10,000 s; on fibers it takes as long as
-   * one.
-   */
+  /** 10,000 platform threads would be too many. */
   @Test
   void tenThousandAsynchronousHooksOfASecondTakeSeconds() throws Exception {
     var done = new CountDownLatch(10_000);
@@ -347,17 +334,14 @@ class HooksTest {
     assertTrue(hooks.handle(1));
   }
 
-  // ---- bad input
-
   @Test
   void nullIsRefusedByItsName() {
     var half = half();
 
-    assertEquals("builder", assertThrows(NullPointerException.class, () -> Hooks.around(null, n -> n)).getMessage());
-    assertEquals("body",
-        assertThrows(NullPointerException.class, () -> Hooks.around(scope.anonymous(), null)).getMessage());
+    assertNullRefused("builder", () -> Hooks.around(null, n -> n));
+    assertNullRefused("body", () -> Hooks.around(scope.anonymous(), null));
     for (Runnable step : List.<Runnable>of(() -> half.before(null), () -> half.beforeAsync(null),
         () -> half.after(null), () -> half.afterAsync(null), () -> half.onError(null), () -> half.onErrorAsync(null)))
-      assertEquals("hook", assertThrows(NullPointerException.class, step::run).getMessage());
+      assertNullRefused("hook", step::run);
   }
 }

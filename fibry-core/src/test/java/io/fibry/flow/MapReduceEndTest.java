@@ -35,10 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * A map-reduce that fails, is cancelled, or whose actors are ended by others: who waits is told,
- * and nothing runs on.
- */
+/** A map-reduce that fails, is cancelled, or loses actors stops and tells it. */
 @Timeout(60)
 class MapReduceEndTest {
   private final Letters letters = new Letters();
@@ -54,7 +51,7 @@ class MapReduceEndTest {
     scope.close();
   }
 
-  /** Stands in its map until it is interrupted. */
+  /** Maps until it is interrupted. */
   private static Handler.Returning<Integer, Integer> standing(CountDownLatch entered, CountDownLatch interrupted) {
     return i -> {
       entered.countDown();
@@ -105,12 +102,12 @@ class MapReduceEndTest {
 
   @Test
   void codeAroundThatDoesNotGoOnFailsIt() {
-    var how = scope.anonymous().onFailure(silent).around((Integer item, Handler.Task next) -> {
+    var builder = scope.anonymous().onFailure(silent).around((Integer item, Handler.Task next) -> {
       if (item < 3) next.run();
     });
 
     assertInstanceOf(io.fibry.NoReplyException.class,
-        Patience.failure(MapReduce.start(how, 2, endless, i -> i, 0, Integer::sum)));
+        Patience.failure(MapReduce.start(builder, 2, endless, i -> i, 0, Integer::sum)));
   }
 
   @Test
@@ -314,7 +311,7 @@ class MapReduceEndTest {
     gate.open();
   }
 
-  /** A future that failed with a CancellationException counts as cancelled. */
+  /** A CancellationException makes a future cancelled. */
   private static Throwable cause(CompletableFuture<?> future) {
     return Patience.value(future.handle((value, failure) -> failure));
   }
@@ -327,7 +324,7 @@ class MapReduceEndTest {
     var sum = MapReduce.start(scope.anonymous().strategy(Strategy.on(pool)), 1, endless, i -> i, 0, Integer::sum);
 
     assertInstanceOf(RejectedExecutionException.class, Patience.failure(sum));
-    letters.all.clear(); // the task that would have begun it
+    letters.all.clear(); // the task that begins
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -28,10 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * What a map-reduce makes of its items, and with how many actors. How it ends otherwise is
- * {@link MapReduceEndTest}.
- */
+/** See also {@link MapReduceEndTest}. */
 @Timeout(60)
 class MapReduceTest {
   private final Letters letters = new Letters();
@@ -199,12 +197,12 @@ class MapReduceTest {
   @Test
   void codeAroundMessagesSeesEachItem() {
     var seen = new CopyOnWriteArrayList<Integer>();
-    var how = scope.anonymous().around((Integer item, io.fibry.Handler.Task next) -> {
+    var builder = scope.anonymous().around((Integer item, io.fibry.Handler.Task next) -> {
       seen.add(item);
       next.run();
     });
 
-    var sum = MapReduce.start(how, 3, upTo(10), i -> i, 0, Integer::sum);
+    var sum = MapReduce.start(builder, 3, upTo(10), i -> i, 0, Integer::sum);
 
     assertEquals(45, Patience.value(sum));
     assertEquals(new HashSet<>(upTo(10)), new HashSet<>(seen));
@@ -212,22 +210,22 @@ class MapReduceTest {
 
   @Test
   void theMailboxOfTheBuilderIsOfNoAccount() {
-    var how = scope.anonymous().mailbox(Mailbox.priority((String a, String b) -> 0));
+    var builder = scope.anonymous().mailbox(Mailbox.priority((String a, String b) -> 0));
 
-    assertEquals(45, Patience.value(MapReduce.start(how, 3, upTo(10), i -> i, 0, Integer::sum)));
+    assertEquals(45, Patience.value(MapReduce.start(builder, 3, upTo(10), i -> i, 0, Integer::sum)));
   }
 
   @Test
   void twoAtTheSameTimeDoNotShareNames() {
-    var how = scope.named("sum");
+    var builder = scope.named("sum");
     var gate = new Gate();
 
-    var one = MapReduce.start(how, 2, upTo(10), i -> {
+    var one = MapReduce.start(builder, 2, upTo(10), i -> {
       gate.pass();
       return i;
     }, 0, Integer::sum);
     Patience.await(gate.entered);
-    var other = MapReduce.start(how, 2, upTo(10), i -> i, 0, Integer::sum);
+    var other = MapReduce.start(builder, 2, upTo(10), i -> i, 0, Integer::sum);
 
     assertEquals(45, Patience.value(other));
     gate.open();
@@ -258,26 +256,18 @@ class MapReduceTest {
 
   @Test
   void badInputIsRefused() {
-    var how = scope.anonymous();
+    var builder = scope.anonymous();
     var items = upTo(1);
 
     var nobody =
-        assertThrows(IllegalArgumentException.class, () -> MapReduce.start(how, 0, items, i -> i, 0, Integer::sum));
+        assertThrows(IllegalArgumentException.class, () -> MapReduce.start(builder, 0, items, i -> i, 0, Integer::sum));
 
     assertEquals("a map-reduce with 0 items at once would never begin; give at least 1", nobody.getMessage());
-    assertEquals("builder",
-        assertThrows(NullPointerException.class, () -> MapReduce.start(null, 1, items, i -> i, 0, Integer::sum))
-            .getMessage());
-    assertEquals("items", assertThrows(NullPointerException.class,
-        () -> MapReduce.start(how, 1, (List<Integer>) null, i -> i, 0, Integer::sum)).getMessage());
-    assertEquals("map",
-        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, null, 0, Integer::sum))
-            .getMessage());
-    assertEquals("zero",
-        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, null, Integer::sum))
-            .getMessage());
-    assertEquals("reduce",
-        assertThrows(NullPointerException.class, () -> MapReduce.start(how, 1, items, i -> i, 0, null)).getMessage());
+    assertNullRefused("builder", () -> MapReduce.start(null, 1, items, i -> i, 0, Integer::sum));
+    assertNullRefused("items", () -> MapReduce.start(builder, 1, (List<Integer>) null, i -> i, 0, Integer::sum));
+    assertNullRefused("map", () -> MapReduce.start(builder, 1, items, null, 0, Integer::sum));
+    assertNullRefused("zero", () -> MapReduce.start(builder, 1, items, i -> i, null, Integer::sum));
+    assertNullRefused("reduce", () -> MapReduce.start(builder, 1, items, i -> i, 0, null));
   }
 
   @Test
@@ -291,13 +281,13 @@ class MapReduceTest {
 
   @Test
   void nullIsRefusedWhereverItComesFrom() {
-    var how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    var builder = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
     var nullItem = new ArrayList<Integer>();
     nullItem.add(null);
 
-    var failures = List.of(MapReduce.start(how, 1, nullItem, i -> i, 0, Integer::sum),
-        MapReduce.start(how, 1, upTo(1), i -> (Integer) null, 0, Integer::sum),
-        MapReduce.start(how, 1, upTo(1), i -> i, 0, (a, b) -> null));
+    var failures = List.of(MapReduce.start(builder, 1, nullItem, i -> i, 0, Integer::sum),
+        MapReduce.start(builder, 1, upTo(1), i -> (Integer) null, 0, Integer::sum),
+        MapReduce.start(builder, 1, upTo(1), i -> i, 0, (a, b) -> null));
 
     var texts = failures.stream().map(Patience::failure).map(Throwable::getMessage).toList();
     assertEquals(List.of("an item is null", "map answered null; let it answer a result",

@@ -68,11 +68,12 @@ class PipelineTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void allGoThroughAllStagesInOrder(String strategy) {
-    var how = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
+    var builder = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy));
     // two threads, and stages that wait for room
     if (strategy.equals("on(fixed pool)") || strategy.equals("on(ForkJoinPool)"))
-      how = how.mailbox(Mailbox.unbounded());
-    var in = Pipeline.from(how, (Integer n) -> n + 1).withRoom(1000).then(n -> n * 2).then(n -> "n" + n).into(out::add);
+      builder = builder.mailbox(Mailbox.unbounded());
+    var in =
+        Pipeline.from(builder, (Integer n) -> n + 1).withRoom(1000).then(n -> n * 2).then(n -> "n" + n).into(out::add);
 
     IntStream.range(0, 500).forEach(in::sendMessage);
     in.close();
@@ -173,8 +174,8 @@ class PipelineTest {
   @ParameterizedTest
   @MethodSource("kinds")
   void aFailureIsADeadLetterWithTheStagesNameAndTheOthersGoOn(Kind kind) {
-    var how = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog());
-    var before = Pipeline.from(how, (Object n) -> n);
+    var builder = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog());
+    var before = Pipeline.from(builder, (Object n) -> n);
     var in = kind.then().apply(before).then(n -> n).into(out::add);
     var failing = kind.label.equals("one") ? before.then(PipelineTest::odd)
         : kind.label.equals("ordered") ? before.then(3, PipelineTest::odd) : before.thenUnordered(3, PipelineTest::odd);

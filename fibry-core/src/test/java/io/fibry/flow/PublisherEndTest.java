@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a subscription to a sequence ends, and that nothing is left of it. */
+/** A subscription ends, and leaves nothing. */
 @Timeout(60)
 class PublisherEndTest {
   @AfterEach

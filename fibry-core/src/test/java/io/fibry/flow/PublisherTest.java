@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static io.fibry.flow.RecordingSubscriber.closing;
 import static io.fibry.flow.RecordingSubscriber.read;
 import static io.fibry.flow.RecordingSubscriber.upTo;
@@ -7,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A sequence as a publisher. The rules of Reactive Streams besides, {@code fibry-proof} tests. */
+/** The rules of Reactive Streams are tested in {@code fibry-proof}. */
 @Timeout(60)
 class PublisherTest {
   @AfterEach
@@ -127,8 +127,6 @@ class PublisherTest {
     assertEquals(List.of(), early);
   }
 
-  // ---- failures
-
   @Test
   void whatTheSequenceThrowsIsTheFailureOfTheStream() {
     var failure = new IllegalStateException("cut");
@@ -217,8 +215,7 @@ class PublisherTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("sequence", assertThrows(NullPointerException.class, () -> Flows.publisher(null)).getMessage());
-    assertEquals("subscriber",
-        assertThrows(NullPointerException.class, () -> Flows.publisher(upTo(1)).subscribe(null)).getMessage());
+    assertNullRefused("sequence", () -> Flows.publisher(null));
+    assertNullRefused("subscriber", () -> Flows.publisher(upTo(1)).subscribe(null));
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -37,7 +38,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How many messages pass, and when. */
 @Timeout(60)
 class RateLimitTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
@@ -80,7 +80,7 @@ class RateLimitTest {
     times.add(clock.nanoTime() / 1_000_000);
   }
 
-  /** Moves the clock on, from one who waits to the next. */
+  /** Moves the clock from one wait to the next. */
   private void pass(int messages) {
     while (times.size() < messages) {
       Patience.eventually(() -> next() > 0 || times.size() >= messages);
@@ -88,7 +88,7 @@ class RateLimitTest {
     }
   }
 
-  /** How long until something is due; 0: nothing is. */
+  /** The time to the next wait's end; 0: none. */
   private long next() {
     long now = clock.nanoTime();
     return clock.due.stream().mapToLong(at -> at - now).filter(left -> left > 0).findFirst().orElse(0);
@@ -96,7 +96,6 @@ class RateLimitTest {
 
   // ---- how many, and when
 
-  /** The earlier library waited for 55 years after the first message. */
   @ParameterizedTest
   @MethodSource("strategies")
   void aBurstPassesAtOnceAndWhatComesAfterIsSpreadOverThePeriod(String strategy) {
@@ -174,13 +173,11 @@ class RateLimitTest {
     assertEquals(List.of(0L, 0L, 0L, 0L, 600L, 600L, 750L), times);
   }
 
-  // ---- shared
-
   @Test
   void allActorsOfABuilderShareTheLimitAndAreServedInTheirOrder() {
     var order = new CopyOnWriteArrayList<Integer>();
-    ActorBuilder<Object> how = RateLimit.of(scope.anonymous(), 1, SECOND);
-    var actors = IntStream.range(0, 5).mapToObj(i -> how.newActor((String message) -> order.add(i))).toList();
+    ActorBuilder<Object> builder = RateLimit.of(scope.anonymous(), 1, SECOND);
+    var actors = IntStream.range(0, 5).mapToObj(i -> builder.newActor((String message) -> order.add(i))).toList();
 
     for (int i = 0; i < 5; i++) {
       int waiting = i;
@@ -200,9 +197,9 @@ class RateLimitTest {
   @ValueSource(booleans = {true, false})
   void theWorkersOfAPoolShareTheLimit(boolean first) {
     var three = Sharing.scaling(3, 3);
-    var how = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three)
+    var builder = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three)
         : RateLimit.of(scope.anonymous().shared(three), 2, SECOND);
-    var pool = how.newActor(this::passed);
+    var pool = builder.newActor(this::passed);
 
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
     for (int left = 3; left >= 0; left--) {
@@ -225,14 +222,14 @@ class RateLimitTest {
 
   @Test
   void itIsABuilderLikeAnyOther() {
-    var how = RateLimit.of(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
-    var state = how.initialState(StringBuilder::new)
+    var builder = RateLimit.of(scope.named("geo").strategy(Strategy.CALLER), 3, SECOND);
+    var state = builder.initialState(StringBuilder::new)
         .newActorWithReturn((StringBuilder all, String message) -> all.append(message).toString());
 
     assertEquals("geo", state.name());
     assertEquals("a", state.ask("a"));
     assertEquals("ab", state.ask("b"));
-    assertEquals(Strategy.CALLER, how.strategy());
+    assertEquals(Strategy.CALLER, builder.strategy());
   }
 
   @Test
@@ -292,15 +289,15 @@ class RateLimitTest {
 
   @Test
   void ratesWithoutAMeaningAreRefused() {
-    var how = scope.anonymous();
+    var builder = scope.anonymous();
 
-    var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(how, 0, SECOND));
-    var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(how, 5, Duration.ZERO));
+    var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 0, SECOND));
+    var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 5, Duration.ZERO));
 
     assertEquals("a rate of 0 messages in PT1S would let none through; give at least 1", none.getMessage());
     assertEquals("a rate of 5 messages in PT0S is none; give a period of more than zero", never.getMessage());
-    assertEquals("builder", assertThrows(NullPointerException.class, () -> RateLimit.of(null, 1, SECOND)).getMessage());
-    assertEquals("period", assertThrows(NullPointerException.class, () -> RateLimit.of(how, 1, null)).getMessage());
+    assertNullRefused("builder", () -> RateLimit.of(null, 1, SECOND));
+    assertNullRefused("period", () -> RateLimit.of(builder, 1, null));
   }
 
   @Test
@@ -313,15 +310,15 @@ class RateLimitTest {
     assertTrue(LeakProbe.collected(reference));
   }
 
-  /** By the clock of the machine. */
+  /** By the machine's clock. */
   @Test
   void manyActorsNeverPassTooMany() {
     try (var real = ActorSystem.openScope("real")) {
       var passed = Collections.synchronizedList(new ArrayList<Long>());
-      ActorBuilder<Object> how = RateLimit.of(real.anonymous(), 20, Duration.ofMillis(100));
+      ActorBuilder<Object> builder = RateLimit.of(real.anonymous(), 20, Duration.ofMillis(100));
       long began = System.nanoTime();
       var actors = IntStream.range(0, 10)
-          .mapToObj(i -> how.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();
+          .mapToObj(i -> builder.newActor((Integer message) -> passed.add(System.nanoTime() - began))).toList();
 
       for (int i = 0; i < 100; i++) actors.get(i % 10).sendMessage(i);
       actors.forEach(Actor::close);

@@ -8,10 +8,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.stream.IntStream;
 
-/**
- * A subscriber that remembers what it was given, and asks for what it is told to; with what tests
- * publish.
- */
 class RecordingSubscriber implements Flow.Subscriber<Integer> {
   final List<Integer> seen = new CopyOnWriteArrayList<>();
   final CompletableFuture<Object> end = new CompletableFuture<>();
@@ -51,7 +47,7 @@ class RecordingSubscriber implements Flow.Subscriber<Integer> {
     return reader;
   }
 
-  /** One whose iterator can be closed. */
+  /** Its iterators can be closed. */
   static Iterable<Integer> closing(Iterable<Integer> sequence, CountDownLatch closed) {
     class Closing implements Iterator<Integer>, AutoCloseable {
       private final Iterator<Integer> inner = sequence.iterator();

@@ -7,7 +7,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A subscription that remembers what it was told, one at a time. */
+/** Refuses concurrent calls. */
 final class RecordingSubscription implements Flow.Subscription {
   final List<Object> told = new CopyOnWriteArrayList<>();
   private final AtomicInteger inside = new AtomicInteger();

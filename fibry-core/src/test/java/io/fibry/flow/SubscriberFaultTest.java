@@ -1,5 +1,6 @@
 package io.fibry.flow;
 
+import static io.fibry.flow.NullAssertion.assertNullRefused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -23,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An actor fed by a publisher that misbehaves, or for somebody who does. */
+/** The publisher or the callback misbehaves. */
 @Timeout(60)
 class SubscriberFaultTest {
   private final ActorScope scope = ActorSystem.openScope("fed");
@@ -154,12 +155,11 @@ class SubscriberFaultTest {
     var none = assertThrows(IllegalArgumentException.class, () -> Flows.subscriber(actor, 0));
 
     assertEquals("an actor that may be sent 0 messages ahead is never sent one; give at least 1", none.getMessage());
-    assertEquals("actor", assertThrows(NullPointerException.class, () -> Flows.subscriber(null, 1)).getMessage());
-    assertEquals("end", assertThrows(NullPointerException.class, () -> Flows.subscriber(actor, 1, null)).getMessage());
-    assertEquals("subscription",
-        assertThrows(NullPointerException.class, () -> subscriber.onSubscribe(null)).getMessage());
-    assertEquals("message", assertThrows(NullPointerException.class, () -> subscriber.onNext(null)).getMessage());
-    assertEquals("failure", assertThrows(NullPointerException.class, () -> subscriber.onError(null)).getMessage());
+    assertNullRefused("actor", () -> Flows.subscriber(null, 1));
+    assertNullRefused("end", () -> Flows.subscriber(actor, 1, null));
+    assertNullRefused("subscription", () -> subscriber.onSubscribe(null));
+    assertNullRefused("message", () -> subscriber.onNext(null));
+    assertNullRefused("failure", () -> subscriber.onError(null));
     subscriber.onComplete();
   }
 

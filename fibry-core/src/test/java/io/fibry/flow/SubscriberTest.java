@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** An actor fed by a stream. The rules of Reactive Streams besides, {@code fibry-proof} tests. */
+/** The rules of Reactive Streams are tested in {@code fibry-proof}. */
 @Timeout(60)
 class SubscriberTest {
   private final Letters letters = new Letters();
@@ -211,8 +211,6 @@ class SubscriberTest {
     assertEquals(1, ends.size());
   }
 
-  // ---- mailboxes
-
   @Test
   void aMailboxWithRoomForAllAndTwoHasRoomEnough() {
     for (var overflow : Overflow.values()) {
@@ -240,7 +238,7 @@ class SubscriberTest {
     subscriber.onNext(gate);
     Patience.await(gate.entered);
     actor.sendMessage("another one's");
-    for (int i = 1; i <= 2; i++) subscriber.onNext(i); // no room for the mark behind these
+    for (int i = 1; i <= 2; i++) subscriber.onNext(i); // no room for the mark
     gate.open();
     Patience.eventually(() -> seen.size() == 3);
     subscriber.onNext(3);

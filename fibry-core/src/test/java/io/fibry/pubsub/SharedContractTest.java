@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What followers of shared values and maps are promised, whatever strategy their actors have. */
+/** Followers on every strategy. */
 @Timeout(60)
 class SharedContractTest {
   private final Letters letters = new Letters();
@@ -35,7 +35,7 @@ class SharedContractTest {
     return Variants.STRATEGIES.keySet().stream();
   }
 
-  private ActorBuilder<Object> how(String strategy) {
+  private ActorBuilder<Object> builder(String strategy) {
     return scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.goOn().withoutLog());
   }
 
@@ -57,7 +57,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerIsToldThePresentValueThenEachChange(String strategy) {
-    var value = SharedValue.of(how(strategy), 0);
+    var value = SharedValue.of(builder(strategy), 0);
     value.subscribe(seen::add);
     sees(0);
 
@@ -72,7 +72,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerIsToldTheLatestOnly(String strategy) {
-    var value = SharedValue.of(how(strategy), 0);
+    var value = SharedValue.of(builder(strategy), 0);
     var gate = new Gate();
     Patience.elsewhere(() -> value.subscribe(now -> {
       if (now == 0) gate.pass();
@@ -92,7 +92,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerMayChangeTheValueItself(String strategy) {
-    var value = SharedValue.of(how(strategy), 0);
+    var value = SharedValue.of(builder(strategy), 0);
     value.subscribe(now -> {
       seen.add(now);
       if (now < 5) value.set(now + 1);
@@ -104,7 +104,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aValueThatAFollowerFailedAtIsADeadLetterAndNotToldAgain(String strategy) {
-    var value = SharedValue.of(how(strategy), 0);
+    var value = SharedValue.of(builder(strategy), 0);
     value.subscribe(now -> {
       seen.add(now);
       if (now == 1) throw new IllegalStateException("no");
@@ -122,11 +122,11 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoHasLeftIsToldNothingMore(String strategy) {
-    var value = SharedValue.of(how(strategy), 0);
-    var place = new CompletableFuture<Subscription>();
-    place.complete(value.subscribe(now -> {
+    var value = SharedValue.of(builder(strategy), 0);
+    var subscription = new CompletableFuture<Subscription>();
+    subscription.complete(value.subscribe(now -> {
       seen.add(now);
-      if (now == 1) place.join().close();
+      if (now == 1) subscription.join().close();
     }));
     sees(0);
 
@@ -138,8 +138,6 @@ class SharedContractTest {
     assertEquals(List.of(), letters.all);
   }
 
-  // ---- a map
-
   private static Change<String, Integer> change(String key, Integer value) {
     return new Change<>(key, Optional.ofNullable(value));
   }
@@ -147,7 +145,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoFollowsAMapIsToldWhatIsThereThenEachChange(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(how(strategy));
+    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
     map.put("a", 1);
     map.subscribe(seen::add);
     sees(change("a", 1));
@@ -162,7 +160,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void whoFollowsOneKeyIsToldOfThatOne(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(how(strategy));
+    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
     map.subscribe("a", seen::add);
     sees(Optional.empty());
 
@@ -178,7 +176,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSlowFollowerOfAMapIsToldTheLatestOfEachKey(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(how(strategy));
+    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
     map.put("gate", 0);
     var gate = new Gate();
     Patience.elsewhere(() -> map.subscribe(change -> {
@@ -199,7 +197,7 @@ class SharedContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aFollowerMayChangeTheMapItself(String strategy) {
-    SharedMap<String, Integer> map = SharedMap.of(how(strategy));
+    SharedMap<String, Integer> map = SharedMap.of(builder(strategy));
     map.subscribe("a", now -> {
       seen.add(now.orElse(0));
       if (now.orElse(0) < 3) map.update("a", any -> Optional.of(any.orElse(0) + 1));

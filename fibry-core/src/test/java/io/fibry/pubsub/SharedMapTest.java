@@ -1,5 +1,6 @@
 package io.fibry.pubsub;
 
+import static io.fibry.pubsub.SharedValueTest.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -21,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a shared map does, whatever the strategy. */
 @Timeout(60)
 class SharedMapTest {
   private final ActorScope scope = ActorSystem.openScope("test");
@@ -161,20 +161,20 @@ class SharedMapTest {
   void nullIsRefusedByName() {
     Handler<Optional<Integer>> follower = seen::add;
 
-    assertEquals("builder", SharedValueTest.refused(() -> SharedMap.of(null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.value(null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.put(null, 1)));
-    assertEquals("value", SharedValueTest.refused(() -> map.put("a", null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.remove(null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.compareAndSet(null, 1, 2)));
-    assertEquals("expected", SharedValueTest.refused(() -> map.compareAndSet("a", null, 2)));
-    assertEquals("value", SharedValueTest.refused(() -> map.compareAndSet("a", 1, null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.update(null, now -> now)));
-    assertEquals("change", SharedValueTest.refused(() -> map.update("a", null)));
+    assertEquals("builder", refused(() -> SharedMap.of(null)));
+    assertEquals("key", refused(() -> map.value(null)));
+    assertEquals("key", refused(() -> map.put(null, 1)));
+    assertEquals("value", refused(() -> map.put("a", null)));
+    assertEquals("key", refused(() -> map.remove(null)));
+    assertEquals("key", refused(() -> map.compareAndSet(null, 1, 2)));
+    assertEquals("expected", refused(() -> map.compareAndSet("a", null, 2)));
+    assertEquals("value", refused(() -> map.compareAndSet("a", 1, null)));
+    assertEquals("key", refused(() -> map.update(null, now -> now)));
+    assertEquals("change", refused(() -> map.update("a", null)));
     assertEquals("the changed value is null; for nothing, answer Optional.empty()",
-        SharedValueTest.refused(() -> map.update("a", now -> null)));
-    assertEquals("follower", SharedValueTest.refused(() -> map.subscribe(null)));
-    assertEquals("key", SharedValueTest.refused(() -> map.subscribe(null, follower)));
-    assertEquals("follower", SharedValueTest.refused(() -> map.subscribe("a", null)));
+        refused(() -> map.update("a", now -> null)));
+    assertEquals("follower", refused(() -> map.subscribe(null)));
+    assertEquals("key", refused(() -> map.subscribe(null, follower)));
+    assertEquals("follower", refused(() -> map.subscribe("a", null)));
   }
 }

@@ -20,10 +20,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Many change a value or a map at once: followers that come and go never see an old value after a
- * new one, and always the last.
- */
+/** Followers never see an old value after a new one, and always see the last. */
 @Timeout(120)
 class SharedStressTest {
   private static final int CHANGERS = 3;
@@ -104,7 +101,7 @@ class SharedStressTest {
     play("rests", (random, strategy) -> {
       var value = SharedValue.of(ActorSystem.anonymous().strategy(strategy), 0);
       var told = new AtomicInteger();
-      var place = value.subscribe(told::set);
+      var subscription = value.subscribe(told::set);
       for (int i = 1; i <= 2_000; i += 2) {
         value.set(i);
         for (int spins = random.nextInt(100); told.get() != i && spins >= 0; spins--) Thread.onSpinWait();
@@ -113,7 +110,7 @@ class SharedStressTest {
         value.set(last);
         Patience.eventually(() -> told.get() == last);
       }
-      place.close();
+      subscription.close();
     });
   }
 
@@ -148,7 +145,7 @@ class SharedStressTest {
     });
   }
 
-  /** In the order of each key; answers what was told last. */
+  /** Checks the order of each key; answers the last values. */
   private static Map<Integer, Optional<Integer>> check(Iterable<Change<Integer, Integer>> told) {
     var last = new HashMap<Integer, Optional<Integer>>();
     var highest = new HashMap<Integer, Integer>();

@@ -26,7 +26,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a shared value does, whatever the strategy. */
 @Timeout(60)
 class SharedValueTest {
   private final Letters letters = new Letters();
@@ -40,8 +39,6 @@ class SharedValueTest {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }
-
-  // ---- changing
 
   @Test
   void valueIsWhatWasSetLast() {
@@ -100,8 +97,6 @@ class SharedValueTest {
 
     assertEquals(0, value.value());
   }
-
-  // ---- following
 
   @Test
   void followersAreNamedBelowIt() {
@@ -215,11 +210,11 @@ class SharedValueTest {
   void whatWasUnderWayToOneThatLeftIsUndelivered() {
     var fibers = SharedValue.of(scope.anonymous(), 0);
     var gate = new Gate();
-    var place = fibers.subscribe(now -> gate.pass());
+    var subscription = fibers.subscribe(now -> gate.pass());
     Patience.await(gate.entered);
     fibers.set(1);
 
-    place.close();
+    subscription.close();
     gate.open();
     assertTrue(scope.awaitQuiet(Patience.LONG));
 
@@ -258,8 +253,6 @@ class SharedValueTest {
       assertTrue(log.text().contains("did not take 3"), log::text);
     }
   }
-
-  // ---- bad input
 
   @Test
   void nullIsRefusedByName() {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a topic promises, whatever strategy the actors of its subscribers have. */
+/** Topics with subscribers on every strategy. */
 @Timeout(60)
 class TopicContractTest {
   private final Letters letters = new Letters();
@@ -162,10 +162,10 @@ class TopicContractTest {
   @MethodSource("strategies")
   void aSubscriberMayLeaveInItsOwnHandler(String strategy) {
     var topic = topic(strategy);
-    var place = new CompletableFuture<Subscription>();
-    place.complete(topic.subscribe(m -> {
+    var subscription = new CompletableFuture<Subscription>();
+    subscription.complete(topic.subscribe(m -> {
       seen.add(m);
-      place.join().close();
+      subscription.join().close();
     }));
 
     topic.publish(1);
@@ -189,7 +189,7 @@ class TopicContractTest {
     topic.close();
 
     assertEquals(100, seen.size());
-    // the news of its end may come after the first
+    // its end may be known after the first message
     assertTrue(letters.all.size() <= 1, () -> "dead letters: " + letters.messages());
   }
 

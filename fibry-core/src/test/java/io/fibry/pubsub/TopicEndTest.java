@@ -24,7 +24,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How a topic ends. */
 @Timeout(60)
 class TopicEndTest {
   private final Letters letters = new Letters();
@@ -41,12 +40,12 @@ class TopicEndTest {
 
   @Test
   void closingTwiceIsClosingOnce() {
-    var place = topic.subscribe(seen::add);
+    var subscription = topic.subscribe(seen::add);
 
     topic.close();
     topic.close();
-    place.close();
-    place.close();
+    subscription.close();
+    subscription.close();
 
     assertTrue(topic.waitForExit(Duration.ZERO));
   }
@@ -55,10 +54,10 @@ class TopicEndTest {
   void waitForExitAlsoWaitsForOneWhoseSubscriptionWasClosed() {
     var gate = new Gate();
     topic.subscribe(m -> gate.pass()).close();
-    var place = topic.subscribe(m -> gate.pass());
+    var subscription = topic.subscribe(m -> gate.pass());
     topic.publish(1);
     Patience.await(gate.entered);
-    place.close();
+    subscription.close();
 
     topic.sendPoisonPill();
 

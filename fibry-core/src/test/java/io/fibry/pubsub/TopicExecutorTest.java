@@ -30,10 +30,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Subscribers on executors: the publisher's thread, an actor shared by several, a virtual thread
- * per message; and those that fail or refuse.
- */
 @Timeout(60)
 class TopicExecutorTest {
   private final Letters letters = new Letters();
@@ -51,8 +47,6 @@ class TopicExecutorTest {
   private static void fail(Object message) {
     throw new IllegalStateException("cannot do " + message);
   }
-
-  // ---- where the code runs
 
   @Test
   void onThePublishersThreadItHasRunWhenPublishReturns() {
@@ -104,8 +98,6 @@ class TopicExecutorTest {
     assertEquals(List.of(1), seen);
   }
 
-  // ---- failing
-
   @Test
   void whatIsThrownOnThePublishersThreadIsLoggedAndHarmsNobody() {
     try (var log = new Logged()) {
@@ -150,8 +142,6 @@ class TopicExecutorTest {
     assertEquals("cannot do 1", letters.all.getFirst().cause().orElseThrow().getMessage());
     assertEquals("'topic' published 1", letters.all.getFirst().message().toString());
   }
-
-  // ---- refusing
 
   @Test
   void anExecutorThatRefusesIsLoggedAndAskedAgain() {
@@ -198,7 +188,7 @@ class TopicExecutorTest {
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     assertEquals(List.of(), seen);
-    // the news of their ends may come after the first
+    // their ends may be known after the first message
     assertTrue(letters.all.size() <= 2, () -> "dead letters: " + letters.messages());
   }
 
@@ -219,15 +209,13 @@ class TopicExecutorTest {
     assertEquals("'topic' published refused", letters.messages(Reason.REJECTED).getFirst().toString());
   }
 
-  // ---- leaving
-
   @Test
   void noCallIsBegunAfterItsPlaceWasClosed() {
     var tasks = new ArrayList<Runnable>();
-    var place = topic.subscribeOn(tasks::add, seen::add);
+    var subscription = topic.subscribeOn(tasks::add, seen::add);
     topic.publish(1);
 
-    place.close();
+    subscription.close();
     tasks.forEach(Runnable::run);
 
     assertEquals(List.of(), seen);
@@ -235,10 +223,10 @@ class TopicExecutorTest {
 
   @Test
   void whoIsMadeToLeaveByOneToldBeforeItIsNotHandedTheMessage() {
-    var place = new CompletableFuture<Subscription>();
-    topic.subscribeOn(Runnable::run, m -> place.join().close());
+    var subscription = new CompletableFuture<Subscription>();
+    topic.subscribeOn(Runnable::run, m -> subscription.join().close());
     var desk = scope.anonymous().newActor((Object m) -> seen.add(m));
-    place.complete(topic.subscribe(desk));
+    subscription.complete(topic.subscribe(desk));
 
     topic.publish(1);
     desk.close();
@@ -248,10 +236,10 @@ class TopicExecutorTest {
 
   @Test
   void itMayLeaveInItsOwnCode() {
-    var place = new CompletableFuture<Subscription>();
-    place.complete(topic.subscribeOn(Runnable::run, m -> {
+    var subscription = new CompletableFuture<Subscription>();
+    subscription.complete(topic.subscribeOn(Runnable::run, m -> {
       seen.add(m);
-      place.join().close();
+      subscription.join().close();
     }));
 
     topic.publish(1);
@@ -284,8 +272,6 @@ class TopicExecutorTest {
     assertEquals(List.of(), seen);
   }
 
-  // ---- what a publish costs
-
   @Test
   void publishingAllocatesNoMoreThanSendingToEach() {
     var threads = (com.sun.management.ThreadMXBean) java.lang.management.ManagementFactory.getThreadMXBean();
@@ -302,7 +288,7 @@ class TopicExecutorTest {
     assertTrue(published <= sent + 1_000, published + " bytes to publish, " + sent + " to send");
   }
 
-  /** The least of several: now and then somebody else's cost falls in. */
+  /** The least of several: other threads may cost something, too. */
   private static long allocated(com.sun.management.ThreadMXBean threads, Runnable code) {
     long least = Long.MAX_VALUE;
     for (int i = 0; i < 20; i++) {

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Faults that pub/sub is known for, in each of the ways to be told. */
+/** Known faults of pub/sub, with each kind of subscriber. */
 @Timeout(60)
 class TopicFaultTest {
   private final ActorScope scope = ActorSystem.openScope("test");
@@ -91,11 +91,11 @@ class TopicFaultTest {
   @ParameterizedTest
   @EnumSource
   void theFirstToSubscribeHasAPlaceAndIsTold(Way way) {
-    var place = subscribe(way, topic, seen::add);
+    var subscription = subscribe(way, topic, seen::add);
 
     topic.publish(1);
 
-    assertNotNull(place);
+    assertNotNull(subscription);
     told(1);
   }
 
@@ -115,7 +115,7 @@ class TopicFaultTest {
       topic.publish(2);
 
       told(1, 2);
-      // the others have a policy, which is not to
+      // the others have a policy that does not log
       boolean logs = way == Way.PUBLISHERS_THREAD || way == Way.THREAD_PER_MESSAGE;
       Patience.eventually(() -> log.text().contains("a subscriber failed at 2") == logs);
     }
@@ -127,14 +127,14 @@ class TopicFaultTest {
     for (int i = 0; i < 200; i++) {
       var before = subscribe(way, topic, m -> {});
       var leaving = Patience.elsewhere(before::close);
-      var place = subscribe(way, topic, seen::add);
+      var subscription = subscribe(way, topic, seen::add);
 
       topic.publish(i);
 
       Patience.joined(leaving);
       int times = i + 1;
       Patience.eventually(() -> seen.size() == times);
-      place.close();
+      subscription.close();
     }
   }
 

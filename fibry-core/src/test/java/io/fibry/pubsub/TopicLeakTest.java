@@ -16,7 +16,6 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What topics and shared values leave behind: nothing. */
 @Timeout(120)
 class TopicLeakTest {
   private final Actor<Object> desk = ActorSystem.anonymous().newActor((Object m) -> {});
@@ -184,7 +183,6 @@ class TopicLeakTest {
     }
   }
 
-  /** Something a handler holds. */
   private static final class Marker {
     private volatile boolean marked;
 

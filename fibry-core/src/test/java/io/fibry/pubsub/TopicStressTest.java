@@ -21,10 +21,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Publishers, and subscribers that come and go: what is published while a place is surely open
- * arrives once, in the order of its publisher.
- */
+/** What is published during a subscription arrives once, in the publisher's order. */
 @Timeout(120)
 class TopicStressTest {
   private static final int PUBLISHERS = 3;
@@ -32,10 +29,7 @@ class TopicStressTest {
 
   private record Numbered(int publisher, int number) {}
 
-  /**
-   * What one place was told, and what it had to be: of each publisher all from {@code from} on, up
-   * to {@code to}.
-   */
+  /** What one subscriber got, and what it must get of each publisher. */
   private static final class Box {
     private final String kind;
     private final ConcurrentLinkedQueue<Numbered> told = new ConcurrentLinkedQueue<>();
@@ -122,7 +116,7 @@ class TopicStressTest {
     });
   }
 
-  /** Places come and go while the publishers are at it. */
+  /** Subscribers come and go meanwhile. */
   private void churn(ActorScope scope, Strategy strategy, SplittableRandom random, AtomicBoolean over) {
     var open = new ArrayList<Runnable>();
     for (int i = 0; i < 8 || !over.get() && i < 200; i++) {
@@ -133,46 +127,46 @@ class TopicStressTest {
     }
   }
 
-  /** A new place; answers how it leaves. Those that stay are told all, to the end. */
+  /** Subscribes; answers builder to leave. Those that stay get all. */
   private Runnable come(ActorScope scope, Strategy strategy, SplittableRandom random) {
     return switch (random.nextInt(4)) {
       case 0 -> {
         var box = new Box("an actor of its own");
-        var place = topic.subscribe(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK), box.told::add);
+        var subscription = topic.subscribe(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK), box.told::add);
         opened(box);
         yield () -> {
-          nothingMore(box); // what waits then is undelivered
-          place.close();
+          nothingMore(box); // the rest is undelivered
+          subscription.close();
         };
       }
       case 1 -> {
         var box = new Box("somebody's actor");
         var actor = scope.anonymous().strategy(strategy).mailbox(Mailbox.bounded(1 + random.nextInt(4), Overflow.BLOCK))
             .newActor((Numbered m) -> box.told.add(m));
-        var place = topic.subscribe(actor);
+        var subscription = topic.subscribe(actor);
         opened(box);
-        yield random.nextBoolean() ? () -> leave(box, place) : () -> end(box, actor);
+        yield random.nextBoolean() ? () -> leave(box, subscription) : () -> end(box, actor);
       }
       case 2 -> {
         var box = new Box("the publishers' threads");
-        var place = topic.subscribeOn(Runnable::run, box.told::add);
+        var subscription = topic.subscribeOn(Runnable::run, box.told::add);
         opened(box);
-        yield () -> leave(box, place);
+        yield () -> leave(box, subscription);
       }
       default -> {
         var box = new Box("tasks of an actor");
         var actor = scope.anonymous().strategy(strategy).newActor((Object m) -> {});
-        var place = topic.subscribeOn(actor, box.told::add);
+        var subscription = topic.subscribeOn(actor, box.told::add);
         opened(box);
         yield () -> {
-          nothingMore(box); // tasks not begun are not begun
-          place.close();
+          nothingMore(box); // no more tasks begin
+          subscription.close();
         };
       }
     };
   }
 
-  /** What is begun from now on it must be told; publishing to the end, unless it leaves. */
+  /** It must get what is published from now on. */
   private void opened(Box box) {
     for (int p = 0; p < PUBLISHERS; p++) {
       box.from[p] = begun.get(p) + 1;
@@ -181,13 +175,13 @@ class TopicStressTest {
     boxes.add(box);
   }
 
-  /** What was done before must have been told. */
-  private void leave(Box box, Subscription place) {
+  /** It must have got what was published before. */
+  private void leave(Box box, Subscription subscription) {
     for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
-    place.close();
+    subscription.close();
   }
 
-  /** The same for an actor that ends with what it has. */
+  /** As above, for an actor that ends after it. */
   private void end(Box box, Actor<?> actor) {
     for (int p = 0; p < PUBLISHERS; p++) box.to[p] = done.get(p);
     actor.sendPoisonPill();

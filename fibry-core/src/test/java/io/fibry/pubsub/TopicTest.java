@@ -1,5 +1,6 @@
 package io.fibry.pubsub;
 
+import static io.fibry.pubsub.SharedValueTest.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -28,7 +29,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a topic does, whatever the strategy. */
 @Timeout(60)
 class TopicTest {
   private final Letters letters = new Letters();
@@ -42,8 +42,6 @@ class TopicTest {
     Gate.openAll();
     scope.closeWithin(Patience.LONG);
   }
-
-  // ---- publishing
 
   @Test
   void withoutSubscribersAMessageIsForNobody() {
@@ -84,7 +82,7 @@ class TopicTest {
     desk.close();
 
     topic.publish(1);
-    letters.all.clear(); // the news of its end may come after the first
+    letters.all.clear(); // its end may be known later
     topic.publish(2);
 
     assertEquals(List.of(), letters.all);
@@ -195,8 +193,6 @@ class TopicTest {
     for (int i = 1; i <= messages; i++) topic.publish(i);
   }
 
-  // ---- names
-
   @Test
   void itHasTheBuildersNameAndItsActorsAreNamedBelowIt() {
     var names = new CopyOnWriteArrayList<>();
@@ -216,7 +212,7 @@ class TopicTest {
     topic.subscribe(seen::add);
     topic.close();
     var second = Topic.of(scope.named("topic"));
-    second.subscribe(seen::add); // the name of the first one's actor is free too
+    second.subscribe(seen::add);
 
     assertEquals("topic", second.name());
   }
@@ -253,8 +249,6 @@ class TopicTest {
     assertEquals(List.of(), letters.messages(Reason.FAILED));
   }
 
-  // ---- bad input
-
   @Test
   void nullIsRefusedByName() {
     Handler<Object> handler = seen::add;
@@ -269,10 +263,6 @@ class TopicTest {
     assertEquals("executor", refused(() -> topic.subscribeOn((Executor) null, handler)));
     assertEquals("subscriber", refused(() -> topic.subscribeOn(actor, null)));
     assertEquals("a resource", refused(() -> topic.closeOnExit((AutoCloseable) null)));
-  }
-
-  private static String refused(Runnable call) {
-    return assertThrows(NullPointerException.class, call::run).getMessage();
   }
 
   @Test
