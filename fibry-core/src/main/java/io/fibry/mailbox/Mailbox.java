@@ -23,7 +23,7 @@ public final class Mailbox<M> {
 
   private static final Duration AGE = Duration.ofNanos(Long.MAX_VALUE);
 
-  private final int capacity; // Integer.MAX_VALUE: no limit
+  private final int capacity;
   private final Overflow overflow;
   private final long target; // nanoseconds; 0: any wait will do
   private final Optional<Comparator<? super M>> order;

@@ -7,7 +7,7 @@ package io.fibry.engine.queue;
  */
 final class AdaptiveSpin {
   private static final int MAX_FAILURES = 4; // in a row
-  private static final int SKIPPED = 32; // spins before the next try
+  private static final int SKIPPED = 32;
 
   // in a row, then plus spins skipped; written and read by all that spin
   private int failures;
@@ -19,7 +19,6 @@ final class AdaptiveSpin {
     return false;
   }
 
-  /** Returns {@code helped}. */
   boolean record(boolean helped) {
     if (!helped) failures++;
     else if (failures > 0) failures = 0;

@@ -14,7 +14,6 @@ final class BlockedSenders<E> {
     return empty;
   }
 
-  /** By the sender itself. */
   void add(Entry<E> entry) {
     entry.sender = Thread.currentThread();
     entry.goTo(Entry.BLOCKED);

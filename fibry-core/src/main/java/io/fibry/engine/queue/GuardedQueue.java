@@ -55,7 +55,7 @@ public class GuardedQueue<E> {
   private final AtomicBoolean running = new AtomicBoolean();
   volatile boolean shut; // written under the monitor, read by all
   private final Arrivals<E> arrivals; // null: all take the monitor
-  private final SelectiveReceive<E> selectiveReceive; // null: not selective
+  private final SelectiveReceive<E> selectiveReceive;
   private final Forecast forecast; // null: any wait will do
   private final BiFunction<Object, Object, E> toElement;
 
@@ -110,7 +110,7 @@ public class GuardedQueue<E> {
     return running.get() ? tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK) : null;
   }
 
-  /** One that may not wait gets {@link Answer#FULL} in place of BLOCKED. */
+  /** An entry that may not wait gets {@link Answer#FULL} in place of BLOCKED. */
   public Answer offer(Entry<E> entry, boolean mayWait) {
     var entered = tryEnter(entry, false);
     if (entered != null) return entered;
@@ -170,7 +170,7 @@ public class GuardedQueue<E> {
     if (arrivals != null) present += arrivals.moveTo(order.chain);
   }
 
-  /** For what must never wait or be dropped: over the capacity, not counted, even when shut. */
+  /** Lets in what must never wait or be dropped: over the capacity, not counted, even when shut. */
   public synchronized Answer admit(Entry<E> entry) {
     prepare(entry);
     collectArrivals();
@@ -182,7 +182,9 @@ public class GuardedQueue<E> {
     return !shut && tryRun() == Answer.RUN;
   }
 
-  /** {@code isOver} is called after each wake-up. False: it never gets in. */
+  /**
+   * Waits for room. {@code isOver} is called after each wake-up. False: the entry never gets in.
+   */
   public boolean await(Entry<E> entry, BooleanSupplier isOver) {
     ManagedPark.until(() -> entry.where != Entry.BLOCKED
         || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && giveUp(entry), this);
@@ -197,7 +199,7 @@ public class GuardedQueue<E> {
     return true;
   }
 
-  // ---- with the right to run
+  // ---- needs the right to run
 
   public synchronized E poll() {
     var entry = first();
@@ -217,8 +219,9 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * The first that fits. {@code fits} runs outside the monitor, {@code isOver} after each wake-up.
-   * Null: it is over, the thread interrupted, or the door shut.
+   * Takes the first element that fits, or waits for one. {@code fits} runs outside the monitor,
+   * {@code isOver} after each wake-up. Null: the thread was interrupted, the wait is over, or the
+   * door shut.
    */
   public E receive(Predicate<? super E> fits, BooleanSupplier isOver) {
     return selectiveReceive.receive(fits, isOver);
@@ -263,12 +266,12 @@ public class GuardedQueue<E> {
     LockSupport.unpark(handler);
   }
 
-  /** That count against the capacity. */
+  /** Entries that count against the capacity. */
   synchronized int size() {
     return arrivals == null ? occupancy.count() : arrivals.count();
   }
 
-  /** All but the pill. */
+  /** All entries but the pill. */
   public synchronized int present() {
     collectArrivals();
     return present;

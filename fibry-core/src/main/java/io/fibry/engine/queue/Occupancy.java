@@ -7,7 +7,7 @@ import io.fibry.mailbox.Overflow;
 final class Occupancy {
   private final Mailbox<?> mailbox;
   private int count;
-  private int tasks; // of them
+  private int tasks;
 
   Occupancy(Mailbox<?> mailbox) {
     this.mailbox = mailbox;

@@ -20,7 +20,7 @@ import java.util.function.LongSupplier;
 public final class SharedQueue<E> extends GuardedQueue<E> {
   private final Sharing<?> sharing;
   private final IdleWorkers<E> idleWorkers = new IdleWorkers<>();
-  private final KeyLanes<E> lanes; // null: no keys
+  private final KeyLanes<E> lanes;
   private int freePermits;
   private int slots;
   private int retiring; // of them
@@ -79,7 +79,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * Takes back, once, what could not be given to the worker, which may be there all the same.
+   * Takes back, once, what could not be given to its worker, which may be there all the same.
    * Returns what never begins, since the pool is ending; null: it waits again.
    */
   public synchronized E takeBack(WorkerSlot<E> slot, boolean idle) {
@@ -101,8 +101,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   // ---- for workers
 
   /**
-   * Null: the worker is idle, or a message is on its way. Then it reads {@link WorkerSlot#ready}.
-   * What it handled need not be of this queue.
+   * Afterwards the worker reads {@link WorkerSlot#ready}. Null: it is idle, or a message is on its
+   * way to it. What it handled need not be of this queue.
    */
   public synchronized E next(WorkerSlot<E> slot, Object handled) {
     if (slot.item == handled) done(slot);
@@ -114,7 +114,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return slot.item;
   }
 
-  /** The same, but the worker takes nothing, and reads {@link #ready}. */
+  /** The worker takes nothing more, and reads {@link #ready}. */
   public synchronized void finish(WorkerSlot<E> slot, Object handled) {
     if (slot.item == handled) done(slot);
     idleWorkers.wake(slot);
@@ -127,14 +127,17 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     slots--;
   }
 
-  /** These get nothing more. */
+  /** These workers get nothing more. */
   public synchronized List<WorkerSlot<E>> retire(long now, long minIdle) {
     var retired = idleWorkers.retire(slots - retiring - sharing.least(), now, minIdle);
     retiring += retired.size();
     return retired;
   }
 
-  /** 0: no worker retires. Null: none became idle just now. */
+  /**
+   * The worker of {@code slot} became idle just now; null: none did. 0: none will retire. By the
+   * clock of {@link #retire}.
+   */
   public synchronized long untilRetirement(WorkerSlot<E> slot, long now, long minIdle) {
     if (slot != null) {
       slot.idleSince = now;

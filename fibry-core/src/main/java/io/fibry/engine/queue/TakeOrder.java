@@ -42,7 +42,6 @@ final class TakeOrder<E> {
     else ranked.remove((RankedEntry<E>) entry);
   }
 
-  /** The first ones. */
   List<Entry<E>> entries(int most) {
     var all = new ArrayList<Entry<E>>();
     for (var entry = chain.head; entry != null && all.size() < most; entry = entry.after) all.add(entry);
