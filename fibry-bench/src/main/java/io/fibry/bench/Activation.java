@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does it cost to wake an idle actor? One operation is one message to one of a thousand idle
  * actors, sent and handled; each gets one.
  */
-public class Activation extends Question {
+public class Activation extends JmhQuestion {
   private static final int ACTORS = 1_000;
 
   /** The peer. */

@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does a message cost where only so many may wait, and who sends one more waits for room? One
  * operation is one message, sent and handled. Pekko is not here: its bounded mailboxes drop.
  */
-public class BackPressure extends Question {
+public class BackPressure extends JmhQuestion {
   private static final int MESSAGES = 50_000;
 
   /** The peer. */
@@ -26,14 +26,14 @@ public class BackPressure extends Question {
   public int room;
 
   private final Semaphore all = new Semaphore(0);
-  private final Arrivals arrivals = new Arrivals(all);
-  private Peer.Bounded peer;
+  private final MessageCountdown arrivals = new MessageCountdown(all);
+  private Peer.BoundedMailboxes peer;
   private Receiver<Integer> receiver;
 
   /** Makes the actor. */
   @Setup
   public void open() {
-    peer = Peers.of(who, Peer.Bounded.class);
+    peer = Peers.of(who, Peer.BoundedMailboxes.class);
     receiver = peer.bounded(room, arrivals::accept);
   }
 

@@ -17,7 +17,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * a thousand live at a time. What others do of it on other threads is seen only where each handles
  * a message. {@code IdleActors} says what they weigh.
  */
-public class Creation extends Question {
+public class Creation extends JmhQuestion {
   private static final int ACTORS = 1_000;
 
   /** The peer. */

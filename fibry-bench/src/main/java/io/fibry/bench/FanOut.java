@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does a message cost when one sender sends to many actors in turn? One operation is one
  * message, sent and handled; sixteen actors get five thousand each.
  */
-public class FanOut extends Question {
+public class FanOut extends JmhQuestion {
   private static final int ACTORS = 16;
   private static final int EACH = 5_000;
 
@@ -26,7 +26,7 @@ public class FanOut extends Question {
   public String who;
 
   private final Semaphore all = new Semaphore(0);
-  private final List<Arrivals> arrivals = new ArrayList<>();
+  private final List<MessageCountdown> arrivals = new ArrayList<>();
   private final List<Receiver<Integer>> receivers = new ArrayList<>();
   private Peer peer;
 
@@ -35,7 +35,7 @@ public class FanOut extends Question {
   public void open() {
     peer = Peers.of(who);
     for (int i = 0; i < ACTORS; i++) {
-      var one = new Arrivals(all);
+      var one = new MessageCountdown(all);
       arrivals.add(one);
       receivers.add(peer.actor(one::accept));
     }

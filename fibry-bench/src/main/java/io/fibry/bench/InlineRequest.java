@@ -10,7 +10,7 @@ import org.openjdk.jmh.annotations.Benchmark;
  * What does a request cost that the asker's own thread may handle? The references are locks, which
  * promise less: no failure policy, no end, no ring found.
  */
-public class InlineRequest extends Question {
+public class InlineRequest extends JmhQuestion {
   private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
   private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());
   private final ReentrantLock lock = new ReentrantLock();

@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does a message cost when several send to one actor at once? One operation is one message,
  * sent and handled; the senders are virtual threads and share eighty thousand.
  */
-public class ManyToOne extends Question {
+public class ManyToOne extends JmhQuestion {
   private static final int MESSAGES = 80_000;
 
   /** The peer. */
@@ -27,7 +27,7 @@ public class ManyToOne extends Question {
   public int senders;
 
   private final Semaphore all = new Semaphore(0);
-  private final Arrivals arrivals = new Arrivals(all);
+  private final MessageCountdown arrivals = new MessageCountdown(all);
   private Peer peer;
   private Receiver<Integer> receiver;
 

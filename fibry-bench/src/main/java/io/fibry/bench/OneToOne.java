@@ -14,7 +14,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does a message cost, from one sender to one actor? One operation is one message, sent and
  * handled; the sender waits for the last of a hundred thousand.
  */
-public class OneToOne extends Question {
+public class OneToOne extends JmhQuestion {
   private static final int MESSAGES = 100_000;
 
   /** The peer. */
@@ -23,7 +23,7 @@ public class OneToOne extends Question {
   public String who;
 
   private final Semaphore all = new Semaphore(0);
-  private final Arrivals arrivals = new Arrivals(all);
+  private final MessageCountdown arrivals = new MessageCountdown(all);
   private Peer peer;
   private Receiver<Integer> receiver;
 

@@ -2,8 +2,8 @@ package io.fibry.bench;
 
 import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
-import io.fibry.bench.Surge.Call;
-import io.fibry.bench.Surge.Side;
+import io.fibry.bench.OpenLoopLoad.Call;
+import io.fibry.bench.OpenLoopLoad.ObservedService;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -27,7 +27,7 @@ import java.util.concurrent.TimeoutException;
  * a while. The argument is how many seconds each column takes, 2.5 unless told.
  */
 public final class Overload {
-  private static final Duration LIMIT = Duration.ofNanos(Surge.PATIENCE);
+  private static final Duration LIMIT = Duration.ofNanos(OpenLoopLoad.PATIENCE);
 
   private final double seconds;
   private final List<AutoCloseable> running = new ArrayList<>();
@@ -45,28 +45,28 @@ public final class Overload {
   public static void main(String[] args) throws Exception {
     var all = new Overload(args.length == 0 ? 2.5 : Double.parseDouble(args[0]));
     System.out.printf("JDK %s, %d processors; answers in time, a second, at so many times the capacity of %.0f/s%n",
-        Runtime.version(), Runtime.getRuntime().availableProcessors(), Surge.CAPACITY);
+        Runtime.version(), Runtime.getRuntime().availableProcessors(), OpenLoopLoad.CAPACITY);
     all.table("load rises and falls", 0, new double[] {0.5, 0.8, 1, 1.2, 3, 0.8, 0.8}, 4, -1);
     all.table("clients try three times", 2, new double[] {0.8, 3, 0.8, 0.8}, 1, -1);
     all.table("steps take four times as long in the second column", 0, new double[] {0.8, 0.8, 0.8, 0.8}, 1, 1);
     System.exit(0);
   }
 
-  private List<Side> services() {
+  private List<ObservedService> services() {
     return List.of(
-        new Side("200 threads, unbounded queue", threads(Executors.newFixedThreadPool(200))),
-        new Side("virtual thread per request", threads(Executors.newVirtualThreadPerTaskExecutor())),
-        new Side("the same, 12 at most", atMost(12, threads(Executors.newVirtualThreadPerTaskExecutor()))),
-        new Side("mailbox 1000, REJECT", deaf(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
-        new Side("the same, ask with limit", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
-        new Side("mailbox 16, REJECT", asking(pool(Mailbox.bounded(16, Overflow.REJECT)))),
-        new Side("mailbox 1000 within 200 ms",
+        new ObservedService("200 threads, unbounded queue", threads(Executors.newFixedThreadPool(200))),
+        new ObservedService("virtual thread per request", threads(Executors.newVirtualThreadPerTaskExecutor())),
+        new ObservedService("the same, 12 at most", atMost(12, threads(Executors.newVirtualThreadPerTaskExecutor()))),
+        new ObservedService("mailbox 1000, REJECT", deaf(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
+        new ObservedService("the same, ask with limit", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
+        new ObservedService("mailbox 16, REJECT", asking(pool(Mailbox.bounded(16, Overflow.REJECT)))),
+        new ObservedService("mailbox 1000 within 200 ms",
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(200))))),
-        new Side("mailbox 1000 within 100 ms",
+        new ObservedService("mailbox 1000 within 100 ms",
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))))),
-        new Side("mailbox 1000 within 50 ms",
+        new ObservedService("mailbox 1000 within 50 ms",
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(50))))),
-        new Side("mailbox 1000 within 20 ms",
+        new ObservedService("mailbox 1000 within 20 ms",
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
   }
 
@@ -74,13 +74,13 @@ public final class Overload {
    * Each request begins when it gets a thread, and needs a resource for each step; it goes on when
    * its client has gone.
    */
-  private Surge.Service threads(ExecutorService executor) {
+  private OpenLoopLoad.Service threads(ExecutorService executor) {
     running.add(executor::shutdownNow);
-    var resources = new Semaphore(Surge.RESOURCES, true);
+    var resources = new Semaphore(OpenLoopLoad.RESOURCES, true);
     return call -> {
       var answer = new CompletableFuture<Boolean>();
       executor.submit(() -> {
-        for (int i = 0; i < Surge.STEPS; i++) {
+        for (int i = 0; i < OpenLoopLoad.STEPS; i++) {
           resources.acquire();
           try {
             call.step();
@@ -90,12 +90,12 @@ public final class Overload {
         }
         return answer.complete(true);
       });
-      answer.get(Surge.PATIENCE, TimeUnit.NANOSECONDS);
+      answer.get(OpenLoopLoad.PATIENCE, TimeUnit.NANOSECONDS);
     };
   }
 
   /** More at once are refused. */
-  private static Surge.Service atMost(int inFlight, Surge.Service service) {
+  private static OpenLoopLoad.Service atMost(int inFlight, OpenLoopLoad.Service service) {
     var permits = new Semaphore(inFlight);
     return call -> {
       if (!permits.tryAcquire()) throw new TimeoutException("refused");
@@ -110,23 +110,24 @@ public final class Overload {
   /** As many workers as resources: what is begun has all that it needs. */
   private ActorWithReturn<Call, Boolean> pool(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
-        Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
-          call.steps();
-          return true;
-        });
+        Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), OpenLoopLoad.RESOURCES)
+            .newActorWithReturn((Call call) -> {
+              call.steps();
+              return true;
+            });
     running.add(pool::kill);
     return pool;
   }
 
-  private static Surge.Service asking(ActorWithReturn<Call, Boolean> pool) {
+  private static OpenLoopLoad.Service asking(ActorWithReturn<Call, Boolean> pool) {
     return call -> pool.ask(call, LIMIT);
   }
 
   /** The client gives up, and the request stays where it is. */
-  private static Surge.Service deaf(ActorWithReturn<Call, Boolean> pool) {
+  private static OpenLoopLoad.Service deaf(ActorWithReturn<Call, Boolean> pool) {
     return call -> {
       try {
-        pool.sendMessageReturn(call).get(Surge.PATIENCE, TimeUnit.NANOSECONDS);
+        pool.sendMessageReturn(call).get(OpenLoopLoad.PATIENCE, TimeUnit.NANOSECONDS);
       } catch (ExecutionException refused) {
         throw (Exception) refused.getCause();
       }
@@ -137,10 +138,10 @@ public final class Overload {
     var sides = services();
     var times = new long[loads.length + 1];
     times[0] = System.nanoTime();
-    try (var surge = new Surge(42, retries, sides)) {
+    try (var surge = new OpenLoopLoad(42, retries, sides)) {
       for (int i = 0; i < loads.length; i++) {
         surge.slowness = i == slow ? 4 : 1;
-        surge.load(loads[i] * Surge.CAPACITY, times[i] + (long) (seconds * 1e9));
+        surge.load(loads[i] * OpenLoopLoad.CAPACITY, times[i] + (long) (seconds * 1e9));
         times[i + 1] = System.nanoTime();
       }
     }

@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * What does it cost to switch from one actor to another? Two hand each other a ball; one operation
  * is one hand-over. The reference, {@code park}, is two virtual threads that unpark each other.
  */
-public class PingPong extends Question {
+public class PingPong extends JmhQuestion {
   private static final int HITS = 20_000;
   private static final String PARK = "park";
 

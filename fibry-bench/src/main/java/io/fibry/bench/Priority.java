@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * and handled. All ten thousand, with random numbers, wait before the first is handled, so that all
  * sides sort the same.
  */
-public class Priority extends Question {
+public class Priority extends JmhQuestion {
   private static final int MESSAGES = 10_000;
 
   /** The peer. */
@@ -26,15 +26,15 @@ public class Priority extends Question {
   private final Semaphore all = new Semaphore(0);
   private final Semaphore busy = new Semaphore(0);
   private final Semaphore gate = new Semaphore(0);
-  private final Arrivals arrivals = new Arrivals(all);
+  private final MessageCountdown arrivals = new MessageCountdown(all);
   private final Integer[] numbers = new Random(42).ints(MESSAGES, 1, 1_000_000).boxed().toArray(Integer[]::new);
-  private Peer.Prioritised peer;
+  private Peer.PriorityMailboxes peer;
   private Receiver<Integer> receiver;
 
   /** Makes the actor. */
   @Setup
   public void open() {
-    peer = Peers.of(who, Peer.Prioritised.class);
+    peer = Peers.of(who, Peer.PriorityMailboxes.class);
     receiver = peer.prioritised(this::handle);
   }
 

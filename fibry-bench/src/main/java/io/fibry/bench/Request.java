@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * <p>{@code future} is ours without a limit, {@code sendMessageReturn(n).get()}. {@code floor} is
  * the least that a switch costs: start a virtual thread and wait for its answer.
  */
-public class Request extends Question {
+public class Request extends JmhQuestion {
   private static final int REQUESTS = 1_000;
 
   /** The peer. */
@@ -30,7 +30,7 @@ public class Request extends Question {
     "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
   public String who;
 
-  private Peer.Answering peer;
+  private Peer.Requests peer;
   private Answerer<Integer, Integer> squares;
 
   /** Makes the actor. */
@@ -47,7 +47,7 @@ public class Request extends Question {
         return answer.join();
       };
       default -> {
-        peer = Peers.of(who, Peer.Answering.class);
+        peer = Peers.of(who, Peer.Requests.class);
         squares = peer.answering(n -> n * n);
       }
     }

@@ -16,7 +16,7 @@ import org.openjdk.jmh.annotations.TearDown;
  * ten thousand. Those that fire do so after five milliseconds, which are in the figure, for all
  * sides alike: half a microsecond each.
  */
-public class Timers extends Question {
+public class Timers extends JmhQuestion {
   private static final int TIMERS = 10_000;
   private static final Duration SOON = Duration.ofMillis(5);
   private static final Duration LATE = Duration.ofHours(1);
@@ -26,15 +26,15 @@ public class Timers extends Question {
   public String who;
 
   private final Semaphore all = new Semaphore(0);
-  private final Arrivals arrivals = new Arrivals(all);
+  private final MessageCountdown arrivals = new MessageCountdown(all);
   private final Runnable[] timers = new Runnable[TIMERS];
-  private Peer.Timed peer;
+  private Peer.Timers peer;
   private Receiver<Integer> receiver;
 
   /** Makes the actor. */
   @Setup
   public void open() {
-    peer = Peers.of(who, Peer.Timed.class);
+    peer = Peers.of(who, Peer.Timers.class);
     receiver = peer.actor(arrivals::accept);
   }
 

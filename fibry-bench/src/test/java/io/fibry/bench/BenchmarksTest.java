@@ -43,7 +43,7 @@ class BenchmarksTest {
 
   @Test
   void everyQuestionIsFound() {
-    var questions = Bench.questions(List.of(), List.of());
+    var questions = JmhRunner.questions(List.of(), List.of());
 
     assertTrue(
         questions.containsAll(List.of("Activation", "BackPressure", "Creation", "FanOut", "InlineRequest", "ManyToOne",
@@ -67,7 +67,7 @@ class BenchmarksTest {
   }
 
   private static boolean worse(Path old, Path now) throws IOException {
-    return Compare.worse(old, now, new PrintStream(OutputStream.nullOutputStream()));
+    return JmhComparison.worse(old, now, new PrintStream(OutputStream.nullOutputStream()));
   }
 
   private Path file(String name, double score, double error) throws IOException {

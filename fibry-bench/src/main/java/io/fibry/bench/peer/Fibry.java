@@ -20,7 +20,7 @@ import java.util.function.Function;
  * processor and takes tasks first in, first out, as its documentation advises for event-style
  * tasks.
  */
-final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Peer.Timed {
+final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
   private final ActorBuilder<Object> builder;
   private final AutoCloseable threads;
 
@@ -39,7 +39,7 @@ final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Pee
     return new Fibry(Strategy.on(pool), pool::shutdownNow);
   }
 
-  private record Ours<M>(Actor<M> actor, boolean resident) implements Receiver<M> {
+  private record FibryReceiver<M>(Actor<M> actor, boolean resident) implements Receiver<M> {
     @Override
     public void send(M message) {
       actor.sendMessage(message);
@@ -57,7 +57,7 @@ final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Pee
   }
 
   private <M> Receiver<M> ours(Actor<M> actor) {
-    return new Ours<>(actor, builder.strategy().resident());
+    return new FibryReceiver<>(actor, builder.strategy().resident());
   }
 
   @Override
@@ -92,7 +92,7 @@ final class Fibry implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Pee
 
   @Override
   public <M> Runnable later(Receiver<M> receiver, M message, Duration delay) {
-    return ((Ours<M>) receiver).actor.sendMessageLater(message, delay)::cancel;
+    return ((FibryReceiver<M>) receiver).actor.sendMessageLater(message, delay)::cancel;
   }
 
   @Override

@@ -12,16 +12,16 @@ import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
  * 1,024: the yardstick of a queue. The receiver is a virtual thread that parks when it finds the
  * queue empty; who sends looks whether it does.
  */
-final class JcTools implements Peer.Answering {
+final class JcTools implements Peer.Requests {
   private static final int CHUNK = 1_024;
 
-  private static final class Parking<M> implements Receiver<M>, Threads.Source<M> {
+  private static final class ParkingReceiver<M> implements Receiver<M>, ReceiverThreads.Source<M> {
     private final Queue<M> queue = new MpscUnboundedVarHandleArrayQueue<>(CHUNK);
     private final Thread thread;
     private volatile boolean asleep; // written by both, read by senders
 
-    Parking(Consumer<M> handler) {
-      thread = Threads.VIRTUAL.apply(Threads.forEver(this, handler));
+    ParkingReceiver(Consumer<M> handler) {
+      thread = ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(this, handler));
     }
 
     @Override
@@ -47,17 +47,17 @@ final class JcTools implements Peer.Answering {
 
     @Override
     public void end() {
-      Threads.end(thread);
+      ReceiverThreads.end(thread);
     }
   }
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new Parking<>(handler);
+    return new ParkingReceiver<>(handler);
   }
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    return Threads.answerer(this, handler);
+    return ReceiverThreads.answerer(this, handler);
   }
 }

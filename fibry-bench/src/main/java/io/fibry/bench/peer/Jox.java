@@ -9,9 +9,9 @@ import java.util.function.Function;
  * unlimited channel where ours is unbounded, a buffered one where there is a bound. (Its own
  * {@code ActorRef} stands in a module that needs a JDK's preview features, and does the same.)
  */
-final class Jox implements Peer.Answering, Peer.Bounded {
+final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
 
-  private record Channelled<M>(Channel<M> channel, Thread thread) implements Receiver<M> {
+  private record ChannelReceiver<M>(Channel<M> channel, Thread thread) implements Receiver<M> {
     @Override
     public void send(M message) {
       try {
@@ -23,7 +23,7 @@ final class Jox implements Peer.Answering, Peer.Bounded {
 
     @Override
     public void end() {
-      Threads.end(thread);
+      ReceiverThreads.end(thread);
     }
   }
 
@@ -38,11 +38,12 @@ final class Jox implements Peer.Answering, Peer.Bounded {
   }
 
   private static <M> Receiver<M> on(Channel<M> channel, Consumer<M> handler) {
-    return new Channelled<>(channel, Threads.VIRTUAL.apply(Threads.forEver(channel::receive, handler)));
+    return new ChannelReceiver<>(channel,
+        ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(channel::receive, handler)));
   }
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    return Threads.answerer(this, handler);
+    return ReceiverThreads.answerer(this, handler);
   }
 }

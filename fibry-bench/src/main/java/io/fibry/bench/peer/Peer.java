@@ -43,7 +43,7 @@ public interface Peer extends AutoCloseable {
   default void close() {}
 
   /** Can answer. */
-  interface Answering extends Peer {
+  interface Requests extends Peer {
 
     /**
      * An actor that answers.
@@ -57,7 +57,7 @@ public interface Peer extends AutoCloseable {
   }
 
   /** Can make a sender wait for room. */
-  interface Bounded extends Peer {
+  interface BoundedMailboxes extends Peer {
 
     /**
      * An actor for which so many may wait; who sends one more waits for room.
@@ -71,7 +71,7 @@ public interface Peer extends AutoCloseable {
   }
 
   /** Can handle the smallest message first. */
-  interface Prioritised extends Peer {
+  interface PriorityMailboxes extends Peer {
 
     /**
      * An actor that handles the smallest message first, equal ones in the order they came where the
@@ -85,7 +85,7 @@ public interface Peer extends AutoCloseable {
   }
 
   /** Can send later. */
-  interface Timed extends Peer {
+  interface Timers extends Peer {
 
     /**
      * Sends later.

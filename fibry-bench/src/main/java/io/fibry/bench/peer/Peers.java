@@ -19,17 +19,17 @@ public final class Peers {
       case "resident" -> Fibry.on(Strategy.residentFiber());
       case "forkjoin" -> Fibry.onForkJoinPool();
       case "caller" -> Fibry.on(Strategy.CALLER);
-      case "sink" -> new Sinks();
+      case "sink" -> new FibrySink();
       case "pekko" -> Pekko.plain();
       case "pekko-tuned" -> Pekko.tuned();
       case "pojo-actor" -> new PojoActor();
       case "jox" -> new Jox();
       case "kotlin" -> new Kotlin();
       case "jctools" -> new JcTools();
-      case "virtual-queue" -> new QueueThread(Threads.VIRTUAL);
-      case "platform-queue" -> new QueueThread(Threads.PLATFORM);
-      case "executor" -> new SingleThread();
-      case "executor-virtual" -> new ThreadPerTask();
+      case "virtual-queue" -> new ThreadWithQueue(ReceiverThreads.VIRTUAL);
+      case "platform-queue" -> new ThreadWithQueue(ReceiverThreads.PLATFORM);
+      case "executor" -> new SingleThreadExecutor();
+      case "executor-virtual" -> new VirtualThreadExecutor();
       default -> throw new IllegalArgumentException("no peer '" + who + "'; see Peers");
     };
   }

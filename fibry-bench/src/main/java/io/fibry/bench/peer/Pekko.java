@@ -25,11 +25,11 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
  * guardian, made in its turn; questions are {@code AskPattern.ask}; priority is its stable mailbox;
  * what is sent later, its scheduler sends. Its bounded mailboxes drop and never wait.
  */
-final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
+final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers {
   private static final Config QUIET = ConfigFactory.parseString(
       "pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off "
           + "}\nsmallest-first.mailbox-type = \""
-          + SmallestFirst.class.getName() + "\"");
+          + SmallestFirstMailbox.class.getName() + "\"");
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
   private final ActorSystem<Consumer<ActorContext<?>>> system;
@@ -52,7 +52,8 @@ final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
             + "parallelism-factor = 1.0 } }"));
   }
 
-  private record Typed<M>(ActorRef<M> actor, ActorSystem<Consumer<ActorContext<?>>> system) implements Receiver<M> {
+  private record PekkoReceiver<M>(ActorRef<M> actor, ActorSystem<Consumer<ActorContext<?>>> system)
+      implements Receiver<M> {
     @Override
     public void send(M message) {
       actor.tell(message);
@@ -82,7 +83,7 @@ final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
     var made = new CompletableFuture<List<Receiver<M>>>();
     system.tell(context -> {
       var actors = new ArrayList<Receiver<M>>(many);
-      for (int i = 0; i < many; i++) actors.add(new Typed<>(context.spawnAnonymous(behavior, props), system));
+      for (int i = 0; i < many; i++) actors.add(new PekkoReceiver<>(context.spawnAnonymous(behavior, props), system));
       made.complete(actors);
     });
     return made.join();
@@ -105,7 +106,7 @@ final class Pekko implements Peer.Answering, Peer.Prioritised, Peer.Timed {
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    var receiver = (Typed<Request<M, R>>) this
+    var receiver = (PekkoReceiver<Request<M, R>>) this
         .<Request<M, R>>actor(request -> request.replyTo.tell(handler.apply(request.message)));
     return message -> AskPattern
         .ask(receiver.actor, (ActorRef<R> replyTo) -> new Request<>(message, replyTo), LIMIT, system.scheduler())

@@ -8,9 +8,9 @@ import java.util.function.Function;
  * POJO-actor, a living actor library for virtual threads, as its documentation begins: any object
  * becomes an actor with a resident virtual thread, and a message is code to run on it.
  */
-final class PojoActor implements Peer.Answering {
+final class PojoActor implements Peer.Requests {
 
-  private record Pojo<M>(ActorRef<Consumer<M>> actor) implements Receiver<M> {
+  private record PojoReceiver<M>(ActorRef<Consumer<M>> actor) implements Receiver<M> {
     @Override
     public void send(M message) {
       actor.tell(handler -> handler.accept(message));
@@ -29,7 +29,7 @@ final class PojoActor implements Peer.Answering {
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new Pojo<>(new ActorRef<>("bench", handler));
+    return new PojoReceiver<>(new ActorRef<>("bench", handler));
   }
 
   @Override

@@ -60,7 +60,7 @@ public final class Report {
 
   /** Answers the page. */
   static Path write(Path results, Path docs) throws IOException {
-    var all = Sources.read(results);
+    var all = ResultFiles.read(results);
     if (all.isEmpty()) throw new IllegalStateException("no results in " + results + ": run one of the layers first");
     var page = new StringBuilder(HEAD);
     page.append("\nRun on ")
@@ -117,8 +117,8 @@ public final class Report {
    * which JMH tells.
    */
   private static void copy(Path results, Path to) throws IOException {
-    for (var file : Sources.files(results)) {
-      if (Sources.readFile(file).isEmpty()) continue;
+    for (var file : ResultFiles.files(results)) {
+      if (ResultFiles.readFile(file).isEmpty()) continue;
       var json = Result.JSON.readTree(Files.readString(file));
       boolean isJmh = json.isArray() && json.get(0).has("primaryMetric");
       if (isJmh) for (var run : json) ((ObjectNode) run).remove("jvm");

@@ -58,67 +58,67 @@ final class Banking {
 
   // ---- Fibry: who must wait asks; what comes meanwhile stays in the mailbox
 
-  private sealed interface Account {
-    record Pay(long amount, Actor<Account> to) implements Account, Request<Pay, Long> {}
+  private sealed interface FibryMessage {
+    record Pay(long amount, Actor<FibryMessage> to) implements FibryMessage, Request<Pay, Long> {}
 
-    record Deposit(long amount) implements Account, Request<Deposit, Long> {}
+    record Deposit(long amount) implements FibryMessage, Request<Deposit, Long> {}
 
-    record Read() implements Account, Request<Read, Long> {}
+    record Read() implements FibryMessage, Request<Read, Long> {}
   }
 
   // with replyWhen(..) it would not wait, and be no transaction
-  private static void handle(Balance balance, Account message, ActorContext<Account> context) {
+  private static void handle(Balance balance, FibryMessage message, ActorContext<FibryMessage> context) {
     switch (message) {
-      case Account.Pay pay -> {
+      case FibryMessage.Pay pay -> {
         balance.value -= pay.amount;
-        pay.to.ask(new Account.Deposit(pay.amount));
+        pay.to.ask(new FibryMessage.Deposit(pay.amount));
         context.reply(pay, balance.value);
       }
-      case Account.Deposit deposit -> context.reply(deposit, balance.value += deposit.amount);
-      case Account.Read read -> context.reply(read, balance.value);
+      case FibryMessage.Deposit deposit -> context.reply(deposit, balance.value += deposit.amount);
+      case FibryMessage.Read read -> context.reply(read, balance.value);
     }
   }
 
   private static void fibry(int accounts, int payments, Round round) {
-    var all = new ArrayList<Actor<Account>>();
+    var all = new ArrayList<Actor<FibryMessage>>();
     for (int i = 0; i < accounts; i++) all.add(Round.FIBERS.initialState(Balance::new).newActor(Banking::handle));
     var orders = new Orders(accounts);
     var confirmed = new ArrayList<CompletableFuture<Long>>();
     for (int i = 0; i < payments; i++) {
       orders.next();
-      confirmed.add(all.get(orders.from).sendMessageReturn(new Account.Pay(orders.amount, all.get(orders.to))));
+      confirmed.add(all.get(orders.from).sendMessageReturn(new FibryMessage.Pay(orders.amount, all.get(orders.to))));
     }
     confirmed.forEach(CompletableFuture::join);
     long sum = 0;
-    for (var account : all) sum += account.ask(new Account.Read());
+    for (var account : all) sum += account.ask(new FibryMessage.Read());
     round.done(sum);
   }
 
   // ---- Pekko: an account that waits puts what comes meanwhile aside
 
-  private sealed interface Typed {
-    record Pay(long amount, ActorRef<Typed> to, ActorRef<Long> replyTo) implements Typed {}
+  private sealed interface PekkoMessage {
+    record Pay(long amount, ActorRef<PekkoMessage> to, ActorRef<Long> replyTo) implements PekkoMessage {}
 
-    record Deposit(long amount, ActorRef<Typed> replyTo) implements Typed {}
+    record Deposit(long amount, ActorRef<PekkoMessage> replyTo) implements PekkoMessage {}
 
-    enum Confirmed implements Typed { CONFIRMED }
+    enum Confirmed implements PekkoMessage { CONFIRMED }
 
-    record Read(ActorRef<Long> replyTo) implements Typed {}
+    record Read(ActorRef<Long> replyTo) implements PekkoMessage {}
   }
 
   /** Its stash by hand: unstashAll(..) of Pekko's would move all that waits at each payment. */
-  private static final class TypedAccount {
-    private final ActorRef<Typed> self;
-    private final ArrayDeque<Typed> stash = new ArrayDeque<>();
+  private static final class PekkoAccount {
+    private final ActorRef<PekkoMessage> self;
+    private final ArrayDeque<PekkoMessage> stash = new ArrayDeque<>();
     private long balance = START;
-    private Typed.Pay paying; // null: does not wait
+    private PekkoMessage.Pay paying; // null: does not wait
 
-    private TypedAccount(ActorRef<Typed> self) {
+    private PekkoAccount(ActorRef<PekkoMessage> self) {
       this.self = self;
     }
 
-    Behavior<Typed> receive(Typed message) {
-      if (message == Typed.Confirmed.CONFIRMED) {
+    Behavior<PekkoMessage> receive(PekkoMessage message) {
+      if (message == PekkoMessage.Confirmed.CONFIRMED) {
         paying.replyTo.tell(balance);
         paying = null;
         while (paying == null && !stash.isEmpty()) handle(stash.poll());
@@ -127,37 +127,37 @@ final class Banking {
       return Behaviors.same();
     }
 
-    private void handle(Typed message) {
+    private void handle(PekkoMessage message) {
       switch (message) {
-        case Typed.Pay pay -> {
+        case PekkoMessage.Pay pay -> {
           balance -= pay.amount;
           paying = pay;
-          pay.to.tell(new Typed.Deposit(pay.amount, self));
+          pay.to.tell(new PekkoMessage.Deposit(pay.amount, self));
         }
-        case Typed.Deposit deposit -> {
+        case PekkoMessage.Deposit deposit -> {
           balance += deposit.amount;
-          deposit.replyTo.tell(Typed.Confirmed.CONFIRMED);
+          deposit.replyTo.tell(PekkoMessage.Confirmed.CONFIRMED);
         }
-        case Typed.Read read -> read.replyTo.tell(balance);
-        case Typed.Confirmed confirmed -> throw new AssertionError(confirmed);
+        case PekkoMessage.Read read -> read.replyTo.tell(balance);
+        case PekkoMessage.Confirmed confirmed -> throw new AssertionError(confirmed);
       }
     }
   }
 
   private static void pekko(int accounts, int payments, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
-      var all = new ArrayList<ActorRef<Typed>>();
+      var all = new ArrayList<ActorRef<PekkoMessage>>();
       for (int i = 0; i < accounts; i++) all.add(context.spawnAnonymous(
-          Behaviors.setup(account -> Behaviors.receiveMessage(new TypedAccount(account.getSelf())::receive))));
+          Behaviors.setup(account -> Behaviors.receiveMessage(new PekkoAccount(account.getSelf())::receive))));
       var orders = new Orders(accounts);
       for (int i = 0; i < payments; i++) {
         orders.next();
-        all.get(orders.from).tell(new Typed.Pay(orders.amount, all.get(orders.to), context.getSelf()));
+        all.get(orders.from).tell(new PekkoMessage.Pay(orders.amount, all.get(orders.to), context.getSelf()));
       }
       var heard = new int[1];
       var sum = new long[1];
       return Behaviors.receiveMessage(value -> {
-        if (++heard[0] == payments) for (var account : all) account.tell(new Typed.Read(context.getSelf()));
+        if (++heard[0] == payments) for (var account : all) account.tell(new PekkoMessage.Read(context.getSelf()));
         if (heard[0] > payments) sum[0] += value;
         if (heard[0] == payments + accounts) round.done(sum[0]);
         return Behaviors.same();
@@ -167,45 +167,45 @@ final class Banking {
 
   // ---- a virtual thread and a queue each, and another queue for confirmations
 
-  private sealed interface Order {
-    record Pay(long amount, BlockingQueue<Order> to, BlockingQueue<Long> replyTo) implements Order {}
+  private sealed interface QueueMessage {
+    record Pay(long amount, BlockingQueue<QueueMessage> to, BlockingQueue<Long> replyTo) implements QueueMessage {}
 
-    record Deposit(long amount, BlockingQueue<Long> replyTo) implements Order {}
+    record Deposit(long amount, BlockingQueue<Long> replyTo) implements QueueMessage {}
 
-    record Read(BlockingQueue<Long> replyTo) implements Order {}
+    record Read(BlockingQueue<Long> replyTo) implements QueueMessage {}
   }
 
-  private static BlockingQueue<Order> account(Round round) {
-    var queue = new LinkedTransferQueue<Order>();
+  private static BlockingQueue<QueueMessage> account(Round round) {
+    var queue = new LinkedTransferQueue<QueueMessage>();
     var confirmed = new LinkedTransferQueue<Long>();
     var balance = new Balance();
     round.serve(queue, order -> {
       switch (order) {
-        case Order.Pay pay -> {
+        case QueueMessage.Pay pay -> {
           balance.value -= pay.amount;
-          pay.to.put(new Order.Deposit(pay.amount, confirmed));
+          pay.to.put(new QueueMessage.Deposit(pay.amount, confirmed));
           confirmed.take();
           pay.replyTo.put(balance.value);
         }
-        case Order.Deposit deposit -> deposit.replyTo.put(balance.value += deposit.amount);
-        case Order.Read read -> read.replyTo.put(balance.value);
+        case QueueMessage.Deposit deposit -> deposit.replyTo.put(balance.value += deposit.amount);
+        case QueueMessage.Read read -> read.replyTo.put(balance.value);
       }
     });
     return queue;
   }
 
   private static void queues(int accounts, int payments, Round round) throws InterruptedException {
-    var all = new ArrayList<BlockingQueue<Order>>();
+    var all = new ArrayList<BlockingQueue<QueueMessage>>();
     for (int i = 0; i < accounts; i++) all.add(account(round));
     var orders = new Orders(accounts);
     var teller = new LinkedTransferQueue<Long>();
     for (int i = 0; i < payments; i++) {
       orders.next();
-      all.get(orders.from).put(new Order.Pay(orders.amount, all.get(orders.to), teller));
+      all.get(orders.from).put(new QueueMessage.Pay(orders.amount, all.get(orders.to), teller));
     }
     for (int i = 0; i < payments; i++) teller.take();
     long sum = 0;
-    for (var account : all) account.put(new Order.Read(teller));
+    for (var account : all) account.put(new QueueMessage.Read(teller));
     for (int i = 0; i < accounts; i++) sum += teller.take();
     round.done(sum);
   }

@@ -33,7 +33,7 @@ final class Big {
   }
 
   /** Hands a message to one of the workers. */
-  private interface Send {
+  private interface Delivery {
     void send(int worker, Message message);
   }
 
@@ -47,11 +47,11 @@ final class Big {
     private final int workers;
     private final int pings;
     private final Round round;
-    private final Send all;
+    private final Delivery all;
     private int pinged;
     private int heard;
 
-    private Worker(int me, int workers, int pings, Round round, Send all) {
+    private Worker(int me, int workers, int pings, Round round, Delivery all) {
       this.random = new SplittableRandom(me);
       this.me = me;
       this.workers = workers;

@@ -48,12 +48,12 @@ final class Chameneos {
 
   private record Meet(Colour mine) implements Request<Meet, Colour> {}
 
-  private static final class Mall {
+  private static final class AskMall {
     private int left;
     private Meet first;
     private CompletableFuture<Colour> met;
 
-    private Mall(int meetings) {
+    private AskMall(int meetings) {
       this.left = meetings;
     }
 
@@ -74,7 +74,7 @@ final class Chameneos {
   // the messages below spare the futures and the waits
   private static void fibry(int creatures, int meetings, Round round) {
     round.parts(creatures);
-    var mall = Round.FIBERS.initialState(() -> new Mall(meetings)).newActor(Mall::handle);
+    var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
     for (int i = 0; i < creatures; i++) {
       var colour = Colour.of(i);
       Stereotypes.fibers().runOnce(() -> round.part(live(colour, mine -> mall.ask(new Meet(mine)))));
@@ -82,11 +82,11 @@ final class Chameneos {
   }
 
   /** Whom a creature meets. */
-  private interface Company {
+  private interface Partner {
     Colour meet(Colour mine) throws Exception;
   }
 
-  private static int live(Colour mine, Company company) throws Exception {
+  private static int live(Colour mine, Partner company) throws Exception {
     for (int meetings = 0;; meetings++) {
       mine = mine.meets(company.meet(mine));
       if (mine == Colour.FADED) return meetings;
@@ -96,122 +96,124 @@ final class Chameneos {
   // ---- Fibry, without waiting: the mall brings them together, the first tells the second its new
   // colour; so does Savina
 
-  private record Guest(Colour colour, Actor<Event> creature) {}
+  private record FibryGuest(Colour colour, Actor<FibryEvent> creature) {}
 
-  private sealed interface Event {
-    record Other(Colour colour, Actor<Event> creature) implements Event {}
+  private sealed interface FibryEvent {
+    record Other(Colour colour, Actor<FibryEvent> creature) implements FibryEvent {}
 
-    record Change(Colour colour) implements Event {}
+    record Change(Colour colour) implements FibryEvent {}
 
-    enum Over implements Event { OVER }
+    enum Over implements FibryEvent { OVER }
   }
 
   private static void messages(ActorBuilder<Object> actors, int creatures, int meetings, Round round) {
     round.parts(creatures);
-    var mall = actors.initialState(() -> new Meeting(meetings)).newActor(Meeting::handle);
+    var mall = actors.initialState(() -> new MessageMall(meetings)).newActor(MessageMall::handle);
     for (int i = 0; i < creatures; i++) {
       var creature = new Creature(mall, Colour.of(i), round);
-      mall.sendMessage(new Guest(creature.mine, actors.newActor(creature::handle)));
+      mall.sendMessage(new FibryGuest(creature.mine, actors.newActor(creature::handle)));
     }
   }
 
-  private static final class Meeting {
+  private static final class MessageMall {
     private int left;
-    private Guest first;
+    private FibryGuest first;
 
-    private Meeting(int meetings) {
+    private MessageMall(int meetings) {
       this.left = meetings;
     }
 
-    void handle(Guest guest) {
-      if (left == 0) guest.creature.sendMessage(Event.Over.OVER);
+    void handle(FibryGuest guest) {
+      if (left == 0) guest.creature.sendMessage(FibryEvent.Over.OVER);
       else if (first == null) first = guest;
       else {
         left--;
-        first.creature.sendMessage(new Event.Other(guest.colour, guest.creature));
+        first.creature.sendMessage(new FibryEvent.Other(guest.colour, guest.creature));
         first = null;
       }
     }
   }
 
   private static final class Creature {
-    private final Actor<Guest> mall;
+    private final Actor<FibryGuest> mall;
     private final Round round;
     private Colour mine;
     private int meetings;
 
-    private Creature(Actor<Guest> mall, Colour mine, Round round) {
+    private Creature(Actor<FibryGuest> mall, Colour mine, Round round) {
       this.mall = mall;
       this.mine = mine;
       this.round = round;
     }
 
-    void handle(Event event, ActorContext<Event> context) {
+    void handle(FibryEvent event, ActorContext<FibryEvent> context) {
       switch (event) {
-        case Event.Other other -> other.creature.sendMessage(new Event.Change(mine = mine.meets(other.colour)));
-        case Event.Change change -> mine = change.colour;
-        case Event.Over over -> {
+        case FibryEvent.Other other -> other.creature
+            .sendMessage(new FibryEvent.Change(mine = mine.meets(other.colour)));
+        case FibryEvent.Change change -> mine = change.colour;
+        case FibryEvent.Over over -> {
           round.part(meetings);
           return;
         }
       }
       meetings++;
-      mall.sendMessage(new Guest(mine, context.self()));
+      mall.sendMessage(new FibryGuest(mine, context.self()));
     }
   }
 
   // ---- Pekko: the same messages
 
-  private record Come(Colour colour, ActorRef<Met> creature) {}
+  private record PekkoGuest(Colour colour, ActorRef<PekkoEvent> creature) {}
 
-  private sealed interface Met {
-    record Other(Colour colour, ActorRef<Met> creature) implements Met {}
+  private sealed interface PekkoEvent {
+    record Other(Colour colour, ActorRef<PekkoEvent> creature) implements PekkoEvent {}
 
-    record Change(Colour colour) implements Met {}
+    record Change(Colour colour) implements PekkoEvent {}
 
-    enum Over implements Met { OVER }
+    enum Over implements PekkoEvent { OVER }
   }
 
   private static void pekko(int creatures, int meetings, Round round) {
     round.parts(creatures);
     round.pekko(Behaviors.setup(context -> {
-      ActorRef<Come> mall = context.spawnAnonymous(mall(meetings));
+      ActorRef<PekkoGuest> mall = context.spawnAnonymous(mall(meetings));
       for (int i = 0; i < creatures; i++) context.spawnAnonymous(creature(mall, Colour.of(i), round));
       return Behaviors.empty();
     }));
   }
 
-  private static Behavior<Come> mall(int meetings) {
+  private static Behavior<PekkoGuest> mall(int meetings) {
     var left = new int[] {meetings};
-    var first = new Come[1];
+    var first = new PekkoGuest[1];
     return Behaviors.receiveMessage(come -> {
-      if (left[0] == 0) come.creature.tell(Met.Over.OVER);
+      if (left[0] == 0) come.creature.tell(PekkoEvent.Over.OVER);
       else if (first[0] == null) first[0] = come;
       else {
         left[0]--;
-        first[0].creature.tell(new Met.Other(come.colour, come.creature));
+        first[0].creature.tell(new PekkoEvent.Other(come.colour, come.creature));
         first[0] = null;
       }
       return Behaviors.same();
     });
   }
 
-  private static Behavior<Met> creature(ActorRef<Come> mall, Colour born, Round round) {
+  private static Behavior<PekkoEvent> creature(ActorRef<PekkoGuest> mall, Colour born, Round round) {
     return Behaviors.setup(context -> {
       var mine = new Colour[] {born};
       var meetings = new int[1];
-      mall.tell(new Come(born, context.getSelf()));
+      mall.tell(new PekkoGuest(born, context.getSelf()));
       return Behaviors.receiveMessage(met -> {
         switch (met) {
-          case Met.Other other -> other.creature.tell(new Met.Change(mine[0] = mine[0].meets(other.colour)));
-          case Met.Change change -> mine[0] = change.colour;
-          case Met.Over over -> {
+          case PekkoEvent.Other other -> other.creature
+              .tell(new PekkoEvent.Change(mine[0] = mine[0].meets(other.colour)));
+          case PekkoEvent.Change change -> mine[0] = change.colour;
+          case PekkoEvent.Over over -> {
             round.part(meetings[0]);
             return Behaviors.stopped();
           }
         }
         meetings[0]++;
-        mall.tell(new Come(mine[0], context.getSelf()));
+        mall.tell(new PekkoGuest(mine[0], context.getSelf()));
         return Behaviors.same();
       });
     });
@@ -219,11 +221,11 @@ final class Chameneos {
 
   // ---- a virtual thread and a queue each
 
-  private record Visit(Colour colour, BlockingQueue<Colour> replyTo) {}
+  private record QueueGuest(Colour colour, BlockingQueue<Colour> replyTo) {}
 
   private static void queues(int creatures, int meetings, Round round) {
     round.parts(creatures);
-    var mall = new LinkedTransferQueue<Visit>();
+    var mall = new LinkedTransferQueue<QueueGuest>();
     round.start(() -> {
       for (int i = 0; i < meetings; i++) {
         var first = mall.take();
@@ -237,7 +239,7 @@ final class Chameneos {
       var colour = Colour.of(i);
       var replies = new LinkedTransferQueue<Colour>();
       round.start(() -> round.part(live(colour, mine -> {
-        mall.put(new Visit(mine, replies));
+        mall.put(new QueueGuest(mine, replies));
         return replies.take();
       })));
     }

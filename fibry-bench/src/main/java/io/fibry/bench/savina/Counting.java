@@ -50,24 +50,24 @@ final class Counting {
 
   // ---- Pekko
 
-  private sealed interface Typed {
-    enum Add implements Typed { ONE }
+  private sealed interface PekkoCounter {
+    enum Add implements PekkoCounter { ONE }
 
-    record Get(ActorRef<Long> replyTo) implements Typed {}
+    record Get(ActorRef<Long> replyTo) implements PekkoCounter {}
   }
 
   private static void pekko(int times, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
       var count = new Count();
-      ActorRef<Typed> counter = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+      ActorRef<PekkoCounter> counter = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
         switch (message) {
-          case Typed.Add one -> count.value++;
-          case Typed.Get get -> get.replyTo.tell(count.value);
+          case PekkoCounter.Add one -> count.value++;
+          case PekkoCounter.Get get -> get.replyTo.tell(count.value);
         }
         return Behaviors.same();
       }));
-      for (int i = 0; i < times; i++) counter.tell(Typed.Add.ONE);
-      counter.tell(new Typed.Get(context.getSelf()));
+      for (int i = 0; i < times; i++) counter.tell(PekkoCounter.Add.ONE);
+      counter.tell(new PekkoCounter.Get(context.getSelf()));
       return Behaviors.receiveMessage(value -> {
         round.done(value);
         return Behaviors.same();

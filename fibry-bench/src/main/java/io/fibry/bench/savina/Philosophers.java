@@ -63,54 +63,54 @@ final class Philosophers {
 
   // ---- Fibry
 
-  private sealed interface Table {
-    record Hungry(int seat) implements Table, Request<Hungry, Boolean> {}
+  private sealed interface AskMessage {
+    record Hungry(int seat) implements AskMessage, Request<Hungry, Boolean> {}
 
-    record Full(int seat) implements Table {}
+    record Full(int seat) implements AskMessage {}
 
-    enum Leave implements Table { LEAVE }
+    enum Leave implements AskMessage { LEAVE }
   }
 
   // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal;
   // Savina's denies
   private static void fibry(int seats, int meals, Round round) {
     var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
-        .newActor((Forks forks, Table message, ActorContext<Table> context) -> {
+        .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {
           switch (message) {
-            case Table.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
-            case Table.Full full -> forks.putBack(full.seat);
-            case Table.Leave leave -> forks.leave();
+            case AskMessage.Hungry hungry -> context.reply(hungry, forks.take(hungry.seat));
+            case AskMessage.Full full -> forks.putBack(full.seat);
+            case AskMessage.Leave leave -> forks.leave();
           }
         });
     for (int i = 0; i < seats; i++) {
       int seat = i;
       Stereotypes.fibers().runOnce(() -> {
         for (int meal = 0; meal < meals; meal++) {
-          while (!table.ask(new Table.Hungry(seat))) {
+          while (!table.ask(new AskMessage.Hungry(seat))) {
           } // denied
-          table.sendMessage(new Table.Full(seat));
+          table.sendMessage(new AskMessage.Full(seat));
         }
-        table.sendMessage(Table.Leave.LEAVE);
+        table.sendMessage(AskMessage.Leave.LEAVE);
       });
     }
   }
 
   // ---- Fibry, without waiting
 
-  private sealed interface Place {
-    record Hungry(int seat, Actor<Boolean> philosopher) implements Place {}
+  private sealed interface FibryMessage {
+    record Hungry(int seat, Actor<Boolean> philosopher) implements FibryMessage {}
 
-    record Full(int seat) implements Place {}
+    record Full(int seat) implements FibryMessage {}
 
-    enum Leave implements Place { LEAVE }
+    enum Leave implements FibryMessage { LEAVE }
   }
 
   private static void messages(ActorBuilder<Object> actors, int seats, int meals, Round round) {
-    var table = actors.initialState(() -> new Forks(seats, round)).newActor((Forks forks, Place message) -> {
+    var table = actors.initialState(() -> new Forks(seats, round)).newActor((Forks forks, FibryMessage message) -> {
       switch (message) {
-        case Place.Hungry hungry -> hungry.philosopher.sendMessage(forks.take(hungry.seat));
-        case Place.Full full -> forks.putBack(full.seat);
-        case Place.Leave leave -> forks.leave();
+        case FibryMessage.Hungry hungry -> hungry.philosopher.sendMessage(forks.take(hungry.seat));
+        case FibryMessage.Full full -> forks.putBack(full.seat);
+        case FibryMessage.Leave leave -> forks.leave();
       }
     });
     for (int i = 0; i < seats; i++) {
@@ -118,33 +118,33 @@ final class Philosophers {
       var eaten = new int[1];
       var philosopher = actors.newActor((Boolean served, ActorContext<Boolean> context) -> {
         if (served) {
-          table.sendMessage(new Place.Full(seat));
+          table.sendMessage(new FibryMessage.Full(seat));
           eaten[0]++;
         }
-        table.sendMessage(eaten[0] < meals ? new Place.Hungry(seat, context.self()) : Place.Leave.LEAVE);
+        table.sendMessage(eaten[0] < meals ? new FibryMessage.Hungry(seat, context.self()) : FibryMessage.Leave.LEAVE);
       });
-      table.sendMessage(new Place.Hungry(seat, philosopher));
+      table.sendMessage(new FibryMessage.Hungry(seat, philosopher));
     }
   }
 
   // ---- Pekko
 
-  private sealed interface Typed {
-    record Hungry(int seat, ActorRef<Boolean> replyTo) implements Typed {}
+  private sealed interface PekkoMessage {
+    record Hungry(int seat, ActorRef<Boolean> replyTo) implements PekkoMessage {}
 
-    record Full(int seat) implements Typed {}
+    record Full(int seat) implements PekkoMessage {}
 
-    enum Leave implements Typed { LEAVE }
+    enum Leave implements PekkoMessage { LEAVE }
   }
 
   private static void pekko(int seats, int meals, Round round) {
     round.pekko(Behaviors.setup(context -> {
       var forks = new Forks(seats, round);
-      ActorRef<Typed> table = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
+      ActorRef<PekkoMessage> table = context.spawnAnonymous(Behaviors.receiveMessage(message -> {
         switch (message) {
-          case Typed.Hungry hungry -> hungry.replyTo.tell(forks.take(hungry.seat));
-          case Typed.Full full -> forks.putBack(full.seat);
-          case Typed.Leave leave -> forks.leave();
+          case PekkoMessage.Hungry hungry -> hungry.replyTo.tell(forks.take(hungry.seat));
+          case PekkoMessage.Full full -> forks.putBack(full.seat);
+          case PekkoMessage.Leave leave -> forks.leave();
         }
         return Behaviors.same();
       }));
@@ -153,19 +153,19 @@ final class Philosophers {
     }));
   }
 
-  private static Behavior<Boolean> philosopher(int seat, int meals, ActorRef<Typed> table) {
+  private static Behavior<Boolean> philosopher(int seat, int meals, ActorRef<PekkoMessage> table) {
     return Behaviors.setup(context -> {
-      var hungry = new Typed.Hungry(seat, context.getSelf());
+      var hungry = new PekkoMessage.Hungry(seat, context.getSelf());
       var eaten = new int[1];
       table.tell(hungry);
       return Behaviors.receiveMessage(served -> {
         if (served) {
-          table.tell(new Typed.Full(seat));
+          table.tell(new PekkoMessage.Full(seat));
           eaten[0]++;
         }
         if (eaten[0] < meals) table.tell(hungry);
         else {
-          table.tell(Typed.Leave.LEAVE);
+          table.tell(PekkoMessage.Leave.LEAVE);
           return Behaviors.stopped();
         }
         return Behaviors.same();
@@ -175,22 +175,22 @@ final class Philosophers {
 
   // ---- a virtual thread and a queue each
 
-  private sealed interface Order {
-    record Hungry(int seat, BlockingQueue<Boolean> replyTo) implements Order {}
+  private sealed interface QueueMessage {
+    record Hungry(int seat, BlockingQueue<Boolean> replyTo) implements QueueMessage {}
 
-    record Full(int seat) implements Order {}
+    record Full(int seat) implements QueueMessage {}
 
-    enum Leave implements Order { LEAVE }
+    enum Leave implements QueueMessage { LEAVE }
   }
 
   private static void queues(int seats, int meals, Round round) {
-    var table = new LinkedTransferQueue<Order>();
+    var table = new LinkedTransferQueue<QueueMessage>();
     var forks = new Forks(seats, round);
     round.serve(table, order -> {
       switch (order) {
-        case Order.Hungry hungry -> hungry.replyTo.put(forks.take(hungry.seat));
-        case Order.Full full -> forks.putBack(full.seat);
-        case Order.Leave leave -> forks.leave();
+        case QueueMessage.Hungry hungry -> hungry.replyTo.put(forks.take(hungry.seat));
+        case QueueMessage.Full full -> forks.putBack(full.seat);
+        case QueueMessage.Leave leave -> forks.leave();
       }
     });
     for (int i = 0; i < seats; i++) {
@@ -198,11 +198,11 @@ final class Philosophers {
       var replies = new LinkedTransferQueue<Boolean>();
       round.start(() -> {
         for (int meal = 0; meal < meals; meal++) {
-          do table.put(new Order.Hungry(seat, replies));
+          do table.put(new QueueMessage.Hungry(seat, replies));
           while (!replies.take());
-          table.put(new Order.Full(seat));
+          table.put(new QueueMessage.Full(seat));
         }
-        table.put(Order.Leave.LEAVE);
+        table.put(QueueMessage.Leave.LEAVE);
       });
     }
   }

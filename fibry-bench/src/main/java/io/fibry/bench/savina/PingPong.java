@@ -41,38 +41,38 @@ final class PingPong {
 
   // ---- Fibry, without waiting: what a handler on a pool has to do
 
-  private record PingFrom(Actor<Pong> pinger) {}
+  private record FibryPing(Actor<Pong> pinger) {}
 
   private static void messages(ActorBuilder<Object> actors, int times, Round round) {
     var heard = new int[1];
-    var pong = actors.newActor((PingFrom ping) -> ping.pinger.sendMessage(Pong.PONG));
+    var pong = actors.newActor((FibryPing ping) -> ping.pinger.sendMessage(Pong.PONG));
     var ping = actors.newActor((Pong answer, ActorContext<Pong> context) -> {
       if (++heard[0] == times) round.done(heard[0]);
-      else pong.sendMessage(new PingFrom(context.self()));
+      else pong.sendMessage(new FibryPing(context.self()));
     });
-    pong.sendMessage(new PingFrom(ping));
+    pong.sendMessage(new FibryPing(ping));
   }
 
   // ---- Pekko
 
-  private record PingOf(ActorRef<Pong> pinger) {}
+  private record PekkoPing(ActorRef<Pong> pinger) {}
 
   private static void pekko(int times, Round round) {
     round.pekko(Behaviors.setup(context -> {
-      ActorRef<PingOf> pong = context.spawnAnonymous(Behaviors.receiveMessage(ping -> {
+      ActorRef<PekkoPing> pong = context.spawnAnonymous(Behaviors.receiveMessage(ping -> {
         ping.pinger.tell(Pong.PONG);
         return Behaviors.same();
       }));
-      pong.tell(new PingOf(context.spawnAnonymous(ping(times, pong, round))));
+      pong.tell(new PekkoPing(context.spawnAnonymous(ping(times, pong, round))));
       return Behaviors.empty();
     }));
   }
 
-  private static Behavior<Pong> ping(int times, ActorRef<PingOf> pong, Round round) {
+  private static Behavior<Pong> ping(int times, ActorRef<PekkoPing> pong, Round round) {
     var heard = new int[1];
     return Behaviors.receive((context, answer) -> {
       if (++heard[0] == times) round.done(heard[0]);
-      else pong.tell(new PingOf(context.getSelf()));
+      else pong.tell(new PekkoPing(context.getSelf()));
       return Behaviors.same();
     });
   }

@@ -7,10 +7,10 @@ import java.util.Locale;
 record Program(String name, String size, long result, List<Side> sides) {
 
   /** One way to write it. */
-  record Side(String name, Way way) {}
+  record Side(String name, Body way) {}
 
   /** Starts all that takes part, on a virtual thread; one of them tells the round the result. */
-  interface Way {
+  interface Body {
     void start(Round round) throws Exception;
   }
 

@@ -98,7 +98,7 @@ final class Round implements AutoCloseable {
 
   /** Spawns the actor of Pekko that spawns all others. */
   <M> ActorRef<M> pekko(Behavior<M> main) {
-    var actor = Pekko.spawn(main);
+    var actor = PekkoSystem.spawn(main);
     pekko.add(actor);
     return actor;
   }
@@ -106,7 +106,7 @@ final class Round implements AutoCloseable {
   @Override
   public void close() {
     threads.shutdownNow();
-    pekko.forEach(Pekko::stop);
+    pekko.forEach(PekkoSystem::stop);
     threads.close();
   }
 }

@@ -50,37 +50,39 @@ final class Skynet {
 
   // ---- Fibry, without waiting: what a handler on a pool has to do
 
-  private sealed interface Node {
-    record Begin(Range range, Actor<? super Sum> parent) implements Node {}
+  private sealed interface NodeMessage {
+    record Begin(Range range, Actor<? super Sum> parent) implements NodeMessage {}
 
-    record Sum(long value) implements Node {}
+    record Sum(long value) implements NodeMessage {}
   }
 
-  private static final class Nodes {
-    private Actor<? super Node.Sum> parent;
+  private static final class NodeState {
+    private Actor<? super NodeMessage.Sum> parent;
     private int heard;
     private long sum;
   }
 
   private static void messages(ActorBuilder<Object> actors, int leaves, Round round) {
-    Actor<Node.Sum> root = actors.newActor((Node.Sum all) -> round.done(all.value));
+    Actor<NodeMessage.Sum> root = actors.newActor((NodeMessage.Sum all) -> round.done(all.value));
     begin(actors, new Range(0, leaves), root);
   }
 
-  private static void begin(ActorBuilder<Object> actors, Range range, Actor<? super Node.Sum> parent) {
-    actors.initialState(Nodes::new).newActor((Nodes node, Node message, ActorContext<Node> context) -> {
-      switch (message) {
-        case Node.Begin begin when begin.range.size == 1 -> begin.parent.sendMessage(new Node.Sum(begin.range.first));
-        case Node.Begin begin -> {
-          node.parent = begin.parent;
-          for (int i = 0; i < CHILDREN; i++) begin(actors, begin.range.part(i), context.self());
-        }
-        case Node.Sum part -> {
-          node.sum += part.value;
-          if (++node.heard == CHILDREN) node.parent.sendMessage(new Node.Sum(node.sum));
-        }
-      }
-    }).sendMessage(new Node.Begin(range, parent));
+  private static void begin(ActorBuilder<Object> actors, Range range, Actor<? super NodeMessage.Sum> parent) {
+    actors.initialState(NodeState::new)
+        .newActor((NodeState node, NodeMessage message, ActorContext<NodeMessage> context) -> {
+          switch (message) {
+            case NodeMessage.Begin begin when begin.range.size == 1 -> begin.parent
+                .sendMessage(new NodeMessage.Sum(begin.range.first));
+            case NodeMessage.Begin begin -> {
+              node.parent = begin.parent;
+              for (int i = 0; i < CHILDREN; i++) begin(actors, begin.range.part(i), context.self());
+            }
+            case NodeMessage.Sum part -> {
+              node.sum += part.value;
+              if (++node.heard == CHILDREN) node.parent.sendMessage(new NodeMessage.Sum(node.sum));
+            }
+          }
+        }).sendMessage(new NodeMessage.Begin(range, parent));
   }
 
   // ---- Pekko: a node makes its children, and stops when it has heard from all

@@ -39,10 +39,11 @@ public final class AsyncHooks {
       run(args[0], Integer.parseInt(args[1]));
       return;
     }
-    int hooks = Table.size(100_000);
+    int hooks = Experiment.size(100_000);
     int fewer = Math.max(1, hooks / 50);
     var table =
-        new Table("hooks", String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
+        new Experiment("hooks",
+            String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
     measure(table, "fibry, fibers", "fibers", hooks, "100,000 in 9 s: 11,100; 162 MB");
     measure(table, "fibry, pool of 200 platform threads", "pool", fewer,
         "100,000 in 61-70 s, which does not add up; 457-638 MB");
@@ -50,8 +51,9 @@ public final class AsyncHooks {
     table.write();
   }
 
-  private static void measure(Table table, String side, String where, int hooks, String published) throws Exception {
-    var said = Child.run(List.of(), List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
+  private static void measure(Experiment table, String side, String where, int hooks, String published)
+      throws Exception {
+    var said = ChildJvm.run(List.of(), List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
     double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
     table.add(Row.of(side, "hooks/s", published, figures[0]));
     table.add(Row.of(side + ", most memory of the process", "MB", "", figures[1]));
@@ -63,7 +65,7 @@ public final class AsyncHooks {
     long began = System.nanoTime();
     for (int i = 0; i < hooks; i++) called.handle(i);
     done.await();
-    Child.say(hooks / Table.seconds(began) + " " + memory());
+    ChildJvm.say(hooks / Experiment.seconds(began) + " " + memory());
   }
 
   /**

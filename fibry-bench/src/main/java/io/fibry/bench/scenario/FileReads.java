@@ -46,12 +46,12 @@ public final class FileReads {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int reads = Table.size(400);
+    int reads = Experiment.size(400);
     var folder = Files.createTempDirectory(Files.createDirectories(Path.of("target")), "reads");
     var content = new byte[BYTES];
     for (int i = 0; i < reads; i++) Files.write(folder.resolve("file" + i), content);
     var files = passingByTheCache(folder);
-    var table = new Table("file-reads",
+    var table = new Experiment("file-reads",
         String.format(
             "tasks a second: %,d reads of 1 MB%s and computations of about 1 ms, so many percent of them reads", reads,
             files.how.length == 1 ? ", which the system has in its cache," : ""));
@@ -134,6 +134,6 @@ public final class FileReads {
       });
     }
     done.await();
-    return tasks / Table.seconds(began);
+    return tasks / Experiment.seconds(began);
   }
 }

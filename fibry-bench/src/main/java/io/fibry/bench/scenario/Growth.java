@@ -22,8 +22,8 @@ public final class Growth {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int least = Table.size(20_000);
-    var table = new Table("growth",
+    int least = Experiment.size(20_000);
+    var table = new Experiment("growth",
         "what one costs, where there are so many: created and kept; sent and handled, all waiting at once; asked "
             + "and answered, with as many idle actors about");
     for (int times : new int[] {1, 10, 100}) {
@@ -40,7 +40,7 @@ public final class Growth {
     var made = new Sink<?>[size];
     long began = System.nanoTime();
     for (int i = 0; i < size; i++) made[i] = Stereotypes.fibers().sink(null);
-    double each = Table.seconds(began) * 1e9 / size;
+    double each = Experiment.seconds(began) * 1e9 / size;
     made[size - 1].close();
     return each;
   }
@@ -58,7 +58,7 @@ public final class Growth {
     for (int i = 0; i < size; i++) actor.sendMessage(message);
     open.countDown();
     end.await();
-    return Table.seconds(began) * 1e9 / size;
+    return Experiment.seconds(began) * 1e9 / size;
   }
 
   private static double requests(int size) throws Exception {
@@ -70,7 +70,7 @@ public final class Growth {
       try {
         long began = System.nanoTime();
         for (int i = 0; i < size; i++) squares.ask(i);
-        took.complete(Table.seconds(began) * 1e9 / size);
+        took.complete(Experiment.seconds(began) * 1e9 / size);
       } catch (Throwable failure) {
         took.completeExceptionally(failure);
       }
@@ -90,7 +90,7 @@ public final class Growth {
         end.countDown();
       });
     }
-    double each = Table.seconds(began) * 1e9 / size;
+    double each = Experiment.seconds(began) * 1e9 / size;
     for (var thread : made) LockSupport.unpark(thread);
     end.await();
     return each;

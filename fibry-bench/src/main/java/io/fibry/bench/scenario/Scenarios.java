@@ -14,15 +14,15 @@ public final class Scenarios {
   private record Scenario(String name, Class<?> main, List<String> flags) {}
 
   private static final List<Scenario> ALL = List.of(
-      new Scenario("creation", Creation.class, List.of()),
-      new Scenario("live", Live.class, List.of()),
-      new Scenario("switches", Switches.class, List.of()),
-      new Scenario("messages", Messages.class, List.of()),
-      new Scenario("blocking", Blocking.class, List.of()),
-      new Scenario("delays", Delays.class, List.of("-Xmx6g")),
+      new Scenario("creation", ActorCreation.class, List.of()),
+      new Scenario("live", LiveActors.class, List.of()),
+      new Scenario("switches", ContextSwitches.class, List.of()),
+      new Scenario("messages", MessageRate.class, List.of()),
+      new Scenario("blocking", BlockingCalls.class, List.of()),
+      new Scenario("delays", DelayedTasks.class, List.of("-Xmx6g")),
       new Scenario("hooks", AsyncHooks.class, List.of()),
       new Scenario("file-reads", FileReads.class, List.of()),
-      new Scenario("sql", Sql.class, List.of()),
+      new Scenario("sql", SqlOverload.class, List.of()),
       new Scenario("slow-calls", SlowCalls.class, List.of()),
       new Scenario("growth", Growth.class, List.of("-Xmx4g")));
   private static final List<String> PASSED_ON =
@@ -49,9 +49,9 @@ public final class Scenarios {
       System.out.printf("%n== %d of %d: %s%n", i + 1, chosen.size(), scenario.name);
       long began = System.nanoTime();
       int exit =
-          new ProcessBuilder(Child.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
+          new ProcessBuilder(ChildJvm.command(List.of(), flags(scenario), scenario.main)).inheritIO().start().waitFor();
       System.out.printf("%s after %.0f s%n", exit == 0 ? "done" : "FAILED with exit code " + exit,
-          Table.seconds(began));
+          Experiment.seconds(began));
       if (exit != 0) failed.add(scenario.name);
     }
     System.out.println(failed.isEmpty() ? "\nall done" : "\nFAILED: " + failed);

@@ -44,15 +44,15 @@ public final class SlowCalls {
       else for (int callers : CALLERS) call(Integer.parseInt(args[0]), callers, Integer.parseInt(args[1]));
       System.exit(0);
     }
-    int calls = Table.size(100);
-    var server = new ProcessBuilder(Child.command(List.of(), List.of(), SlowCalls.class, "serve"))
+    int calls = Experiment.size(100);
+    var server = new ProcessBuilder(ChildJvm.command(List.of(), List.of(), SlowCalls.class, "serve"))
         .redirectError(ProcessBuilder.Redirect.INHERIT).start();
     try (var out = server.inputReader()) {
       String port = out.readLine();
       for (int processors = 1; processors <= PROCESSORS; processors *= 2) {
         var before = hasTaskset() ? List.of("taskset", "-c", processors == 1 ? "0" : "0-" + (processors - 1))
             : List.<String>of();
-        var said = Child.run(before, List.of("-XX:ActiveProcessorCount=" + processors, "-Drounds=" + ROUNDS),
+        var said = ChildJvm.run(before, List.of("-XX:ActiveProcessorCount=" + processors, "-Drounds=" + ROUNDS),
             SlowCalls.class, port, calls);
         for (int callers : CALLERS)
           tell(processors, callers, calls, said.stream().filter(line -> line.startsWith(callers + "|")).toList());
@@ -64,7 +64,7 @@ public final class SlowCalls {
   }
 
   private static void tell(int processors, int callers, int calls, List<String> said) throws IOException {
-    var table = new Table("slow-calls-" + processors + "-" + callers,
+    var table = new Experiment("slow-calls-" + processors + "-" + callers,
         String.format("%d calls that take 1.5 ms at the server, processors: %d, callers with so many each: %d", calls,
             processors, callers));
     for (var line : said) {
@@ -98,12 +98,12 @@ public final class SlowCalls {
   // ---- the callers
 
   /** A way to make so many calls and wait for all answers. */
-  private interface Way {
+  private interface CallSeries {
     void calls(int calls) throws Exception;
   }
 
-  private record Side(String name, ExecutorService callers, Way way, StringBuilder took) {
-    Side(String name, ExecutorService callers, Way way) {
+  private record Side(String name, ExecutorService callers, CallSeries way, StringBuilder took) {
+    Side(String name, ExecutorService callers, CallSeries way) {
       this(name, callers, way, new StringBuilder());
     }
   }
@@ -136,7 +136,7 @@ public final class SlowCalls {
           if (round >= 0) side.took.append(took).append(' ');
         }
       }
-      for (var side : sides) Child.say(callers + "|" + side.name + "|" + side.took);
+      for (var side : sides) ChildJvm.say(callers + "|" + side.name + "|" + side.took);
     }
   }
 
@@ -166,6 +166,6 @@ public final class SlowCalls {
       }));
     }
     for (var one : all) one.get();
-    return Table.seconds(began) * 1e3;
+    return Experiment.seconds(began) * 1e3;
   }
 }

@@ -19,10 +19,10 @@ import kotlinx.coroutines.runBlocking
  * Kotlin's coroutines: a channel, and a coroutine on `Dispatchers.Default` that receives from it, which replaces the obsolete `actor` builder. Into an unlimited channel everybody sends by `trySend`, which never fails there; where one may
  * have to wait, senders and askers are coroutines too, since that is how Kotlin waits. An asker that is a platform thread runs its coroutine on itself (`runBlocking`).
  */
-class Kotlin : Peer.Answering, Peer.Bounded, Peer.Timed {
+class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Default)
 
-  private open class Unlimited<M : Any>(val channel: Channel<M>, private val job: Job) : Receiver<M> {
+  private open class UnboundedReceiver<M : Any>(val channel: Channel<M>, private val job: Job) : Receiver<M> {
     override fun send(message: M) {
       channel.trySend(message)
     }
@@ -30,7 +30,7 @@ class Kotlin : Peer.Answering, Peer.Bounded, Peer.Timed {
     override fun end() = job.cancel()
   }
 
-  private class Limited<M : Any>(channel: Channel<M>, job: Job) : Unlimited<M>(channel, job) {
+  private class BoundedReceiver<M : Any>(channel: Channel<M>, job: Job) : UnboundedReceiver<M>(channel, job) {
     override fun send(message: M) = sendAll(message, 1)
 
     override fun sendAll(message: M, times: Int) = runBlocking(Dispatchers.Default) { repeat(times) { channel.send(message) } }
@@ -40,7 +40,7 @@ class Kotlin : Peer.Answering, Peer.Bounded, Peer.Timed {
     val answer = CompletableDeferred<R>()
   }
 
-  private inner class Asked<M : Any, R : Any>(val channel: Channel<Request<M, R>>) : Answerer<M, R> {
+  private inner class ChannelAnswerer<M : Any, R : Any>(val channel: Channel<Request<M, R>>) : Answerer<M, R> {
     override fun ask(message: M): R = askAll(message, 1)
 
     override fun askAll(message: M, times: Int): R =
@@ -62,18 +62,18 @@ class Kotlin : Peer.Answering, Peer.Bounded, Peer.Timed {
 
   override fun <M : Any> actor(handler: Consumer<M>): Receiver<M> {
     val channel = Channel<M>(Channel.UNLIMITED)
-    return Unlimited(channel, receiving(channel, handler))
+    return UnboundedReceiver(channel, receiving(channel, handler))
   }
 
   override fun <M : Any> bounded(room: Int, handler: Consumer<M>): Receiver<M> {
     val channel = Channel<M>(room)
-    return Limited(channel, receiving(channel, handler))
+    return BoundedReceiver(channel, receiving(channel, handler))
   }
 
   override fun <M : Any, R : Any> answering(handler: Function<M, R>): Answerer<M, R> {
     val channel = Channel<Request<M, R>>(Channel.UNLIMITED)
     receiving(channel) { it.answer.complete(handler.apply(it.message)) }
-    return Asked(channel)
+    return ChannelAnswerer(channel)
   }
 
   override fun <M : Any> later(receiver: Receiver<M>, message: M, delay: Duration): Runnable {

@@ -33,19 +33,19 @@ class PeersTest {
 
   static Stream<String> bounded() {
     // nobody else would open the gate
-    return named(Peer.Bounded.class).filter(who -> !who.equals("caller"));
+    return named(Peer.BoundedMailboxes.class).filter(who -> !who.equals("caller"));
   }
 
   static Stream<String> prioritised() {
-    return named(Peer.Prioritised.class).filter(who -> !who.equals("caller"));
+    return named(Peer.PriorityMailboxes.class).filter(who -> !who.equals("caller"));
   }
 
   static Stream<String> answering() {
-    return named(Peer.Answering.class);
+    return named(Peer.Requests.class);
   }
 
   static Stream<String> timed() {
-    return named(Peer.Timed.class);
+    return named(Peer.Timers.class);
   }
 
   private static Stream<String> named(Class<? extends Peer> shape) {
@@ -95,7 +95,7 @@ class PeersTest {
   @ParameterizedTest
   @MethodSource("bounded")
   void whoSendsTooMuchWaits(String who) throws InterruptedException {
-    try (var peer = Peers.of(who, Peer.Bounded.class)) {
+    try (var peer = Peers.of(who, Peer.BoundedMailboxes.class)) {
       var gate = new Semaphore(0);
       Receiver<Integer> actor = peer.bounded(4, number -> gate.acquireUninterruptibly());
       var sent = new Semaphore(0);
@@ -119,7 +119,7 @@ class PeersTest {
   @ParameterizedTest
   @MethodSource("prioritised")
   void theSmallestIsHandledFirst(String who) throws InterruptedException {
-    try (var peer = Peers.of(who, Peer.Prioritised.class)) {
+    try (var peer = Peers.of(who, Peer.PriorityMailboxes.class)) {
       var busy = new CountDownLatch(1);
       var gate = new Semaphore(0);
       var end = new CountDownLatch(4);
@@ -145,7 +145,7 @@ class PeersTest {
   @ParameterizedTest
   @MethodSource("answering")
   void bothKindsOfThreadsAreAnswered(String who) throws Exception {
-    try (var peer = Peers.of(who, Peer.Answering.class)) {
+    try (var peer = Peers.of(who, Peer.Requests.class)) {
       Answerer<Integer, Integer> squares = peer.answering(n -> n * n);
       var virtual = new CompletableFuture<Integer>();
 
@@ -159,7 +159,7 @@ class PeersTest {
   @ParameterizedTest
   @MethodSource("timed")
   void aTimerFiresUnlessTakenBack(String who) throws InterruptedException {
-    try (var peer = Peers.of(who, Peer.Timed.class)) {
+    try (var peer = Peers.of(who, Peer.Timers.class)) {
       var fired = new Semaphore(0);
       Receiver<Integer> actor = peer.actor(number -> fired.release(number));
 

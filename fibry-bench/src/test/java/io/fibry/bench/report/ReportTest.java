@@ -128,6 +128,6 @@ class ReportTest {
 
     result.write(folder);
 
-    assertEquals(List.of(result), Sources.read(folder));
+    assertEquals(List.of(result), ResultFiles.read(folder));
   }
 }

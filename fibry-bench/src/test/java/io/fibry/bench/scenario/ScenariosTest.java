@@ -3,7 +3,7 @@ package io.fibry.bench.scenario;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.bench.report.Sources;
+import io.fibry.bench.report.ResultFiles;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -29,15 +29,15 @@ class ScenariosTest {
 
   @ParameterizedTest
   @CsvSource({
-    "Creation, 1000, 2, 10",
-    "Live, 1000, 2, 12",
-    "Switches, 100, 1, 5",
-    "Messages, 800, 2, 10",
-    "Blocking, 20, 1, 5",
-    "Delays, 1000, 1, 5",
+    "ActorCreation, 1000, 2, 10",
+    "LiveActors, 1000, 2, 12",
+    "ContextSwitches, 100, 1, 5",
+    "MessageRate, 800, 2, 10",
+    "BlockingCalls, 20, 1, 5",
+    "DelayedTasks, 1000, 1, 5",
     "AsyncHooks, 10, 1, 6",
     "FileReads, 4, 1, 8",
-    "Sql, 1, 2, 35",
+    "SqlOverload, 1, 2, 35",
     "SlowCalls, 4, 2, 10",
     "Growth, 100, 1, 12"
   })
@@ -55,7 +55,7 @@ class ScenariosTest {
       System.setOut(console);
     }
 
-    var found = Sources.read(results);
+    var found = ResultFiles.read(results);
     assertEquals(questions, found.size());
     // Sql leaves out what was not answered
     assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString);

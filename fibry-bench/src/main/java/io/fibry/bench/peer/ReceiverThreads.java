@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** What peers share that are a thread and something to take from. */
-final class Threads {
+final class ReceiverThreads {
 
   /** Starts a virtual thread. */
   static final Function<Runnable, Thread> VIRTUAL = Thread::startVirtualThread;
@@ -13,7 +13,7 @@ final class Threads {
   /** Starts a platform thread. */
   static final Function<Runnable, Thread> PLATFORM = Thread.ofPlatform().daemon()::start;
 
-  private Threads() {}
+  private ReceiverThreads() {}
 
   /** Where messages are taken from. */
   interface Source<M> {

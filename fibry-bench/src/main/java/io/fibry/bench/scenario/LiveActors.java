@@ -13,12 +13,12 @@ import java.util.concurrent.locks.LockSupport;
  * How much heap do 10, 50 and 100 million live actors take, each of which has worked, and how many
  * of them fit in 1 GB? Every row has a JVM of its own.
  */
-public final class Live {
+public final class LiveActors {
   private static final int BLOCK = 10_000;
   // more than that is not tried: the system has other uses for them
   private static final int THREADS = Integer.getInteger("threads", 10_000);
 
-  private Live() {}
+  private LiveActors() {}
 
   /**
    * Runs it.
@@ -30,15 +30,16 @@ public final class Live {
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
-      else Child.say(Integer.toString(fill(args[0])));
+      else ChildJvm.say(Integer.toString(fill(args[0])));
       System.exit(0); // parked threads would keep it
     }
-    int size = Table.size(10_000_000);
-    var table = new Table("live", "live actors on fibers that have each worked, in a heap of 64 bytes for each");
+    int size = Experiment.size(10_000_000);
+    var table = new Experiment("live", "live actors on fibers that have each worked, in a heap of 64 bytes for each");
     for (int times : new int[] {1, 5, 10}) {
       long actors = (long) size * times;
       var said =
-          Child.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), Live.class, "keep", actors);
+          ChildJvm.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
+              actors);
       double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
       table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
           figures[0]).withSize(actors));
@@ -47,7 +48,7 @@ public final class Live {
     }
     int heap = Integer.getInteger("heap", 1_024);
     table.write();
-    var full = new Table("live-in-heap",
+    var full = new Experiment("live-in-heap",
         String.format(
             "live at once in a heap of %,d MB, until it is nine tenths full; platform threads: at most %,d are tried",
             heap, THREADS));
@@ -59,7 +60,8 @@ public final class Live {
 
   private static Row filled(String side, int heap, String which, String published) throws Exception {
     return Row.of(side, "live", published, Double.parseDouble(
-        Child.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), Live.class, which).getFirst()));
+        ChildJvm.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), LiveActors.class, which)
+            .getFirst()));
   }
 
   private static void keep(int actors) throws Exception {
@@ -67,7 +69,7 @@ public final class Live {
     var made = new Sink<?>[actors];
     long began = System.nanoTime();
     for (int i = 0; i < actors; i++) made[i] = Stereotypes.fibers().sink(null);
-    double created = Table.seconds(began);
+    double created = Experiment.seconds(began);
     began = System.nanoTime();
     for (int from = 0; from < actors; from += BLOCK) { // not all of them run at the same time
       int to = Math.min(actors, from + BLOCK);
@@ -75,9 +77,9 @@ public final class Live {
       for (int i = from; i < to; i++) made[i].execAsync(nothing -> all.countDown());
       all.await();
     }
-    double worked = Table.seconds(began);
+    double worked = Experiment.seconds(began);
     double each = (used() - empty) / (double) actors;
-    Child.say(each + " " + created * 1e9 / actors + " " + worked * 1e9 / actors);
+    ChildJvm.say(each + " " + created * 1e9 / actors + " " + worked * 1e9 / actors);
     if (made[actors - 1] == null) throw new AssertionError(); // so that they are in use until here
   }
 

@@ -15,14 +15,14 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
  * lambdas that switch over a sealed protocol: cheaper than its {@code onMessage} chains. Sends are
  * {@code tell}, as in Savina's own programs for Akka.
  */
-final class Pekko {
+final class PekkoSystem {
   private static final String CONFIG =
       "pekko { log-dead-letters = off, log-dead-letters-during-shutdown = off, loglevel = WARNING, "
           + "stdout-loglevel = WARNING, daemonic = on, jvm-shutdown-hooks = off }";
-  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(Pekko::guard),
+  private static final ActorSystem<Command> SYSTEM = ActorSystem.create(Behaviors.<Command>receive(PekkoSystem::guard),
       "savina", ConfigFactory.parseString(CONFIG).withFallback(ConfigFactory.load()));
 
-  private Pekko() {}
+  private PekkoSystem() {}
 
   private sealed interface Command {}
 

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * A load that does not wait for answers: clients come at random times, and whoever has not been
  * answered within a limit has gone.
  */
-final class Ramp implements AutoCloseable {
+final class OpenLoopClients implements AutoCloseable {
   /** Whoever waits longer has gone. */
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
 
@@ -29,7 +29,7 @@ final class Ramp implements AutoCloseable {
   private final ExecutorService clients = Executors.newVirtualThreadPerTaskExecutor();
   private final Queue<Long> inTime = new ConcurrentLinkedQueue<>();
 
-  Ramp(Service service) {
+  OpenLoopClients(Service service) {
     this.service = service;
   }
 
@@ -46,7 +46,7 @@ final class Ramp implements AutoCloseable {
     }
     for (long left = end - System.nanoTime(); left > 0; left = end - System.nanoTime()) LockSupport.parkNanos(left);
     long[] took = inTime.stream().mapToLong(Long::longValue).sorted().toArray();
-    return new Seen(took.length / Table.seconds(began),
+    return new Seen(took.length / Experiment.seconds(began),
         took.length == 0 ? 0 : took[(took.length - 1) * 99 / 100] / 1e6);
   }
 

@@ -12,15 +12,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What became better or worse between two results of JMH: {@code Compare old.json new.json}. Prints
+ * What became better or worse between two results of JMH: {@code JmhComparison old.json new.json}. Prints
  * for each benchmark the new figure as a ratio of the old one, and how uncertain both are. Worse is
  * what lost more than both errors together, and more than a tenth; if anything is, the exit code is
  * 1.
  */
-public final class Compare {
+public final class JmhComparison {
   private static final double TENTH = 1.1;
 
-  private Compare() {}
+  private JmhComparison() {}
 
   /** A figure, and how far off it may be at 99.9 percent; NaN if it was taken once. */
   private record Score(double value, double error, String unit, boolean lowerIsBetter) {

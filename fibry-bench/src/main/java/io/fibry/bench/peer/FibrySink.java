@@ -8,9 +8,9 @@ import java.util.function.Consumer;
  * Ours, as the least that an actor can be: {@code Stereotypes.fibers().sink(null)}, to which a
  * message is code to run.
  */
-final class Sinks implements Peer {
+final class FibrySink implements Peer {
 
-  private record Running<M>(Sink<?> sink, Consumer<M> handler) implements Receiver<M> {
+  private record SinkReceiver<M>(Sink<?> sink, Consumer<M> handler) implements Receiver<M> {
     @Override
     public void send(M message) {
       sink.execAsync(nothing -> handler.accept(message));
@@ -27,6 +27,6 @@ final class Sinks implements Peer {
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new Running<>(Stereotypes.fibers().sink(null), handler);
+    return new SinkReceiver<>(Stereotypes.fibers().sink(null), handler);
   }
 }

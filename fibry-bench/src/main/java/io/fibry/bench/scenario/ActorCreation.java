@@ -9,8 +9,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** What does it take to create and keep actors, and to have each of them work once? */
-public final class Creation {
-  private Creation() {}
+public final class ActorCreation {
+  private ActorCreation() {}
 
   /**
    * Runs it.
@@ -20,7 +20,7 @@ public final class Creation {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int many = Table.size(1_000_000);
+    int many = Experiment.size(1_000_000);
     int fewer = many / 5;
     int threads = Math.max(1, many * 3 / 1_000);
     Supplier<Sink<?>> resident = () -> ActorSystem.anonymous().strategy(Strategy.residentFiber()).newSink();
@@ -28,7 +28,7 @@ public final class Creation {
       String each =
           String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many,
               fewer, threads);
-      new Table(working ? "creation-and-work" : "creation",
+      new Experiment(working ? "creation-and-work" : "creation",
           (working ? "create, keep, and have each work once: " : "create and keep: ") + each)
           .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05",
               () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
@@ -47,11 +47,11 @@ public final class Creation {
     var all = new CountDownLatch(times);
     long began = System.nanoTime();
     for (int i = 0; i < times; i++) made[i] = maker.get();
-    double created = Table.seconds(began);
+    double created = Experiment.seconds(began);
     // those that are no actors of their own would show here
     for (var sink : made) sink.execAsync(nothing -> all.countDown());
     all.await();
-    double worked = Table.seconds(began);
+    double worked = Experiment.seconds(began);
     for (var sink : made) sink.sendPoisonPill();
     for (var sink : made) sink.waitForExit();
     return (working ? worked : created) * 1e6 / times;
@@ -67,9 +67,9 @@ public final class Creation {
         end.countDown();
       });
     }
-    double created = Table.seconds(began);
+    double created = Experiment.seconds(began);
     for (var thread : made) LockSupport.unpark(thread);
     end.await();
-    return (working ? Table.seconds(began) : created) * 1e6 / times;
+    return (working ? Experiment.seconds(began) : created) * 1e6 / times;
   }
 }

@@ -17,12 +17,12 @@ import tools.jackson.databind.JsonNode;
  * Reads what the runs left: our own files, those of JMH ({@code -rf json}) and of the Savina
  * programs, in whatever order they lie in a folder.
  */
-public final class Sources {
+public final class ResultFiles {
   private static final String SIDE = "who"; // the parameter that names a peer
   // of its values, our strategies
   private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future");
 
-  private Sources() {}
+  private ResultFiles() {}
 
   /**
    * Reads all JSON files of a folder and of those in it, two deep.

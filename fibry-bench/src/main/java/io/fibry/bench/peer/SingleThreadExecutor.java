@@ -16,15 +16,15 @@ import java.util.function.Function;
  * rejected waits at the queue. Messages are sent later by one {@code ScheduledThreadPoolExecutor}
  * for all, which forgets what is taken back, as its documentation advises.
  */
-final class SingleThread implements Peer.Answering, Peer.Bounded, Peer.Timed {
+final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private final ScheduledThreadPoolExecutor clock =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().factory());
 
-  SingleThread() {
+  SingleThreadExecutor() {
     clock.setRemoveOnCancelPolicy(true);
   }
 
-  private record Tasks<M>(ExecutorService executor, Consumer<M> handler) implements Receiver<M> {
+  private record TaskReceiver<M>(ExecutorService executor, Consumer<M> handler) implements Receiver<M> {
     @Override
     public void send(M message) {
       executor.execute(() -> handler.accept(message));
@@ -42,13 +42,13 @@ final class SingleThread implements Peer.Answering, Peer.Bounded, Peer.Timed {
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new Tasks<>(oneThread(), handler);
+    return new TaskReceiver<>(oneThread(), handler);
   }
 
   @Override
   public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return new Tasks<>(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(room),
-        Thread.ofPlatform().daemon().factory(), SingleThread::waiting), handler);
+    return new TaskReceiver<>(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(room),
+        Thread.ofPlatform().daemon().factory(), SingleThreadExecutor::waiting), handler);
   }
 
   private static void waiting(Runnable task, ThreadPoolExecutor executor) {

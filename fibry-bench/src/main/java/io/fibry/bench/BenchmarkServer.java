@@ -18,15 +18,15 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * The servers that {@link Load} puts load on, one per process: ours, and by hand what they are
+ * The servers that {@link ServerLoad} puts load on, one per process: ours, and by hand what they are
  * measured by. Prints its port, lives until its input ends; a line of input makes it print its
  * heap, descriptors and threads.
  */
-public final class LoadServer {
+public final class BenchmarkServer {
   private static final byte[] ANSWER =
       "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nHello\n".getBytes(StandardCharsets.US_ASCII);
 
-  private LoadServer() {}
+  private BenchmarkServer() {}
 
   /**
    * Runs one.
@@ -46,9 +46,9 @@ public final class LoadServer {
 
   private static int start(String which) throws IOException {
     return switch (which) {
-      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::seeds, null).port();
-      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, LoadServer::seeds, null).port();
-      case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, LoadServer::keep, null).port();
+      case "acceptor" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::seeds, null).port();
+      case "acceptor-threads" -> Stereotypes.threads().tcpAcceptorSilent(0, BenchmarkServer::seeds, null).port();
+      case "acceptor-keep" -> Stereotypes.fibers().tcpAcceptorSilent(0, BenchmarkServer::keep, null).port();
       case "loop" -> loop(socket -> once(socket.getInputStream(), socket.getOutputStream()));
       case "loop-buffered" -> loop(
           socket -> once(new BufferedInputStream(socket.getInputStream()), socket.getOutputStream()));

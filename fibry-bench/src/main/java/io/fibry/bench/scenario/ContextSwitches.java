@@ -10,8 +10,8 @@ import java.util.concurrent.LinkedTransferQueue;
  * How long do 250,000 requests take, one after the other, from one actor to another? Each is two
  * switches of context.
  */
-public final class Switches {
-  private Switches() {}
+public final class ContextSwitches {
+  private ContextSwitches() {}
 
   /**
    * Runs it.
@@ -20,8 +20,8 @@ public final class Switches {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int requests = Table.size(250_000);
-    new Table("switches", String.format("%,d requests from one actor to another, one after the other", requests))
+    int requests = Experiment.size(250_000);
+    new Experiment("switches", String.format("%,d requests from one actor to another, one after the other", requests))
         .side("fibry, fibers", "ms", "1,500 ms for 250,000", () -> actors(Strategy.FIBER, requests))
         .side("fibry, resident fibers", "ms", "", () -> actors(Strategy.residentFiber(), requests))
         .side("fibry, platform threads", "ms", "4,700 ms for 250,000", () -> actors(Strategy.THREAD, requests))
@@ -42,7 +42,7 @@ public final class Switches {
         all.complete(requests);
       }).closeOnExit(squares).waitForExit();
       if (all.getNow(0) != requests) throw new IllegalStateException("some request failed");
-      return Table.seconds(began) * 1e3;
+      return Experiment.seconds(began) * 1e3;
     } finally {
       ActorSystem.setDefaultStrategy(Strategy.FIBER);
     }
@@ -71,6 +71,6 @@ public final class Switches {
       }
     }).join();
     answering.join();
-    return Table.seconds(began) * 1e3;
+    return Experiment.seconds(began) * 1e3;
   }
 }

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A server of {@link LoadServer}, or the one in Go, in a process of its own. */
-final class LoadProcess implements AutoCloseable {
+/** A server of {@link BenchmarkServer}, or the one in Go, in a process of its own. */
+final class ServerProcess implements AutoCloseable {
   /** What it holds. */
   record State(long heap, long descriptors, long threads) {}
 
@@ -18,11 +18,11 @@ final class LoadProcess implements AutoCloseable {
   private final BufferedReader out;
   private final int port;
 
-  LoadProcess(String name) throws IOException {
+  ServerProcess(String name) throws IOException {
     this(command(name));
   }
 
-  private LoadProcess(List<String> command) throws IOException {
+  private ServerProcess(List<String> command) throws IOException {
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     out = process.inputReader();
     String first = out.readLine();
@@ -31,14 +31,14 @@ final class LoadProcess implements AutoCloseable {
   }
 
   /** One that may open no more than so many descriptors. */
-  static LoadProcess withDescriptors(int most, String name) throws IOException {
-    return new LoadProcess(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash", command(name).get(0),
-        "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name));
+  static ServerProcess withDescriptors(int most, String name) throws IOException {
+    return new ServerProcess(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash", command(name).get(0),
+        "-cp", System.getProperty("java.class.path"), BenchmarkServer.class.getName(), name));
   }
 
   private static List<String> command(String name) throws IOException {
     if (!name.startsWith("go")) return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp", System.getProperty("java.class.path"), LoadServer.class.getName(), name);
+        "-cp", System.getProperty("java.class.path"), BenchmarkServer.class.getName(), name);
     var command = new ArrayList<>(List.of(goServer().toString()));
     if (name.equals("go-keep")) command.add("keep");
     return command;

@@ -16,10 +16,10 @@ import java.util.concurrent.TimeUnit;
  * How long do ten million tasks take that each wait a second before they do something, at most
  * 5,000 of them at it at the same time? And 10,000 that wait 100 ms?
  */
-public final class Delays {
+public final class DelayedTasks {
   private static final int AT_ONCE = 5_000;
 
-  private Delays() {}
+  private DelayedTasks() {}
 
   /**
    * Runs it.
@@ -28,10 +28,10 @@ public final class Delays {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int tasks = Table.size(10_000_000);
+    int tasks = Experiment.size(10_000_000);
     int fewer = Math.max(1, tasks / 1_000);
     long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
-    new Table("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
+    new Experiment("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
         .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
             () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
         .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks,
@@ -60,7 +60,7 @@ public final class Delays {
       long began = System.nanoTime();
       for (int i = 0; i < tasks; i++) actor.sendMessageLater(done, delay);
       done.await();
-      return Table.seconds(began);
+      return Experiment.seconds(began);
     }
   }
 
@@ -72,7 +72,7 @@ public final class Delays {
       for (int i = 0; i < tasks; i++)
         scheduler.schedule(() -> executor.execute(() -> oneOfThem(permits, done)), millis, TimeUnit.MILLISECONDS);
       done.await();
-      return Table.seconds(began);
+      return Experiment.seconds(began);
     }
   }
 

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * the ratio to the reference of the same run. Needs both tools ({@code apache2-utils}, {@code wrk})
  * on the path; without {@code go}, the rows in Go are left out.
  */
-public final class Load {
+public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
   private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
@@ -29,16 +29,16 @@ public final class Load {
   private static final int IDLE = Integer.getInteger("idle", 9_000);
 
   /** One question: ours first, the others after it; how much of each of them ours must reach. */
-  private record Question(String file, String name, List<String> load, String ours, Map<String, Double> others) {}
+  private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> others) {}
 
-  private static final List<Question> QUESTIONS = List.of(
-      new Question("load-closing", "answers and closes", CLOSING, "acceptor",
+  private static final List<ServerQuestion> QUESTIONS = List.of(
+      new ServerQuestion("load-closing", "answers and closes", CLOSING, "acceptor",
           ordered("loop", 1.25, "acceptor-threads", 1.8, "go", 0.85, "loop-buffered", 0.0)),
-      new Question("load-keeping", "keeps the connection", KEEPING, "acceptor-keep",
+      new ServerQuestion("load-keeping", "keeps the connection", KEEPING, "acceptor-keep",
           ordered("loop-keep", 0.95, "go-keep", 0.0)),
-      new Question("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
+      new ServerQuestion("load-http", "answers HTTP", KEEPING, "http", ordered("jdk-http", 0.9)));
 
-  private Load() {}
+  private ServerLoad() {}
 
   private static Map<String, Double> ordered(Object... entries) {
     var map = new LinkedHashMap<String, Double>();
@@ -64,15 +64,15 @@ public final class Load {
     System.exit(kept ? 0 : 1);
   }
 
-  private static boolean answer(Question question) throws Exception {
+  private static boolean answer(ServerQuestion question) throws Exception {
     var all = new LinkedHashMap<String, List<Double>>();
     all.put(question.ours, new ArrayList<>());
     for (var other : question.others.keySet())
-      if (!other.startsWith("go") || LoadProcess.hasGo()) all.put(other, new ArrayList<>());
+      if (!other.startsWith("go") || ServerProcess.hasGo()) all.put(other, new ArrayList<>());
     System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
-        try (var server = new LoadProcess(each.getKey())) {
+        try (var server = new ServerProcess(each.getKey())) {
           // to warm it up
           if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port());
           else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port());
@@ -125,7 +125,7 @@ public final class Load {
 
   private static void again() throws Exception {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
-    try (var server = new LoadProcess("acceptor")) {
+    try (var server = new ServerProcess("acceptor")) {
       for (int i = 0; i < 10; i++) System.out.printf(Locale.ROOT, " %,.0f", load(CLOSING, server.port()));
       System.out.println();
     }
@@ -135,7 +135,7 @@ public final class Load {
 
   private static boolean idle() throws Exception {
     System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE);
-    try (var server = new LoadProcess("acceptor-keep")) {
+    try (var server = new ServerProcess("acceptor-keep")) {
       double before = 0;
       for (int i = 0; i < 5; i++) before = latency(server.port()); // the first ones warm it up
       long empty = server.state().heap();

@@ -13,14 +13,14 @@ import java.util.function.Function;
  * without a bound; {@code ArrayBlockingQueue} with one; {@code PriorityBlockingQueue}, which keeps
  * no order among equals. A message is sent later by a thread of the same kind that sleeps.
  */
-final class QueueThread implements Peer.Answering, Peer.Bounded, Peer.Prioritised, Peer.Timed {
+final class ThreadWithQueue implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
   private final Function<Runnable, Thread> start;
 
-  QueueThread(Function<Runnable, Thread> start) {
+  ThreadWithQueue(Function<Runnable, Thread> start) {
     this.start = start;
   }
 
-  private record Queued<M>(BlockingQueue<M> queue, Thread thread) implements Receiver<M> {
+  private record QueueReceiver<M>(BlockingQueue<M> queue, Thread thread) implements Receiver<M> {
     @Override
     public void send(M message) {
       try {
@@ -32,7 +32,7 @@ final class QueueThread implements Peer.Answering, Peer.Bounded, Peer.Prioritise
 
     @Override
     public void end() {
-      Threads.end(thread);
+      ReceiverThreads.end(thread);
     }
   }
 
@@ -52,12 +52,12 @@ final class QueueThread implements Peer.Answering, Peer.Bounded, Peer.Prioritise
   }
 
   private <M> Receiver<M> on(BlockingQueue<M> queue, Consumer<M> handler) {
-    return new Queued<>(queue, start.apply(Threads.forEver(queue::take, handler)));
+    return new QueueReceiver<>(queue, start.apply(ReceiverThreads.forEver(queue::take, handler)));
   }
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
-    return Threads.answerer(this, handler);
+    return ReceiverThreads.answerer(this, handler);
   }
 
   @Override

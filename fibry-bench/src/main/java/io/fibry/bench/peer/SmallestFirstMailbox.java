@@ -10,7 +10,7 @@ import org.apache.pekko.dispatch.UnboundedStablePriorityMailbox;
  * What Pekko makes for an actor that handles the smallest message first; it wants a public class
  * with this constructor.
  */
-public final class SmallestFirst extends UnboundedStablePriorityMailbox {
+public final class SmallestFirstMailbox extends UnboundedStablePriorityMailbox {
 
   /**
    * Called by Pekko.
@@ -18,8 +18,8 @@ public final class SmallestFirst extends UnboundedStablePriorityMailbox {
    * @param settings not used
    * @param config not used
    */
-  public SmallestFirst(ActorSystem.Settings settings, Config config) {
-    super(Comparator.comparing(SmallestFirst::message));
+  public SmallestFirstMailbox(ActorSystem.Settings settings, Config config) {
+    super(Comparator.comparing(SmallestFirstMailbox::message));
   }
 
   @SuppressWarnings("unchecked") // Peer.Prioritised lets nothing else in

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
  * The sides of one experiment and what they took: prints each row as soon as it is there, and
  * writes them all to {@code target/results}.
  */
-final class Table {
+final class Experiment {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
 
   private final String question;
@@ -28,7 +28,7 @@ final class Table {
 
   private record Side(String name, String unit, String reference, long size, Trial trial, List<Double> took) {}
 
-  Table(String question, String title) {
+  Experiment(String question, String title) {
     this.question = question;
     this.title = title;
     System.out.printf("%n%s: %s%nJDK %s, %d processors%n", question, title, Runtime.version(),
@@ -46,11 +46,11 @@ final class Table {
     return (System.nanoTime() - began) / 1e9;
   }
 
-  Table side(String name, String unit, String reference, Trial trial) {
+  Experiment side(String name, String unit, String reference, Trial trial) {
     return side(name, unit, reference, 0, trial);
   }
 
-  Table side(String name, String unit, String reference, long size, Trial trial) {
+  Experiment side(String name, String unit, String reference, long size, Trial trial) {
     sides.add(new Side(name, unit, reference, size, trial, new ArrayList<>()));
     return this;
   }

@@ -29,17 +29,17 @@ import java.util.stream.IntStream;
  * times and wait 500 ms at most. The load rises to three times the capacity and falls again. The
  * database is H2, in memory, and waits as one across a network would.
  */
-public final class Sql {
+public final class SqlOverload {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
   private static final int CONNECTIONS = 4;
   private static final int QUERIES = 3;
   private static final double CAPACITY = CONNECTIONS / (QUERIES * 0.010);
   private static final double[] LOADS = {0.5, 0.8, 1.2, 2, 3, 0.8, 0.8};
 
-  private Sql() {}
+  private SqlOverload() {}
 
   /** What serves, and how it is ended. */
-  private record Service(Ramp.Service served, AutoCloseable end) {}
+  private record Service(OpenLoopClients.Service served, AutoCloseable end) {}
 
   /**
    * Runs it.
@@ -50,7 +50,7 @@ public final class Sql {
   public static void main(String[] args) throws Exception {
     double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
     prepare();
-    var table = new Table("sql", String.format(
+    var table = new Experiment("sql", String.format(
         "answers in time, a second, of a capacity of %.0f, with 4 connections and 3 queries a request; steps: a "
             + "load of %s of the capacity",
         CAPACITY, Arrays.toString(LOADS)));
@@ -68,14 +68,15 @@ public final class Sql {
         blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
     table.write();
     var latencies =
-        new Table("sql-latency", "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
+        new Experiment("sql-latency",
+            "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
     latency.forEach(latencies::add);
     latencies.write();
   }
 
-  private static void ramp(Table table, List<Row> latency, String side, Service service, double seconds,
+  private static void ramp(Experiment table, List<Row> latency, String side, Service service, double seconds,
       String published) throws Exception {
-    try (service.end; var ramp = new Ramp(service.served)) {
+    try (service.end; var ramp = new OpenLoopClients(service.served)) {
       ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // to warm it up
       for (int i = 0; i < LOADS.length; i++) {
         var seen = ramp.load(LOADS[i] * CAPACITY, seconds);
@@ -89,7 +90,7 @@ public final class Sql {
 
   private static void prepare() throws SQLException {
     try (var connection = DriverManager.getConnection(URL); var statement = connection.createStatement()) {
-      statement.execute("CREATE ALIAS TRAVEL FOR '" + Sql.class.getName() + ".travel'");
+      statement.execute("CREATE ALIAS TRAVEL FOR '" + SqlOverload.class.getName() + ".travel'");
       statement.execute("CREATE TABLE STOCK (ID INT PRIMARY KEY, LEFT_OVER INT)");
       statement.execute("INSERT INTO STOCK SELECT X, X * 7 FROM SYSTEM_RANGE(1, 1000)");
     }
@@ -122,7 +123,7 @@ public final class Sql {
 
   /** As many workers as connections, one for each: what is begun has all that it needs. */
   private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
-    var limit = Duration.ofNanos(Ramp.PATIENCE);
+    var limit = Duration.ofNanos(OpenLoopClients.PATIENCE);
     ActorWithReturn<Integer, Integer> pool =
         Pools.fixed(ActorSystem.anonymous().strategy(strategy).mailbox(mailbox), CONNECTIONS)
             .initialState(() -> DriverManager.getConnection(URL)).onStop(Connection::close)
@@ -147,7 +148,7 @@ public final class Sql {
     BlockingQueue<Connection> free = new ArrayBlockingQueue<>(CONNECTIONS, true, all);
     return new Service(() -> {
       var answer = executor.submit(() -> IntStream.range(0, QUERIES).map(i -> borrowed(free)).sum());
-      if (answer.get(Ramp.PATIENCE, TimeUnit.NANOSECONDS) < 0) throw new TimeoutException();
+      if (answer.get(OpenLoopClients.PATIENCE, TimeUnit.NANOSECONDS) < 0) throw new TimeoutException();
     }, () -> {
       executor.shutdownNow();
       executor.awaitTermination(10, TimeUnit.SECONDS);

@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 5, time = 1)
-@Fork(value = 3, jvmArgsAppend = Question.VIRTUAL)
-public abstract class Question {
+@Fork(value = 3, jvmArgsAppend = JmhQuestion.VIRTUAL)
+public abstract class JmhQuestion {
   static final String VIRTUAL = "-Djmh.executor=VIRTUAL";
   static final String PLATFORM = "-Djmh.executor=PLATFORM";
   static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
@@ -29,5 +29,5 @@ public abstract class Question {
   static final Integer MESSAGE = 1_000;
 
   /** For JMH. */
-  Question() {}
+  JmhQuestion() {}
 }

@@ -15,14 +15,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * is at it, a good client asks again and again; afterwards the server must hold what it held
  * before. Needs {@code slowhttptest} on the path for the slow ones.
  */
-public final class Abuse {
+public final class HostileClients {
   private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
   private static boolean survived = true;
 
-  private Abuse() {}
+  private HostileClients() {}
 
   private interface Attack {
-    void on(LoadProcess server) throws Exception;
+    void on(ServerProcess server) throws Exception;
   }
 
   /**
@@ -34,26 +34,26 @@ public final class Abuse {
   public static void main(String[] args) throws Exception {
     System.out.printf("%-34s %10s %12s %12s   %s%n", "", "answered", "median ms", "p99 ms",
         "heap MB, descriptors, threads: before and after");
-    try (var server = new LoadProcess("http-abused")) {
+    try (var server = new ServerProcess("http-abused")) {
       for (int i = 0; i < 200; i++) hello(server.port()); // to warm it up
       survive("nobody else", server, s -> Thread.sleep(3_000));
       survive("1,500 slow heads", server, s -> slow(s, "/", "-H"));
       survive("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
       survive("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
-      survive("20,000 resets in mid-request", server, Abuse::resets);
+      survive("20,000 resets in mid-request", server, HostileClients::resets);
       survive("an upload of 1 GB", server, s -> upload(s, "Content-Length: 1073741824\r\n\r\n", false));
       survive("an upload of 1 GB in chunks", server, s -> upload(s, "Transfer-Encoding: chunked\r\n\r\n", true));
       survive("a request that never ends", server, s -> upload(s, "X-Long: ", false));
     }
-    try (var server = LoadProcess.withDescriptors(300, "http-abused")) {
+    try (var server = ServerProcess.withDescriptors(300, "http-abused")) {
       for (int i = 0; i < 50; i++) hello(server.port());
-      survive("1,000 clients for 300 descriptors", server, Abuse::flood);
+      survive("1,000 clients for 300 descriptors", server, HostileClients::flood);
     }
     System.out.println(survived ? "all survived" : "BROKEN, see above");
     System.exit(survived ? 0 : 1);
   }
 
-  private static void survive(String name, LoadProcess server, Attack attack) throws Exception {
+  private static void survive(String name, ServerProcess server, Attack attack) throws Exception {
     var before = server.state();
     var over = new AtomicBoolean();
     var took = new ArrayList<Double>();
@@ -87,7 +87,8 @@ public final class Abuse {
   private record After(long heap, long descriptors, long threads) {}
 
   /** Its limits need their time. */
-  private static After settled(LoadProcess server, LoadProcess.State before) throws IOException, InterruptedException {
+  private static After settled(ServerProcess server, ServerProcess.State before)
+      throws IOException, InterruptedException {
     var now = server.state();
     for (int i = 0; i < 60 && now.descriptors() > before.descriptors() + 3; i++) {
       Thread.sleep(100);
@@ -106,7 +107,7 @@ public final class Abuse {
     }
   }
 
-  private static void slow(LoadProcess server, String path, String... how) throws IOException, InterruptedException {
+  private static void slow(ServerProcess server, String path, String... how) throws IOException, InterruptedException {
     var command = new ArrayList<>(List.of("slowhttptest", "-u", "http://127.0.0.1:" + server.port() + path, "-p", "5"));
     command.addAll(SLOW);
     command.addAll(Arrays.asList(how));
@@ -114,7 +115,7 @@ public final class Abuse {
         .waitFor();
   }
 
-  private static void resets(LoadProcess server) throws IOException {
+  private static void resets(ServerProcess server) throws IOException {
     byte[] half = "POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf"
         .getBytes(StandardCharsets.US_ASCII);
     for (int i = 0; i < 20_000; i++) {
@@ -126,7 +127,7 @@ public final class Abuse {
   }
 
   /** Until it is told to stop, or has sent all. */
-  private static void upload(LoadProcess server, String head, boolean chunks) throws IOException {
+  private static void upload(ServerProcess server, String head, boolean chunks) throws IOException {
     var piece = new byte[1 << 16];
     Arrays.fill(piece, (byte) 'x');
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
@@ -143,7 +144,7 @@ public final class Abuse {
     }
   }
 
-  private static void flood(LoadProcess server) throws IOException, InterruptedException {
+  private static void flood(ServerProcess server) throws IOException, InterruptedException {
     var clients = new ArrayList<Socket>();
     for (int i = 0; i < 1_000; i++) clients.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
     Thread.sleep(1_000);

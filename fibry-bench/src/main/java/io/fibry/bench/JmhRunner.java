@@ -22,16 +22,16 @@ import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
  * Asks the questions of JMH, one after another, and leaves the answers to each as JSON:
- * {@code Bench folder all|question [anything JMH understands]}. The sides of a question take turns,
+ * {@code JmhRunner folder all|question [anything JMH understands]}. The sides of a question take turns,
  * a fork each, as many rounds as there are forks ({@code -f}): a machine has good and bad minutes.
  * A benchmark that fails ends its question, which has no answers then, and the exit code is 1 when
  * all are through.
  */
-public final class Bench {
+public final class JmhRunner {
   private static final String ALL = "all";
   private static final int FORKS = 3;
 
-  private Bench() {}
+  private JmhRunner() {}
 
   /**
    * Asks.
@@ -77,7 +77,7 @@ public final class Bench {
     try {
       for (int round = 1; round <= Math.max(1, forks); round++) {
         System.out.println("\n== " + question + ", round " + round + " of " + Math.max(1, forks));
-        for (var result : new Runner(ask).run()) all.merge(result.getParams().id(), result, Bench::together);
+        for (var result : new Runner(ask).run()) all.merge(result.getParams().id(), result, JmhRunner::together);
       }
     } catch (RunnerException failed) {
       failed.printStackTrace();

@@ -7,10 +7,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /** A JVM of its own for what needs its own heap, processors or memory account. */
-final class Child {
+final class ChildJvm {
   private static final String MARK = "RESULT ";
 
-  private Child() {}
+  private ChildJvm() {}
 
   /** In the child: says a figure. */
   static void say(String what) {

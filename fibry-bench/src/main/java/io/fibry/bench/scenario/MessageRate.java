@@ -10,10 +10,10 @@ import java.util.concurrent.LinkedTransferQueue;
  * How many messages a second does an actor handle, from one sender and from eight at once? They
  * count when they are handled.
  */
-public final class Messages {
+public final class MessageRate {
   private static final Integer MESSAGE = 1_000;
 
-  private Messages() {}
+  private MessageRate() {}
 
   /**
    * Runs it.
@@ -22,9 +22,9 @@ public final class Messages {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int messages = Table.size(8_000_000);
+    int messages = Experiment.size(8_000_000);
     for (int senders : new int[] {1, 8}) {
-      new Table("messages-" + senders,
+      new Experiment("messages-" + senders,
           String.format("%,d messages to one actor, from %s", messages,
               senders == 1 ? "one sender" : senders + " senders at once"))
           .side("fibry, fibers", "M/s", senders == 1 ? "7.5 M/s" : "", () -> actor(Strategy.FIBER, senders, messages))
@@ -52,7 +52,7 @@ public final class Messages {
       });
     }
     end.await();
-    double rate = each * senders / Table.seconds(began) / 1e6;
+    double rate = each * senders / Experiment.seconds(began) / 1e6;
     actor.close();
     return rate;
   }
@@ -74,6 +74,6 @@ public final class Messages {
       });
     }
     receiving.join();
-    return each * senders / Table.seconds(began) / 1e6;
+    return each * senders / Experiment.seconds(began) / 1e6;
   }
 }

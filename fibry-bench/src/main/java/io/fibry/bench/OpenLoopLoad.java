@@ -19,7 +19,7 @@ import java.util.concurrent.locks.LockSupport;
  * An open-loop load: clients come at random times, however the services fare, and each asks all of
  * them side by side. Whoever has waited for half a second gives up; he may try again.
  */
-final class Surge implements AutoCloseable {
+final class OpenLoopLoad implements AutoCloseable {
   static final int RESOURCES = 4;
   static final int STEPS = 3;
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
@@ -30,50 +30,50 @@ final class Surge implements AutoCloseable {
     void serve(Call call) throws Exception;
   }
 
-  enum End { GOOD, LATE, REFUSED, GAVE_UP }
+  enum Outcome { GOOD, LATE, REFUSED, GAVE_UP }
 
-  private record Outcome(long sent, long ended, End end) {}
+  private record Answer(long sent, long ended, Outcome end) {}
 
   /** What a service did in some time. */
   record Tally(double goodput, double median, double slowest, double refusal) {}
 
   /** A service, and what its clients saw. */
-  static final class Side {
+  static final class ObservedService {
     final String name;
     private final Service service;
-    private final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
+    private final Queue<Answer> outcomes = new ConcurrentLinkedQueue<>();
     final LongAdder steps = new LongAdder();
     final LongAdder inVain = new LongAdder(); // of them, begun for somebody who had gone
 
-    Side(String name, Service service) {
+    ObservedService(String name, Service service) {
       this.name = name;
       this.service = service;
     }
 
-    private End ask(Surge surge) {
+    private Outcome ask(OpenLoopLoad surge) {
       var call = new Call(this, surge);
-      var end = End.GAVE_UP;
+      var end = Outcome.GAVE_UP;
       try {
         service.serve(call);
-        end = call.isTooLate() ? End.LATE : End.GOOD;
+        end = call.isTooLate() ? Outcome.LATE : Outcome.GOOD;
       } catch (MailboxFullException refused) {
-        end = End.REFUSED;
+        end = Outcome.REFUSED;
       } catch (AskTimeoutException | TimeoutException gaveUp) { // as it is
       } catch (Exception other) {
         throw new AssertionError(other);
       }
-      outcomes.add(new Outcome(call.sent, System.nanoTime(), end));
+      outcomes.add(new Answer(call.sent, System.nanoTime(), end));
       return end;
     }
 
     /** Of what ended between these times. */
     Tally tally(long from, long to) {
       var ended = outcomes.stream().filter(o -> from <= o.ended && o.ended < to).toList();
-      return new Tally(ended.stream().filter(o -> o.end == End.GOOD).count() * 1e9 / (to - from),
-          millis(ended, End.GOOD, 50), millis(ended, End.GOOD, 99), millis(ended, End.REFUSED, 99));
+      return new Tally(ended.stream().filter(o -> o.end == Outcome.GOOD).count() * 1e9 / (to - from),
+          millis(ended, Outcome.GOOD, 50), millis(ended, Outcome.GOOD, 99), millis(ended, Outcome.REFUSED, 99));
     }
 
-    private static double millis(List<Outcome> ended, End end, int percent) {
+    private static double millis(List<Answer> ended, Outcome end, int percent) {
       var times = ended.stream().filter(o -> o.end == end).mapToLong(o -> o.ended - o.sent).sorted().toArray();
       return times.length == 0 ? 0 : times[(times.length - 1) * percent / 100] / 1e6;
     }
@@ -82,10 +82,10 @@ final class Surge implements AutoCloseable {
   /** A request: three steps of 5 to 15 ms, each on one of four resources. */
   static final class Call {
     private final long sent = System.nanoTime();
-    private final Side side;
-    private final Surge surge;
+    private final ObservedService side;
+    private final OpenLoopLoad surge;
 
-    private Call(Side side, Surge surge) {
+    private Call(ObservedService side, OpenLoopLoad surge) {
       this.side = side;
       this.surge = surge;
     }
@@ -107,12 +107,12 @@ final class Surge implements AutoCloseable {
 
   private final Random random;
   private final int retries;
-  private final List<Side> sides;
+  private final List<ObservedService> sides;
   private final Phaser clients = new Phaser(1);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   volatile double slowness = 1; // of each step; written by who makes the load
 
-  Surge(long seed, int retries, List<Side> sides) {
+  OpenLoopLoad(long seed, int retries, List<ObservedService> sides) {
     this.random = new Random(seed);
     this.retries = retries;
     this.sides = sides;
@@ -130,8 +130,8 @@ final class Surge implements AutoCloseable {
     }
   }
 
-  private void client(Side side) {
-    for (int tries = 0; side.ask(this) != End.GOOD && tries < retries; tries++)
+  private void client(ObservedService side) {
+    for (int tries = 0; side.ask(this) != Outcome.GOOD && tries < retries; tries++)
       LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(50_000_000));
     clients.arriveAndDeregister();
   }

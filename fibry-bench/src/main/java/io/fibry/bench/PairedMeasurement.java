@@ -5,14 +5,14 @@ import java.util.Arrays;
 /**
  * Two ways to do the same thing, in turns in one process: the noise of the machine strikes both.
  */
-final class Duel {
+final class PairedMeasurement {
   private static final int WARM_UP = 4;
   private static final int ROUNDS = 11;
 
-  private Duel() {}
+  private PairedMeasurement() {}
 
   /** One way: does it so many times and tells how long one took. */
-  interface Side {
+  interface Workload {
     double nanosEach(int times) throws Exception;
   }
 
@@ -23,7 +23,7 @@ final class Duel {
     }
   }
 
-  static Result run(Side ours, Side reference, int times) throws Exception {
+  static Result run(Workload ours, Workload reference, int times) throws Exception {
     double[] a = new double[ROUNDS];
     double[] b = new double[ROUNDS];
     double[] ratios = new double[ROUNDS];
@@ -41,7 +41,7 @@ final class Duel {
     return new Result(a[ROUNDS / 2], b[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
   }
 
-  private static double timed(Side side, int times) throws Exception {
+  private static double timed(Workload side, int times) throws Exception {
     System.gc(); // neither side pays for the other's garbage
     return side.nanosEach(times);
   }

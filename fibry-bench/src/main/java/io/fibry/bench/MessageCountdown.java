@@ -7,11 +7,11 @@ import java.util.function.Consumer;
  * The handler of an actor whose messages are counted: when all expected ones were handled, it says
  * so.
  */
-final class Arrivals implements Consumer<Object> {
+final class MessageCountdown implements Consumer<Object> {
   private final Semaphore all;
   private int left; // written by the sender before it sends, then by the actor alone
 
-  Arrivals(Semaphore all) {
+  MessageCountdown(Semaphore all) {
     this.all = all;
   }
 

@@ -15,19 +15,19 @@ import java.util.concurrent.TimeUnit;
  * Work that many do, beside the plainest programs that give the same guarantee: four at once or a
  * stage each, so many may wait, and who sends one more waits.
  */
-final class Crews {
+final class PoolWorkloads {
   private static final int WORKERS = 4;
   private static final int ROOM = 1_024;
   private static final int STAGE_ROOM = 64;
 
-  private Crews() {}
+  private PoolWorkloads() {}
 
   // ---- one of four workers does it
 
   static double pool(int times) throws Exception {
     var done = new CountDownLatch(times);
     var pool = Pools.fixed(ActorSystem.anonymous(), WORKERS).newActor((Integer message) -> done.countDown());
-    double each = Sides.onVirtualThread(times, () -> {
+    double each = ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) pool.sendMessage(i);
       done.await();
     });
@@ -38,8 +38,9 @@ final class Crews {
   static double executorService(int times) throws Exception {
     var done = new CountDownLatch(times);
     try (var executor =
-        new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM), Crews::waiting)) {
-      return Sides.onVirtualThread(times, () -> {
+        new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM),
+            PoolWorkloads::waiting)) {
+      return ActorWorkloads.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) executor.execute(done::countDown);
         done.await();
       });
@@ -58,7 +59,7 @@ final class Crews {
     var done = new CountDownLatch(times);
     var room = new Semaphore(ROOM + WORKERS);
     try (var executor = new ForkJoinPool(WORKERS)) {
-      return Sides.onVirtualThread(times, () -> {
+      return ActorWorkloads.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) {
           room.acquire();
           executor.execute(() -> {
@@ -75,7 +76,7 @@ final class Crews {
     var done = new CountDownLatch(times);
     var room = new Semaphore(ROOM + WORKERS);
     var side = new Semaphore(WORKERS);
-    return Sides.onVirtualThread(times, () -> {
+    return ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) {
         room.acquire();
         Thread.startVirtualThread(() -> {
@@ -94,7 +95,7 @@ final class Crews {
   static double pipeline(int times) throws Exception {
     var done = new CountDownLatch(times);
     var in = Pipeline.from(ActorSystem.anonymous(), (Integer n) -> n).then(n -> n).into(n -> done.countDown());
-    double each = Sides.onVirtualThread(times, () -> {
+    double each = ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) in.sendMessage(i);
       done.await();
     });
@@ -110,7 +111,7 @@ final class Crews {
     stage(times, first, second::put);
     stage(times, second, third::put);
     stage(times, third, n -> done.countDown());
-    return Sides.onVirtualThread(times, () -> {
+    return ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) first.put(i);
       done.await();
     });

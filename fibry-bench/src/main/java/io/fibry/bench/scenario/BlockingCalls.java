@@ -14,8 +14,8 @@ import java.util.concurrent.Executors;
  * How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools of
  * platform threads?
  */
-public final class Blocking {
-  private Blocking() {}
+public final class BlockingCalls {
+  private BlockingCalls() {}
 
   /**
    * Runs it.
@@ -24,10 +24,11 @@ public final class Blocking {
    * @throws Exception if a side fails
    */
   public static void main(String[] args) throws Exception {
-    int calls = Table.size(100_000);
+    int calls = Experiment.size(100_000);
     int fewer = Math.max(1, calls / 10);
-    new Table("blocking", String.format("%,d blocking calls of 100 ms, on pools %,d", calls, fewer))
-        .side("fibry, a fiber for each", "calls/s", "100,000 in 0.67 s: 149,000", () -> actor(calls, Blocking::fibers))
+    new Experiment("blocking", String.format("%,d blocking calls of 100 ms, on pools %,d", calls, fewer))
+        .side("fibry, a fiber for each", "calls/s", "100,000 in 0.67 s: 149,000",
+            () -> actor(calls, BlockingCalls::fibers))
         .side("fibry, pool of 64 platform threads", "calls/s", "100,000 in 162 s: 617",
             () -> actor(fewer, handler -> pool(64, handler)))
         .side("fibry, pool of 200 platform threads", "calls/s", "", () -> actor(fewer, handler -> pool(200, handler)))
@@ -58,11 +59,11 @@ public final class Blocking {
 
   private static double actor(int calls, Maker maker) throws Exception {
     var done = new CountDownLatch(calls);
-    try (var actor = maker.of(Blocking::call)) {
+    try (var actor = maker.of(BlockingCalls::call)) {
       long began = System.nanoTime();
       for (int i = 0; i < calls; i++) actor.sendMessage(done);
       done.await();
-      return calls / Table.seconds(began);
+      return calls / Experiment.seconds(began);
     }
   }
 
@@ -77,7 +78,7 @@ public final class Blocking {
         });
       }
       done.await();
-      return calls / Table.seconds(began);
+      return calls / Experiment.seconds(began);
     }
   }
 }

@@ -10,10 +10,11 @@ import java.util.function.Function;
  * The executor of a virtual thread per task: a message is a task, and a lock lets one at a time
  * handle. Less than an actor: it keeps no order.
  */
-final class ThreadPerTask implements Peer.Answering {
+final class VirtualThreadExecutor implements Peer.Requests {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
 
-  private record Locked<M>(ExecutorService executor, Consumer<M> handler, ReentrantLock lock) implements Receiver<M> {
+  private record LockedReceiver<M>(ExecutorService executor, Consumer<M> handler, ReentrantLock lock)
+      implements Receiver<M> {
     @Override
     public void send(M message) {
       executor.execute(() -> {
@@ -32,13 +33,13 @@ final class ThreadPerTask implements Peer.Answering {
 
   @Override
   public <M> Receiver<M> actor(Consumer<M> handler) {
-    return new Locked<>(executor, handler, new ReentrantLock());
+    return new LockedReceiver<>(executor, handler, new ReentrantLock());
   }
 
   @Override
   public <M, R> Answerer<M, R> answering(Function<M, R> handler) {
     var lock = new ReentrantLock();
-    return message -> SingleThread.answer(executor, message, given -> {
+    return message -> SingleThreadExecutor.answer(executor, message, given -> {
       lock.lock();
       try {
         return handler.apply(given);

@@ -13,10 +13,10 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /** What is measured: our side and the references, each the plainest program that does the job. */
-final class Sides {
+final class ActorWorkloads {
   private static final Integer MESSAGE = 1_000;
 
-  private Sides() {}
+  private ActorWorkloads() {}
 
   /** What a virtual thread does with the job, timed on it. */
   interface Job {
