@@ -58,8 +58,7 @@ public final class IdleActors {
               ", by %,d of them in a process (%,d of those that have a platform thread, whose stack is not in the "
                   + "heap)",
               MANY, THREADS);
-      System.out.println("written: " + Result.here("idle-" + state, title, rows)
-          .write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+      Result.here("idle-" + state, title, rows).write();
     }
   }
 

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -98,7 +97,7 @@ public final class ServerLoad {
           must == null || must == 0 ? "" : "ours >= " + must + " of it", 0));
     }
     Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows)
-        .write(Path.of(System.getProperty("results", "target/results")));
+        .write();
     return kept;
   }
 

@@ -10,41 +10,32 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a question was answered with: the common shape of all figures, a JSON file each. The first
- * row is ours unless another one's name begins with {@code fib}.
+ * The figures of all sides of one question; a JSON file.
  *
- * @param question its name, which is the file's
- * @param title what was asked, in words
- * @param jdk which ran it
- * @param processors how many it had
- * @param machine what it ran on
+ * @param question its name, and the file's
+ * @param title what was measured, in words
+ * @param jdk that ran it
+ * @param processors of the machine
+ * @param machine its processor, memory and system
  * @param date of the run
- * @param rows the sides
+ * @param rows a row for each side
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
     int processors, String machine, String date, List<Row> rows) {
   static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-  /** A file need not have all. */
+  /** A file need not have a title. */
   public Result {
     title = title == null ? "" : title;
     rows = List.copyOf(rows);
   }
 
-  /**
-   * Found here and now.
-   *
-   * @param question its name
-   * @param title what was asked, in words
-   * @param rows the sides
-   * @return what was found
-   */
+  /** A result of today, on this machine. */
   public static Result here(String question, String title, List<Row> rows) {
     return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(),
         machineHere(), LocalDate.now().toString(), rows);
   }
 
-  /** The name of the processor and the memory, where the system tells them. */
   private static String machineHere() {
     try {
       String cpu = first(Path.of("/proc/cpuinfo"), "model name");
@@ -63,29 +54,40 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     }
   }
 
-  /**
-   * The row that the others are compared with.
-   *
-   * @return ours
-   */
-  public Row ours() {
-    return rows.stream().filter(row -> row.side().startsWith("fib")).findFirst().orElse(rows.getFirst());
+  /** The name for readers. */
+  String name() {
+    return question.replaceFirst("^(jmh|savina)-", "");
   }
 
-  /** Ours, of the same unit and size; where there is none, the first of these. */
+  String environment() {
+    return "JDK " + jdk + ", " + machine + ", " + processors + " processors, " + date;
+  }
+
+  /** Whether these are ratios that must be kept, rather than figures of sides. */
+  boolean isPromise() {
+    return question.equals("budgets");
+  }
+
+  /** Ours, or the first row if no row is ours. */
+  Row ours() {
+    return ours(rows);
+  }
+
+  /** What the row is compared with: ours, of its unit and size. */
   Row base(Row row) {
-    var alike = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).toList();
-    return alike.stream().filter(other -> other.side().startsWith("fib")).findFirst().orElse(alike.getFirst());
+    return ours(rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).toList());
   }
 
-  /**
-   * Writes it to {@code <question>.json}.
-   *
-   * @param folder made if absent
-   * @return the file
-   * @throws IOException if it cannot
-   */
-  public Path write(Path folder) throws IOException {
+  private static Row ours(List<Row> rows) {
+    return rows.stream().filter(Row::isOurs).findFirst().orElse(rows.getFirst());
+  }
+
+  /** Writes {@code <question>.json} to the folder that {@code -Dresults} names, and says so. */
+  public void write() throws IOException {
+    System.out.println("written: " + write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+  }
+
+  Path write(Path folder) throws IOException {
     Files.createDirectories(folder);
     return Files.writeString(folder.resolve(question + ".json"), JSON.writeValueAsString(this) + "\n");
   }

@@ -12,55 +12,75 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads what the runs left: our own files, those of JMH ({@code -rf json}) and of the Savina
- * programs, in whatever order they lie in a folder.
+ * The JSON files that hold results: our own, those of JMH ({@code -rf json}), and that of the
+ * Savina programs.
  */
 public final class ResultFiles {
   private static final String SIDE = "who"; // the parameter that names a peer
-  // of its values, our strategies
+  // its values that name our strategies
   private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future");
 
   private ResultFiles() {}
 
-  /**
-   * Reads all JSON files of a folder and of those in it, two deep.
-   *
-   * @param folder where they are
-   * @return what they say, in the order of their names
-   * @throws IOException if one cannot be read
-   */
+  /** Reads all JSON files of a folder and of its subfolders; sorts the results by name. */
   public static List<Result> read(Path folder) throws IOException {
     var all = new ArrayList<Result>();
-    for (var file : files(folder)) all.addAll(readFile(file));
+    for (var file : files(folder)) all.addAll(read(file, Result.JSON.readTree(Files.readString(file))));
     all.sort(Comparator.comparing(Result::question));
     return all;
   }
 
-  static List<Path> files(Path folder) throws IOException {
+  /**
+   * Copies the files of results, which replace those of the same name: with a date where they have
+   * none, and without the folder of the JDK, which JMH writes.
+   */
+  static void archive(Path from, Path to) throws IOException {
+    Files.createDirectories(to);
+    for (var file : files(from)) {
+      var json = Result.JSON.readTree(Files.readString(file));
+      if (read(file, json).isEmpty()) continue;
+      for (var run : elements(json)) if (run instanceof ObjectNode object) {
+        object.put("date", date(run, file));
+        object.remove("jvm");
+      }
+      String name = file.getFileName().toString();
+      // JMH's Creation.json and our creation.json would be one file on some systems
+      Files.writeString(to.resolve(isJmh(json) && !name.startsWith("jmh-") ? "jmh-" + name : name),
+          Result.JSON.writeValueAsString(json) + "\n");
+    }
+  }
+
+  private static List<Path> files(Path folder) throws IOException {
     try (var files =
         Files.find(folder, 2, (file, attributes) -> attributes.isRegularFile() && file.toString().endsWith(".json"))) {
       return files.sorted().toList();
     }
   }
 
-  /** None where the file is something else. */
-  static List<Result> readFile(Path file) throws IOException {
-    var json = Result.JSON.readTree(Files.readString(file));
+  /** Empty if the file holds something else. */
+  private static List<Result> read(Path file, JsonNode json) throws IOException {
     if (json.has("question") && json.has("rows")) return List.of(Result.JSON.treeToValue(json, Result.class));
-    if (!json.isArray() || json.isEmpty()) return List.of();
-    String date = Files.getLastModifiedTime(file).toString().substring(0, 10);
-    if (json.get(0).has("primaryMetric")) return jmh(json, date);
-    return json.get(0).has("program") ? savina(json, date) : List.of();
+    if (isJmh(json)) return jmh(json, date(json.get(0), file));
+    return json.isArray() && json.path(0).has("program") ? savina(json, date(json.get(0), file)) : List.of();
+  }
+
+  private static boolean isJmh(JsonNode json) {
+    return json.isArray() && json.path(0).has("primaryMetric");
+  }
+
+  private static String date(JsonNode run, Path file) throws IOException {
+    return run.path("date").asString(Files.getLastModifiedTime(file).toString().substring(0, 10));
   }
 
   private static List<JsonNode> elements(JsonNode array) {
-    return StreamSupport.stream(array.spliterator(), false).toList();
+    return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: each benchmark class is a question, also each method where a parameter names the
-  // peer, and each choice of the other parameters
+  // ---- JMH: a result for each benchmark class, for each of its methods if a parameter names the
+  // peer, and for each value of the other parameters
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<Row>>();
@@ -68,31 +88,26 @@ public final class ResultFiles {
     for (var run : elements(runs)) {
       var parameters = parameters(run);
       String who = parameters.remove(SIDE);
-      String peer = who != null && OURS.contains(who) ? "fibry, " + who : who;
       String name = run.get("benchmark").asString();
       String method = name.substring(name.lastIndexOf('.') + 1);
-      String type = name.substring(0, name.lastIndexOf('.')).replaceAll(".*\\.", "");
-      var key = new StringBuilder("jmh-" + type);
-      if (peer != null) key.append('-').append(method);
+      String side = who == null ? method : OURS.contains(who) ? "fibry, " + who : who;
+      var key = new StringBuilder("jmh-" + type(run));
+      if (who != null) key.append('-').append(method);
       parameters.forEach((parameter, value) -> key.append('-').append(parameter).append('-').append(value));
       if (!run.get("mode").asString().equals("avgt")) key.append('-').append(run.get("mode").asString());
       String question = key.toString().replaceAll("[^\\w.-]", "_");
-      rows.computeIfAbsent(question, none -> new ArrayList<>())
-          .add(row(peer == null ? method : peer, run.get("primaryMetric")));
-      first.putIfAbsent(question, run);
-      secondary(run, question, peer == null ? method : peer, rows, first);
+      add(question, side, run, run.get("primaryMetric"), rows, first);
+      var allocated = run.path("secondaryMetrics").path("gc.alloc.rate.norm");
+      if (!allocated.isMissingNode()) add(question + "-allocated", side, run, allocated, rows, first);
     }
     return rows.entrySet().stream()
         .map(entry -> result(entry.getKey(), first.get(entry.getKey()), date, entry.getValue())).toList();
   }
 
-  /** Of what JMH can add, the bytes allocated. */
-  private static void secondary(JsonNode run, String question, String side, Map<String, List<Row>> rows,
+  private static void add(String question, String side, JsonNode run, JsonNode metric, Map<String, List<Row>> rows,
       Map<String, JsonNode> first) {
-    var allocated = run.path("secondaryMetrics").path("gc.alloc.rate.norm");
-    if (allocated.isMissingNode()) return;
-    rows.computeIfAbsent(question + "-allocated", none -> new ArrayList<>()).add(row(side, allocated));
-    first.putIfAbsent(question + "-allocated", run);
+    rows.computeIfAbsent(question, none -> new ArrayList<>()).add(row(side, metric));
+    first.putIfAbsent(question, run);
   }
 
   private static Map<String, String> parameters(JsonNode run) {
@@ -101,7 +116,11 @@ public final class ResultFiles {
     return parameters;
   }
 
-  /** The median of all iterations of all forks. */
+  private static String type(JsonNode run) {
+    return run.get("benchmark").asString().replaceAll(".*\\.(\\w+)\\.\\w+$", "$1");
+  }
+
+  /** Over all iterations of all forks. */
   private static Row row(String side, JsonNode metric) {
     double[] rounds = elements(metric.get("rawData")).stream().flatMap(fork -> elements(fork).stream())
         .mapToDouble(JsonNode::asDouble).toArray();
@@ -110,16 +129,14 @@ public final class ResultFiles {
   }
 
   private static Result result(String question, JsonNode run, String date, List<Row> rows) {
-    String name = run.get("benchmark").asString();
-    String title = (parameters(run).containsKey(SIDE) ? name : name.substring(0, name.lastIndexOf('.'))) + "; "
+    String title = "`" + type(run) + "`" + question.substring(("jmh-" + type(run)).length()).replace('-', ' ') + "; "
         + Math.max(1, run.get("primaryMetric").get("rawData").size()) + " forks of "
-        + run.get("measurementIterations").asInt() + " iterations"
-        + (parameters(run).isEmpty() ? "" : question.replaceFirst("^jmh-[^-]*", "").replace('-', ' '));
+        + run.get("measurementIterations").asInt() + " iterations";
     return new Result(question, title, run.path("vmVersion").asString(run.path("jdkVersion").asString("")), 0, "", date,
         rows);
   }
 
-  // ---- Savina: a list of what each side of each program took
+  // ---- Savina: an array with what each side of each program took
 
   private static List<Result> savina(JsonNode sides, String date) {
     var programs = new LinkedHashMap<String, List<JsonNode>>();
@@ -131,9 +148,8 @@ public final class ResultFiles {
           .map(side -> new Row(side.get("side").asString(), side.path("unit").asString("ms"),
               side.get("median").asDouble(), side.get("least").asDouble(), side.get("most").asDouble(), "", 0))
           .toList();
-      return new Result("savina-" + program.getKey(),
-          (program.getKey() + ", " + first.path("size").asString("")).replaceFirst(", $", ""),
-          first.get("jdk").asString(), first.path("processors").asInt(), "", date, rows);
+      return new Result("savina-" + program.getKey(), first.path("size").asString(""), first.get("jdk").asString(),
+          first.path("processors").asInt(), "", date, rows);
     }).toList();
   }
 }

@@ -3,7 +3,6 @@ package io.fibry.bench.scenario;
 import io.fibry.bench.report.Result;
 import io.fibry.bench.report.Row;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -99,7 +98,6 @@ final class Experiment {
   }
 
   void write() throws IOException {
-    System.out.println("written: " + Result.here(question, title, rows)
-        .write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
+    Result.here(question, title, rows).write();
   }
 }

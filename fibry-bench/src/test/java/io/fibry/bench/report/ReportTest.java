@@ -14,42 +14,60 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
+  private static final String FRONT = "# By hand\n\n" + block("machines") + block("peers") + block("goals")
+      + block("losses") + "The end.\n";
+
   @TempDir
   static Path docs;
+  static List<String> hidden;
+  static String front;
   static String page;
 
   @BeforeAll
   static void write() throws Exception {
     Files.createDirectories(docs.resolve("charts"));
-    Files.writeString(docs.resolve("charts/of-yore.svg"), "");
-    page = Files.readString(Report.write(fixtures(), docs));
+    Files.writeString(docs.resolve("charts/stale.svg"), "");
+    Files.createDirectories(docs.resolve("benchmarks"));
+    Files.writeString(docs.resolve("benchmarks.md"), FRONT);
+    Files.writeString(docs.resolve("benchmarks/all.md"),
+        block("jmh-OneToOne-message") + block("jmh-OneToOne-message-allocated")
+            + block("jmh-ManyToOne-message-senders-8") + block("savina-counting") + block("blocking") + block("growth")
+            + block("budgets"));
+    Files.writeString(docs.resolve("benchmarks/other.md"), "no block");
+    hidden = Report.write(fixtures(), docs);
+    front = Files.readString(docs.resolve("benchmarks.md"));
+    page = Files.readString(docs.resolve("benchmarks/all.md"));
   }
 
   private static Path fixtures() throws Exception {
     return Path.of(ReportTest.class.getResource("/report/questions.json").toURI()).getParent();
   }
 
+  private static String block(String name) {
+    return "<!-- report " + name + " -->\nof yesterday\n<!-- /report -->\n";
+  }
+
   @Test
   void jmhRowIsTheMedianOfAllIterationsBesideOurs() {
-    assertTrue(page.contains("### OneToOne-message\n"), page);
+    assertTrue(page.contains("<!-- report jmh-OneToOne-message -->\n`OneToOne` message; 2 forks of 2 iterations. JDK"));
     assertTrue(page.contains("| fibry, fiber | 26.0 | 20.0..30.0 | ns/op | 1.00 |"), page);
     assertTrue(page.contains("| peer | 52.0 | 50.0..60.0 | ns/op | 2.00 |"), page);
   }
 
   @Test
   void otherParametersMakeAnotherQuestion() {
-    assertTrue(page.contains("### ManyToOne-message-senders-8\n"), page);
+    assertTrue(page.contains("\n`ManyToOne` message senders 8; 1 forks of 1 iterations. JDK"), page);
   }
 
   @Test
   void allocationIsAQuestionOfItsOwn() {
-    assertTrue(page.contains("### OneToOne-message-allocated\n"), page);
+    assertTrue(page.contains("\n`OneToOne` message allocated; 2 forks of 2 iterations. JDK"), page);
     assertTrue(page.contains("| fibry, fiber | 48.0 |  | B/op | 1.00 |"), page);
   }
 
   @Test
   void savinaProgramIsATable() {
-    assertTrue(page.contains("### counting\n"), page);
+    assertTrue(page.contains("<!-- report savina-counting -->\n5,000,000 messages. JDK 25+1, "), page);
     assertTrue(page.contains("| peer | 300 | 290..320 | ms | 3.00 |"), page);
   }
 
@@ -77,25 +95,92 @@ class ReportTest {
 
   @Test
   void goalSaysWhetherItWasReached() {
-    assertTrue(page.contains("| a message, one sender | peer | 2.00 | 1.00 | reached |"), page);
-    assertTrue(page.contains("| a message, eight senders | peer | 0.500 | 1.00 | **missed** |"), page);
+    assertTrue(front.contains("| a message, one sender | peer | 2.00 | 1.00 | reached |"), front);
+    assertTrue(front.contains("| a message, eight senders | peer | 0.500 | 1.00 | **missed** |"), front);
   }
 
   @Test
-  void whatAnotherOneDoesBetterIsTold() {
-    assertTrue(page.contains("| jmh-ManyToOne-message-senders-8 | peer | 0.500 |"), page);
-    assertFalse(page.contains("| jmh-OneToOne-message | peer |"), page);
+  void whatAnotherOneDoesBetterIsListedWithItsPage() {
+    assertTrue(front.contains("| [ManyToOne-message-senders-8](benchmarks/all.md) | peer | 0.500 |"), front);
+    assertFalse(front.contains("| [OneToOne-message](benchmarks/all.md) | peer |"), front);
+  }
+
+  @Test
+  void summaryNamesOursAndLinksToThePage() {
+    assertTrue(front.contains("| [A message, one sender](benchmarks/all.md) | "), front);
+    assertTrue(front.contains(" | 26.0 ns, `fiber` |  |"), front);
+  }
+
+  @Test
+  void peerCountsInItsBetterConfiguration() {
+    var result = new Result("jmh-OneToOne-message", "", "25", 2, "", "2026-11-20",
+        List.of(row("fibry, fiber", 40), row("fibry, forkjoin", 20), row("fibry, caller", 10), row("pekko", 80),
+            row("pekko-tuned", 60), row("kotlin", 20), row("jctools", 30)));
+
+    var summary = PeerComparison.summary(List.of(result), java.util.Map.of());
+
+    assertTrue(summary.endsWith("\n| A message, one sender | 1.50 | **0.500** |  |  |  |  | 40.0 ns, `fiber` | "
+        + "20.0 ns, `forkjoin` |\n"), summary);
+  }
+
+  private static Row row(String side, double nanos) {
+    return Row.of(side, "ns/op", "", nanos);
   }
 
   @Test
   void machineAndVersionAreNamed() {
-    assertTrue(page.contains("Run on JDK 25+1, a machine, 2 processors, 2026-11-20."), page);
+    assertTrue(front.contains("Run on JDK 25+1, a machine, 2 processors, 2026-11-20."), front);
+  }
+
+  @Test
+  void textAroundBlocksStays() throws Exception {
+    assertTrue(front.startsWith("# By hand\n\n<!-- report machines -->\n"), front);
+    assertTrue(front.endsWith("<!-- /report -->\nThe end.\n"), front);
+    assertFalse((front + page).contains("of yesterday"));
+    assertEquals("no block", Files.readString(docs.resolve("benchmarks/other.md")));
+  }
+
+  @Test
+  void secondReportChangesNothing(@TempDir Path nothingNew) throws Exception {
+    Report.write(nothingNew, docs);
+
+    assertEquals(front, Files.readString(docs.resolve("benchmarks.md")));
+    assertEquals(page, Files.readString(docs.resolve("benchmarks/all.md")));
+  }
+
+  @Test
+  void resultOnNoPageIsNamed(@TempDir Path other) throws Exception {
+    assertEquals(List.of(), hidden);
+
+    Files.createDirectories(other.resolve("benchmarks"));
+    Files.writeString(other.resolve("benchmarks.md"), block("growth"));
+    assertTrue(Report.write(fixtures(), other).contains("savina-counting"));
+  }
+
+  @Test
+  void blockWithoutItsResultIsAnError(@TempDir Path other) throws Exception {
+    Files.createDirectories(other.resolve("benchmarks"));
+    Files.writeString(other.resolve("benchmarks.md"), block("grotwh"));
+
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), other));
+
+    assertEquals("a page asks for 'grotwh', of which there is no result", failure.getMessage());
+  }
+
+  @Test
+  void blockWithoutItsEndIsAnError(@TempDir Path other) throws Exception {
+    Files.createDirectories(other.resolve("benchmarks"));
+    var broken = Files.writeString(other.resolve("benchmarks.md"), "<!-- report growth -->\n" + block("blocking"));
+
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(fixtures(), other));
+
+    assertEquals("a block of " + broken + " has no '<!-- /report -->'", failure.getMessage());
   }
 
   @Test
   void everyChartIsThereAndIsXml() throws Exception {
     for (var name : List.of("jmh-OneToOne-message", "savina-counting", "growth", "blocking")) {
-      assertTrue(page.contains("](charts/" + name + ".svg)"), name);
+      assertTrue(page.contains("](../charts/" + name + ".svg)"), name);
       var factory = DocumentBuilderFactory.newInstance();
       factory.setFeature("http://apache.org/xml/features/nonvalidating/load-external-dtd", false);
       assertEquals("svg", factory.newDocumentBuilder().parse(docs.resolve("charts/" + name + ".svg").toFile())
@@ -110,15 +195,26 @@ class ReportTest {
 
   @Test
   void rawFilesAreCopiedAndOldChartsGone() throws Exception {
-    assertTrue(Files.readString(docs.resolve("benchmarks/jmh-questions.json")).contains("OneToOne"));
-    assertFalse(Files.readString(docs.resolve("benchmarks/jmh-questions.json")).contains("/a/folder"));
-    assertTrue(Files.exists(docs.resolve("benchmarks/savina.json")));
-    assertFalse(Files.exists(docs.resolve("charts/of-yore.svg")));
+    assertTrue(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("OneToOne"));
+    assertFalse(Files.readString(docs.resolve("benchmarks/data/jmh-questions.json")).contains("/a/folder"));
+    assertTrue(Files.exists(docs.resolve("benchmarks/data/savina.json")));
+    assertFalse(Files.exists(docs.resolve("charts/stale.svg")));
+  }
+
+  @Test
+  void copiesKeepTheDateOfTheRun(@TempDir Path copies) throws Exception {
+    var run = Files.writeString(copies.resolve("savina.json"),
+        Files.readString(fixtures().resolve("savina.json")).replace("\"jdk\"", "\"date\": \"2026-01-02\", \"jdk\""));
+
+    ResultFiles.archive(copies, copies);
+
+    assertEquals("2026-01-02", ResultFiles.read(copies).getFirst().date());
+    assertTrue(Files.readString(run).contains("2026-01-02"));
   }
 
   @Test
   void noResultsAreAnError(@TempDir Path empty) {
-    assertThrows(IllegalStateException.class, () -> Report.write(empty, docs));
+    assertThrows(IllegalStateException.class, () -> Report.write(empty, empty));
   }
 
   @Test

@@ -1,0 +1,37 @@
+package io.fibry.bench.report;
+
+import java.util.Locale;
+
+/** A result in Markdown: what was measured, a table, and the chart. */
+final class ResultTable {
+  private ResultTable() {}
+
+  static String of(Result result) {
+    boolean sized = result.rows().stream().anyMatch(row -> row.size() > 0);
+    boolean referenced = result.rows().stream().anyMatch(row -> !row.reference().isBlank());
+    boolean promise = result.isPromise();
+    var text = new StringBuilder(result.title().isBlank() ? "" : result.title() + ". ");
+    text.append("JDK ").append(result.jdk()).append(", ").append(result.date()).append(".\n");
+    text.append("\n| side |").append(sized ? " size |" : "").append(" median | range | unit |")
+        .append(promise ? "" : " cost |").append(referenced ? promise ? " must be |" : " published |" : "")
+        .append("\n|---|").append(sized ? "--:|" : "").append("--:|--:|---|").append(promise ? "" : "--:|")
+        .append(referenced ? "---|" : "").append('\n');
+    for (var row : result.rows()) {
+      text.append("| ").append(escaped(row.side())).append(" |");
+      if (sized) text.append(String.format(Locale.ROOT, " %,d |", row.size()));
+      text.append(' ').append(Row.readable(row.median())).append(" | ")
+          .append(row.least() == row.most() ? "" : Row.readable(row.least()) + ".." + Row.readable(row.most()))
+          .append(" | ").append(escaped(row.unit())).append(" |");
+      if (!promise) text.append(' ').append(Row.readable(row.costAgainst(result.base(row)))).append(" |");
+      if (referenced) text.append(' ').append(escaped(row.reference())).append(" |");
+      text.append('\n');
+    }
+    if (!result.isPromise())
+      text.append("\n![").append(result.name()).append("](charts/").append(result.question()).append(".svg)\n");
+    return text.toString();
+  }
+
+  private static String escaped(String cell) {
+    return cell.replace("|", "\\|");
+  }
+}

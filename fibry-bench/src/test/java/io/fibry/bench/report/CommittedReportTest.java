@@ -1,0 +1,50 @@
+package io.fibry.bench.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The committed pages show all of the committed results, as the report would make them. */
+class CommittedReportTest {
+  private static final Path DOCS = Path.of("../docs");
+
+  @Test
+  void pagesAndResultsAgree(@TempDir Path docs, @TempDir Path nothingNew) throws Exception {
+    copy("benchmarks.md", docs);
+    copy("benchmarks", docs);
+
+    assertEquals(List.of(), Report.write(nothingNew, docs));
+
+    assertEquals(texts(DOCS), texts(docs));
+    assertEquals(names(DOCS.resolve("charts")), names(docs.resolve("charts")));
+  }
+
+  private static void copy(String name, Path to) throws IOException {
+    try (var files = Files.walk(DOCS.resolve(name))) {
+      for (var file : files.toList()) Files.copy(file, to.resolve(DOCS.relativize(file)));
+    }
+  }
+
+  /** The pages and their data. */
+  private static TreeMap<String, String> texts(Path docs) throws IOException {
+    var texts = new TreeMap<String, String>();
+    try (var files = Files.walk(docs, 3)) {
+      for (var file : files.filter(file -> docs.relativize(file).toString().matches("benchmarks.*\\.(md|json)"))
+          .toList())
+        texts.put(docs.relativize(file).toString(), Files.readString(file));
+    }
+    return texts;
+  }
+
+  private static List<String> names(Path folder) throws IOException {
+    try (var files = Files.list(folder)) {
+      return files.map(file -> file.getFileName().toString()).sorted().toList();
+    }
+  }
+}
