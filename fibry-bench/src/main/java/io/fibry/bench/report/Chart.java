@@ -38,13 +38,10 @@ import org.jfree.data.category.DefaultCategoryDataset;
 import org.jfree.data.xy.XYSeries;
 import org.jfree.data.xy.XYSeriesCollection;
 
-/**
- * A picture of a result: bars where each side has one figure, ours in green; lines where there are
- * sizes.
- */
+/** A chart of a result: bars, ours in green, or lines if there are several sizes. */
 final class Chart {
   private static final int WIDTH = 860;
-  private static final int FAR_APART = 30; // the largest to the least: a logarithmic axis then
+  private static final int FAR_APART = 30; // from this ratio on, an axis is logarithmic
   private static final Font WORDS = new Font(Font.SANS_SERIF, Font.PLAIN, 12);
   private static final Font TITLE = new Font(Font.SANS_SERIF, Font.BOLD, 13);
   private static final Color OURS = new Color(0x2e8b57);
@@ -54,7 +51,7 @@ final class Chart {
 
   private Chart() {}
 
-  /** Draws it; the file is SVG. */
+  /** Writes an SVG file. */
   static void write(Result result, Path file) throws IOException {
     boolean bySize = result.rows().stream().map(Row::size).distinct().count() > 1;
     var chart = new JFreeChart(null, TITLE, bySize ? lines(result) : bars(result), bySize);
@@ -64,7 +61,7 @@ final class Chart {
     Files.writeString(file, svg(chart, bySize ? 420 : 70 + 26 * shown(result).size()));
   }
 
-  /** What one axis can show: the rows in the unit of the first, or in one that begins like it. */
+  /** The rows that one axis can show: those whose unit begins like the first one's. */
   private static List<Row> shown(Result result) {
     String unit = result.rows().getFirst().unit().split(" ")[0];
     return result.rows().stream().filter(row -> row.unit().split(" ")[0].equals(unit) && Double.isFinite(row.median()))
@@ -174,7 +171,7 @@ final class Chart {
     return axis;
   }
 
-  /** With plain numbers at its ticks: letters, not their outlines, in the file. */
+  /** With plain numbers as ticks: text, not outlines, in the file. */
   private static NumberAxis axis(boolean logarithmic, String label) {
     var axis = logarithmic ? new LogarithmicAxis(label) : new NumberAxis(label);
     if (axis instanceof LogarithmicAxis log) {

@@ -5,13 +5,10 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What was aimed at: that peers take this many times as much as one of ours.
+ * What was aimed at: that each peer takes {@code least} times as much as ours.
  *
- * @param what in words
- * @param question of the result
- * @param ours the side that the others are compared with
- * @param others the sides compared; if empty, all peers
- * @param least how many times as much each of them must take; below 1 they may take less
+ * @param others the sides compared with ours; if empty, all peers
+ * @param least below 1, they may take less
  */
 record Goal(String what, String question, String ours, List<String> others, double least) {
   private static final List<String> PEKKO = List.of("pekko", "pekko-tuned");

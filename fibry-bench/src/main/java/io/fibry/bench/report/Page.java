@@ -24,12 +24,7 @@ final class Page {
     return NAME.matcher(Files.readString(page)).results().map(name -> name.group(1)).toList();
   }
 
-  /**
-   * Replaces the content of each block.
-   *
-   * @param content by name; its links are relative to the folder of the documentation
-   * @param toDocs leads from the page to that folder
-   */
+  /** Replaces the content of each block. Its links are relative to the folder {@code toDocs}. */
   static void fill(Path page, UnaryOperator<String> content, String toDocs) throws IOException {
     var text = Files.readString(page);
     if (BLOCK.matcher(text).results().count() != NAME.matcher(text).results().count())

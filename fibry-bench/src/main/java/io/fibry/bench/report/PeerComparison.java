@@ -10,11 +10,11 @@ import java.util.stream.Collectors;
 
 /** Ours beside other ways to have an actor. */
 final class PeerComparison {
-  // a queue that waits for nobody, and no actor
+  // a queue, not an actor
   private static final List<String> YARDSTICKS = List.of("jctools");
-  // handles the message on the sender's own thread, and so promises less
+  // handles messages on the sender's thread, and so promises less
   private static final String CALLER = "fibry, caller";
-  private static final double LEVEL = 0.95; // above it a difference is not worth telling
+  private static final double LEVEL = 0.95; // differences above it are not told
 
   private static final Map<String, String> QUESTIONS = ordered(
       "Make an actor", "jmh-Creation-made",
@@ -43,12 +43,7 @@ final class PeerComparison {
     return !row.isOurs() && !YARDSTICKS.contains(row.side());
   }
 
-  /**
-   * How many times as much each peer costs as ours, in its better configuration; bold where it costs
-   * less.
-   *
-   * @param pages that show a result, as seen from the folder of the documentation
-   */
+  /** The cost of each peer in its better configuration, as a ratio to ours. */
   static String summary(List<Result> results, Map<String, String> pages) {
     var text = new StringBuilder("| | " + String.join(" | ", PEERS.keySet()) + " | ours | our best |\n|---|"
         + "--:|".repeat(PEERS.size()) + "---|---|\n");
@@ -82,7 +77,7 @@ final class PeerComparison {
     return pages.containsKey(question) ? "[" + text + "](" + pages.get(question) + ")" : text;
   }
 
-  /** Everything in which a peer costs less than our default, the worst first; empty if there is nothing. */
+  /** Where a peer costs less than our default, the worst first. */
   static String losses(List<Result> results, Map<String, String> pages) {
     record Loss(Result result, Row row, double cost) {}
     var losses = new ArrayList<Loss>();

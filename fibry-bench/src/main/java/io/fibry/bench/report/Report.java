@@ -10,18 +10,13 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * Copies new results to {@code docs/benchmarks/data}, draws a chart of each result there, and fills
- * in the tables of {@code docs/benchmarks.md} and of the pages in {@code docs/benchmarks}.
+ * Copies new results to {@code docs/benchmarks/data}, draws their charts, and fills in the tables
+ * of {@code docs/benchmarks.md} and {@code docs/benchmarks}.
  */
 public final class Report {
   private Report() {}
 
-  /**
-   * Makes the report.
-   *
-   * @param args the folder with new results, and that of the documentation
-   * @throws IOException if a file cannot be read or written
-   */
+  /** The arguments are the folder of new results, and that of the documentation. */
   public static void main(String[] args) throws IOException {
     System.setProperty("java.awt.headless", "true");
     var docs = Path.of(args[1]).toAbsolutePath().normalize();
@@ -29,7 +24,7 @@ public final class Report {
     System.out.println("written: " + docs.resolve("benchmarks.md"));
     if (!hidden.isEmpty()) System.out.println("on no page: " + hidden + "; give each a block '" + Page.BEGIN + "name"
         + " -->' with '" + Page.END + "' in a page of " + docs.resolve("benchmarks"));
-    System.exit(0); // the JDK's graphics threads would keep the JVM alive
+    System.exit(0); // graphics threads are alive
   }
 
   /** Returns the names of the results that no page shows. */
@@ -41,7 +36,7 @@ public final class Report {
       throw new IllegalStateException("no results in " + newResults + " nor in " + data + ": run a benchmark first");
     draw(all, docs.resolve("charts"));
     var pages = pages(docs);
-    var shown = new HashMap<String, String>(); // the page of each block, as seen from docs
+    var shown = new HashMap<String, String>(); // the page of each block, seen from docs
     for (var page : pages)
       for (var name : Page.blocks(page)) shown.put(name, docs.relativize(page).toString().replace('\\', '/'));
     for (var page : pages) Page.fill(page, name -> block(name, all, shown), page.getParent().equals(docs) ? "" : "../");

@@ -10,27 +10,20 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The figures of all sides of one question; a JSON file.
+ * The figures of all sides of a question; a JSON file.
  *
  * @param question its name, and the file's
  * @param title what was measured, in words
- * @param jdk that ran it
- * @param processors of the machine
- * @param machine its processor, memory and system
- * @param date of the run
- * @param rows a row for each side
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
     int processors, String machine, String date, List<Row> rows) {
   static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
-  /** A file need not have a title. */
   public Result {
     title = title == null ? "" : title;
     rows = List.copyOf(rows);
   }
 
-  /** A result of today, on this machine. */
   public static Result here(String question, String title, List<Row> rows) {
     return new Result(question, title, Runtime.version().toString(), Runtime.getRuntime().availableProcessors(),
         machineHere(), LocalDate.now().toString(), rows);
@@ -54,7 +47,6 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     }
   }
 
-  /** The name for readers. */
   String name() {
     return question.replaceFirst("^(jmh|savina)-", "");
   }
@@ -63,7 +55,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return "JDK " + jdk + ", " + machine + ", " + processors + " processors, " + date;
   }
 
-  /** Whether these are ratios that must be kept, rather than figures of sides. */
+  /** Whether the rows are ratios that must be kept. */
   boolean isPromise() {
     return question.equals("budgets");
   }
@@ -82,7 +74,7 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return rows.stream().filter(Row::isOurs).findFirst().orElse(rows.getFirst());
   }
 
-  /** Writes {@code <question>.json} to the folder that {@code -Dresults} names, and says so. */
+  /** Writes {@code question.json} to the folder {@code -Dresults}. */
   public void write() throws IOException {
     System.out.println("written: " + write(Path.of(System.getProperty("results", "target/results"))).toAbsolutePath());
   }

@@ -14,10 +14,7 @@ import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/**
- * The JSON files that hold results: our own, those of JMH ({@code -rf json}), and that of the
- * Savina programs.
- */
+/** Result files: our own, those of JMH ({@code -rf json}), and that of the Savina programs. */
 public final class ResultFiles {
   private static final String SIDE = "who"; // the parameter that names a peer
   // its values that name our strategies
@@ -25,7 +22,7 @@ public final class ResultFiles {
 
   private ResultFiles() {}
 
-  /** Reads all JSON files of a folder and of its subfolders; sorts the results by name. */
+  /** The results in a folder and its subfolders, by name. */
   public static List<Result> read(Path folder) throws IOException {
     var all = new ArrayList<Result>();
     for (var file : files(folder)) all.addAll(read(file, Result.JSON.readTree(Files.readString(file))));
@@ -33,10 +30,7 @@ public final class ResultFiles {
     return all;
   }
 
-  /**
-   * Copies the files of results, which replace those of the same name: with a date where they have
-   * none, and without the folder of the JDK, which JMH writes.
-   */
+  /** Copies result files, with the date of the run, and without JMH's path of the JDK. */
   static void archive(Path from, Path to) throws IOException {
     Files.createDirectories(to);
     for (var file : files(from)) {
@@ -47,7 +41,7 @@ public final class ResultFiles {
         object.remove("jvm");
       }
       String name = file.getFileName().toString();
-      // JMH's Creation.json and our creation.json would be one file on some systems
+      // Creation.json and creation.json are one file on some systems
       Files.writeString(to.resolve(isJmh(json) && !name.startsWith("jmh-") ? "jmh-" + name : name),
           Result.JSON.writeValueAsString(json) + "\n");
     }
@@ -60,7 +54,7 @@ public final class ResultFiles {
     }
   }
 
-  /** Empty if the file holds something else. */
+  /** Empty for other files. */
   private static List<Result> read(Path file, JsonNode json) throws IOException {
     if (json.has("question") && json.has("rows")) return List.of(Result.JSON.treeToValue(json, Result.class));
     if (isJmh(json)) return jmh(json, date(json.get(0), file));
@@ -79,8 +73,8 @@ public final class ResultFiles {
     return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: a result for each benchmark class, for each of its methods if a parameter names the
-  // peer, and for each value of the other parameters
+  // ---- JMH: a result for each class, or method if a parameter names the peer, and for each value of
+  // the other parameters
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<Row>>();
@@ -120,7 +114,6 @@ public final class ResultFiles {
     return run.get("benchmark").asString().replaceAll(".*\\.(\\w+)\\.\\w+$", "$1");
   }
 
-  /** Over all iterations of all forks. */
   private static Row row(String side, JsonNode metric) {
     double[] rounds = elements(metric.get("rawData")).stream().flatMap(fork -> elements(fork).stream())
         .mapToDouble(JsonNode::asDouble).toArray();
@@ -136,7 +129,7 @@ public final class ResultFiles {
         rows);
   }
 
-  // ---- Savina: an array with what each side of each program took
+  // ---- Savina
 
   private static List<Result> savina(JsonNode sides, String date) {
     var programs = new LinkedHashMap<String, List<JsonNode>>();

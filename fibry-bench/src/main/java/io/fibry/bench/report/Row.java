@@ -5,34 +5,27 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * The figures of one side. More is better of a unit that ends with {@code /s} or begins with
- * {@code ops/}, and of {@code live}, which counts what was alive; of all others, less.
+ * The figures of one side. More is better if the unit ends with {@code /s}, begins with
+ * {@code ops/}, or is {@code live}; otherwise less is.
  *
  * @param side its name; ours begin with {@code fib}
- * @param unit of the figures
- * @param median of the rounds
- * @param least of the rounds
- * @param most of the rounds
  * @param reference a published figure, or what must be reached; may be empty
- * @param size how many there were, if the question is asked for several sizes; otherwise 0
+ * @param size how many, if the question is asked for several sizes; otherwise 0
  */
 public record Row(String side, String unit, double median, double least, double most,
     @JsonInclude(JsonInclude.Include.NON_EMPTY) String reference,
     @JsonInclude(JsonInclude.Include.NON_DEFAULT) long size) {
 
-  /** A file need not have a reference. */
   public Row {
     reference = reference == null ? "" : reference;
   }
 
-  /** A row of at least one round. */
   public static Row of(String side, String unit, String reference, double... rounds) {
     double[] sorted = rounds.clone();
     Arrays.sort(sorted);
     return new Row(side, unit, sorted[sorted.length / 2], sorted[0], sorted[sorted.length - 1], reference, 0);
   }
 
-  /** A copy for this size. */
   public Row withSize(long size) {
     return new Row(side, unit, median, least, most, reference, size);
   }

@@ -1,2 +1,2 @@
-/** What was measured, in one shape, and the page with tables and charts that is made of it. */
+/** Results in one shape, and the pages with tables and charts that show them. */
 package io.fibry.bench.report;
