@@ -1,4 +1,4 @@
-// The server of the acceptor's benchmark, in Go: `server` answers and closes, `server keep` answers as long as it is asked.
+// The reference of ServerLoad in Go: `server` answers and closes, `server keep` keeps the connection.
 package main
 
 import (
@@ -24,7 +24,7 @@ func main() {
 			}
 		}
 	}()
-	bufio.NewReader(os.Stdin).ReadString(0) // until whoever started it closes it
+	bufio.NewReader(os.Stdin).ReadString(0) // until the parent closes it
 }
 
 func serve(connection net.Conn, keep bool) {
@@ -37,7 +37,7 @@ func serve(connection net.Conn, keep bool) {
 	}
 }
 
-// head reads to the blank line, byte by byte; false at the end of the stream.
+// head reads up to a blank line, byte by byte; false if the stream ends before.
 func head(in *bufio.Reader) bool {
 	line := 0
 	for {

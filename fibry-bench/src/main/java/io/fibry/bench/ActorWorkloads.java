@@ -1,6 +1,8 @@
 package io.fibry.bench;
 
 import io.fibry.ActorSystem;
+import io.fibry.Handler;
+import io.fibry.Sink;
 import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -12,18 +14,14 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** What is measured: our side and the references, each the plainest program that does the job. */
+/** One actor, and the references: each the plainest program that does the job. */
 final class ActorWorkloads {
   private static final Integer MESSAGE = 1_000;
 
   private ActorWorkloads() {}
 
-  /** What a virtual thread does with the job, timed on it. */
-  interface Job {
-    void run() throws Exception;
-  }
-
-  static double onVirtualThread(int times, Job job) throws Exception {
+  /** Runs the job on a virtual thread; returns the nanoseconds of one of {@code times}. */
+  static double onVirtualThread(int times, Handler.Task job) throws Exception {
     var took = new CompletableFuture<Long>();
     Thread.startVirtualThread(() -> {
       try {
@@ -40,11 +38,11 @@ final class ActorWorkloads {
   // ---- creating
 
   static double createSinks(int times) throws Exception {
-    var made = new io.fibry.Sink<?>[times];
+    var made = new Sink<?>[times];
     long start = System.nanoTime();
     for (int i = 0; i < times; i++) made[i] = Stereotypes.fibers().sink(null);
     double each = (double) (System.nanoTime() - start) / times;
-    // a sink that was not its own actor, or did not work, would show here
+    // fails if one of them is no actor of its own
     var all = new CountDownLatch(times);
     for (var sink : made) sink.execAsync(nothing -> all.countDown());
     all.await();
@@ -67,7 +65,7 @@ final class ActorWorkloads {
     return each;
   }
 
-  // ---- one sender, one receiver; a message counts when it is processed
+  // ---- a message counts when it is handled
 
   static double messages(int times) throws Exception {
     var end = new CountDownLatch(1);
@@ -115,7 +113,7 @@ final class ActorWorkloads {
     }
   }
 
-  // ---- request and answer, on virtual threads
+  // ---- requests
 
   static double requests(int times) throws Exception {
     var squares = ActorSystem.anonymous().newActorWithReturn((Integer n) -> n * n);

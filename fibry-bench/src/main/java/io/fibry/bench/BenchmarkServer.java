@@ -18,9 +18,8 @@ import java.time.Duration;
 import java.util.concurrent.Executors;
 
 /**
- * The servers that {@link ServerLoad} puts load on, one per process: ours, and by hand what they are
- * measured by. Prints its port, lives until its input ends; a line of input makes it print its
- * heap, descriptors and threads.
+ * A server under load, ours or written by hand. Prints its port, lives until its input ends, and
+ * prints its heap, descriptors and threads for each line of input.
  */
 public final class BenchmarkServer {
   private static final byte[] ANSWER =
@@ -28,12 +27,6 @@ public final class BenchmarkServer {
 
   private BenchmarkServer() {}
 
-  /**
-   * Runs one.
-   *
-   * @param args which
-   * @throws Exception if it cannot
-   */
   public static void main(String[] args) throws Exception {
     System.out.println("port " + start(args[0]));
     while (System.in.read() >= 0) {
@@ -41,7 +34,7 @@ public final class BenchmarkServer {
       long heap = Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
       System.out.println(heap + " " + Path.of("/proc/self/fd").toFile().list().length + " " + Thread.activeCount());
     }
-    System.exit(0); // whatever still runs
+    System.exit(0);
   }
 
   private static int start(String which) throws IOException {
@@ -57,11 +50,11 @@ public final class BenchmarkServer {
       case "http" -> Stereotypes.fibers().embeddedHttpServer(0, exchange -> "Hello\n").port();
       case "jdk-http" -> jdkHttp();
       case "http-abused" -> abused();
-      default -> throw new IllegalArgumentException("no server is named " + which);
+      default -> throw new IllegalArgumentException("no server '" + which + "'; see BenchmarkServer");
     };
   }
 
-  /** As the article has it: it does not look for the end of the stream. */
+  /** As in the article: does not check for the end of the stream. */
   private static void seeds(TcpConnection connection) throws IOException {
     var in = connection.getInputStream();
     for (int line = 0, b = in.read(); b != '\n' || line > 0; b = in.read()) {
@@ -83,7 +76,7 @@ public final class BenchmarkServer {
     while (head(in)) out.write(ANSWER);
   }
 
-  /** Reads to the blank line, byte by byte; false at the end of the stream. */
+  /** Reads up to a blank line; false if the stream ends before. */
   private static boolean head(InputStream in) throws IOException {
     int line = 0;
     for (int b = in.read(); b >= 0; b = in.read()) {
@@ -111,7 +104,7 @@ public final class BenchmarkServer {
             try (socket) {
               conversation.with(socket);
             } catch (IOException gone) {
-              // of the client: the next one counts
+              // the client left
             }
           });
         } catch (IOException failed) {

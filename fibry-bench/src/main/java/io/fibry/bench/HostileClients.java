@@ -11,9 +11,8 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What do bad clients do to an HTTP server of ours, and to its good ones? While each kind of them
- * is at it, a good client asks again and again; afterwards the server must hold what it held
- * before. Needs {@code slowhttptest} on the path for the slow ones.
+ * What hostile clients do to an HTTP server of ours. During each attack a well-behaved client must
+ * get its answers; afterwards the server must hold what it held before. Needs {@code slowhttptest}.
  */
 public final class HostileClients {
   private static final List<String> SLOW = List.of("-c", "1500", "-r", "500", "-l", "12", "-i", "2");
@@ -25,18 +24,12 @@ public final class HostileClients {
     void on(ServerProcess server) throws Exception;
   }
 
-  /**
-   * Tries each.
-   *
-   * @param args not used
-   * @throws Exception if a server or a tool cannot be run
-   */
   public static void main(String[] args) throws Exception {
     System.out.printf("%-34s %10s %12s %12s   %s%n", "", "answered", "median ms", "p99 ms",
         "heap MB, descriptors, threads: before and after");
     try (var server = new ServerProcess("http-abused")) {
-      for (int i = 0; i < 200; i++) hello(server.port()); // to warm it up
-      survive("nobody else", server, s -> Thread.sleep(3_000));
+      for (int i = 0; i < 200; i++) hello(server.port()); // warm-up
+      survive("no attack", server, s -> Thread.sleep(3_000));
       survive("1,500 slow heads", server, s -> slow(s, "/", "-H"));
       survive("1,500 slow bodies", server, s -> slow(s, "/upload", "-B", "-s", "100000"));
       survive("1,500 slow readers", server, s -> slow(s, "/big", "-X", "-w", "10", "-y", "20", "-n", "5", "-z", "32"));
@@ -54,12 +47,12 @@ public final class HostileClients {
   }
 
   private static void survive(String name, ServerProcess server, Attack attack) throws Exception {
-    var before = server.state();
-    var over = new AtomicBoolean();
+    var before = server.usage();
+    var ended = new AtomicBoolean();
     var took = new ArrayList<Double>();
     int[] unanswered = {0};
     var good = Thread.ofVirtual().start(() -> {
-      while (!over.get()) {
+      while (!ended.get()) {
         long began = System.nanoTime();
         try {
           hello(server.port());
@@ -71,30 +64,28 @@ public final class HostileClients {
       }
     });
     attack.on(server);
-    over.set(true);
+    ended.set(true);
     good.join();
     var after = settled(server, before);
     took.sort(null);
-    boolean well = unanswered[0] == 0 && after.descriptors <= before.descriptors() + 3
-        && after.threads <= before.threads() + 2 && after.heap <= before.heap() + (16 << 20);
+    boolean well = unanswered[0] == 0 && after.descriptors() <= before.descriptors() + 3
+        && after.threads() <= before.threads() + 2 && after.heap() <= before.heap() + (16 << 20);
     survived &= well;
     System.out.printf(Locale.ROOT, "%-34s %6d/%d %12.2f %12.2f   %d -> %d, %d -> %d, %d -> %d: %s%n", name, took.size(),
         took.size() + unanswered[0], took.get(took.size() / 2), took.get(took.size() * 99 / 100), before.heap() >> 20,
-        after.heap >> 20,
-        before.descriptors(), after.descriptors, before.threads(), after.threads, well ? "survived" : "BROKEN");
+        after.heap() >> 20,
+        before.descriptors(), after.descriptors(), before.threads(), after.threads(), well ? "survived" : "BROKEN");
   }
 
-  private record After(long heap, long descriptors, long threads) {}
-
-  /** Its limits need their time. */
-  private static After settled(ServerProcess server, ServerProcess.State before)
+  /** The server's time limits must pass first. */
+  private static ServerProcess.Usage settled(ServerProcess server, ServerProcess.Usage before)
       throws IOException, InterruptedException {
-    var now = server.state();
+    var now = server.usage();
     for (int i = 0; i < 60 && now.descriptors() > before.descriptors() + 3; i++) {
       Thread.sleep(100);
-      now = server.state();
+      now = server.usage();
     }
-    return new After(now.heap(), now.descriptors(), now.threads());
+    return now;
   }
 
   private static void hello(int port) throws IOException {
@@ -126,7 +117,7 @@ public final class HostileClients {
     }
   }
 
-  /** Until it is told to stop, or has sent all. */
+  /** Sends until the server closes the connection; fails if it takes all. */
   private static void upload(ServerProcess server, String head, boolean chunks) throws IOException {
     var piece = new byte[1 << 16];
     Arrays.fill(piece, (byte) 'x');
@@ -140,7 +131,7 @@ public final class HostileClients {
       }
       throw new IllegalStateException("the server took all of it");
     } catch (IOException refused) {
-      // as it should
+      // as the server should
     }
   }
 

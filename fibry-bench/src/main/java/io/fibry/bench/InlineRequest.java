@@ -7,44 +7,30 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.openjdk.jmh.annotations.Benchmark;
 
 /**
- * What does a request cost that the asker's own thread may handle? The references are locks, which
- * promise less: no failure policy, no end, no ring found.
+ * The cost of a request that the asker's own thread may handle. The references are locks, which
+ * promise less: no failure policy, no end, no detection of rings.
  */
 public class InlineRequest extends JmhQuestion {
   private final ActorWithReturn<Integer, Integer> inline = counter(ActorSystem.anonymous().inlineRequests());
   private final ActorWithReturn<Integer, Integer> ordinary = counter(ActorSystem.anonymous());
   private final ReentrantLock lock = new ReentrantLock();
-  private int count; // under the lock
+  private int count; // under the lock, or the monitor
 
   private static ActorWithReturn<Integer, Integer> counter(ActorBuilder<Object> builder) {
     return builder.initialState(() -> new int[1]).newActorWithReturn((int[] count, Integer by) -> count[0] += by);
   }
 
-  /**
-   * On the asker's thread.
-   *
-   * @return the answer
-   */
   @Benchmark
   public int inline() {
     return inline.ask(1);
   }
 
-  /**
-   * The same actor, on a thread of its own.
-   *
-   * @return the answer
-   */
+  /** The same actor, on a thread of its own. */
   @Benchmark
   public int ordinary() {
     return ordinary.ask(1);
   }
 
-  /**
-   * A reference.
-   *
-   * @return the answer
-   */
   @Benchmark
   public int reentrantLock() {
     lock.lock();
@@ -55,11 +41,6 @@ public class InlineRequest extends JmhQuestion {
     }
   }
 
-  /**
-   * A reference.
-   *
-   * @return the answer
-   */
   @Benchmark
   public int monitor() {
     synchronized (this) {

@@ -12,17 +12,15 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What became better or worse between two results of JMH: {@code JmhComparison old.json new.json}. Prints
- * for each benchmark the new figure as a ratio of the old one, and how uncertain both are. Worse is
- * what lost more than both errors together, and more than a tenth; if anything is, the exit code is
- * 1.
+ * Compares two result files of JMH: {@code JmhComparison old.json new.json}. Worse is a figure that
+ * lost more than a tenth, and more than both errors; if one did, the exit code is 1.
  */
 public final class JmhComparison {
   private static final double TENTH = 1.1;
 
   private JmhComparison() {}
 
-  /** A figure, and how far off it may be at 99.9 percent; NaN if it was taken once. */
+  /** A figure, and its error at 99.9 %; NaN if it was measured once. */
   private record Score(double value, double error, String unit, boolean lowerIsBetter) {
     static Score of(Config result) {
       var metric = result.getConfig("primaryMetric");
@@ -34,7 +32,7 @@ public final class JmhComparison {
       return Double.isNaN(error) ? 0 : error;
     }
 
-    /** How much more it costs than the other: 1 is as much. */
+    /** The ratio of the costs; above 1, this one costs more. */
     double costOver(Score old) {
       return lowerIsBetter ? value / old.value : old.value / value;
     }
@@ -44,12 +42,6 @@ public final class JmhComparison {
     }
   }
 
-  /**
-   * Compares.
-   *
-   * @param files the old results and the new ones
-   * @throws IOException if one cannot be read
-   */
   public static void main(String[] files) throws IOException {
     if (files.length != 2) throw new IllegalArgumentException("give two files: the old results and the new ones");
     System.exit(worse(Path.of(files[0]), Path.of(files[1]), System.out) ? 1 : 0);
@@ -74,12 +66,12 @@ public final class JmhComparison {
     boolean differs = now.differsFrom(old);
     boolean worse = differs && cost > TENTH;
     out.printf(Locale.ROOT, "%-7s %6.3f  %12.2f ±%9.2f -> %12.2f ±%9.2f %s  %s%n",
-        worse ? "WORSE" : differs && cost < 1 / TENTH ? "better" : "as ever", now.value / old.value, old.value,
+        worse ? "WORSE" : differs && cost < 1 / TENTH ? "better" : "same", now.value / old.value, old.value,
         old.error, now.value, now.error, now.unit, name);
     return worse;
   }
 
-  /** By benchmark and parameters. JMH's file is a list, which HOCON wants a name for. */
+  /** By benchmark and parameters. JMH's file is an array, for which HOCON needs a name. */
   private static Map<String, Score> scores(Path file) throws IOException {
     var scores = new LinkedHashMap<String, Score>();
     for (var result : ConfigFactory.parseString("results:" + Files.readString(file)).getConfigList("results")) {

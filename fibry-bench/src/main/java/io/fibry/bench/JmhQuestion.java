@@ -11,8 +11,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How a question is asked: nanoseconds an operation, on average; three processes; the thread that
- * measures, and so sends, is a virtual one.
+ * The settings of all JMH benchmarks. The measuring thread, which is also the sender, is virtual.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -25,9 +24,8 @@ public abstract class JmhQuestion {
   static final String PLATFORM = "-Djmh.executor=PLATFORM";
   static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
 
-  /** What is sent where only the number counts. */
+  /** A message whose value does not matter. */
   static final Integer MESSAGE = 1_000;
 
-  /** For JMH. */
   JmhQuestion() {}
 }

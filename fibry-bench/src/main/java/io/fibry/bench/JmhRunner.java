@@ -21,11 +21,9 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Asks the questions of JMH, one after another, and leaves the answers to each as JSON:
- * {@code JmhRunner folder all|question [anything JMH understands]}. The sides of a question take turns,
- * a fork each, as many rounds as there are forks ({@code -f}): a machine has good and bad minutes.
- * A benchmark that fails ends its question, which has no answers then, and the exit code is 1 when
- * all are through.
+ * Runs JMH questions: {@code JmhRunner folder all|question [options of JMH]}. The sides take turns,
+ * one fork each in each of {@code -f} rounds, because a machine has good and bad minutes. Writes a
+ * JSON file for each question; one that fails leaves none, and the exit code is 1.
  */
 public final class JmhRunner {
   private static final String ALL = "all";
@@ -33,12 +31,6 @@ public final class JmhRunner {
 
   private JmhRunner() {}
 
-  /**
-   * Asks.
-   *
-   * @param args the folder of the answers; the question, or {@code all}; options of JMH
-   * @throws Exception if an option makes no sense, or a file cannot be written
-   */
   public static void main(String[] args) throws Exception {
     var folder = Files.createDirectories(Path.of(args[0]));
     var options = new CommandLineOptions(List.of(args).subList(2, args.length).toArray(String[]::new));
@@ -49,14 +41,14 @@ public final class JmhRunner {
       throw new IllegalArgumentException("no question '" + args[1] + "'; there are " + questions(List.of(), List.of()));
     var failed = new ArrayList<String>();
     for (var question : questions) {
-      if (!ask(question, folder, options)) failed.add(question);
+      if (!run(question, folder, options)) failed.add(question);
     }
-    if (!failed.isEmpty()) System.err.println("NOT ANSWERED: " + failed);
-    // the threads of peers would keep it, where nothing was forked
+    if (!failed.isEmpty()) System.err.println("FAILED: " + failed);
+    // threads of peers may be alive
     System.exit(failed.isEmpty() ? 0 : 1);
   }
 
-  /** The names of the classes that have a benchmark that matches. */
+  /** The classes with a benchmark that matches. */
   static List<String> questions(List<String> includes, List<String> excludes) {
     var quiet = OutputFormatFactory.createFormatInstance(System.out, VerboseMode.SILENT);
     var names = new TreeSet<String>();
@@ -65,29 +57,29 @@ public final class JmhRunner {
     return List.copyOf(names);
   }
 
-  private static boolean ask(String question, Path folder, CommandLineOptions options) throws IOException {
-    var answers = folder.resolve(question + ".json");
-    Files.deleteIfExists(answers); // or those of yesterday would stand for today's
-    // JMH adds includes to those of the parent, so all but one are excluded
+  private static boolean run(String question, Path folder, CommandLineOptions options) throws IOException {
+    var results = folder.resolve(question + ".json");
+    Files.deleteIfExists(results); // no old result must look like a new one
+    // an include would be added to those of the parent, so all others are excluded
     var others = "^(?!.*\\." + question + "\\.)";
     int forks = options.getForkCount().orElse(FORKS);
-    var ask =
+    var oneFork =
         new OptionsBuilder().parent(options).exclude(others).shouldFailOnError(true).forks(Math.min(1, forks)).build();
     var all = new LinkedHashMap<String, RunResult>();
     try {
       for (int round = 1; round <= Math.max(1, forks); round++) {
         System.out.println("\n== " + question + ", round " + round + " of " + Math.max(1, forks));
-        for (var result : new Runner(ask).run()) all.merge(result.getParams().id(), result, JmhRunner::together);
+        for (var result : new Runner(oneFork).run()) all.merge(result.getParams().id(), result, JmhRunner::merged);
       }
     } catch (RunnerException failed) {
       failed.printStackTrace();
       return false;
     }
-    ResultFormatFactory.getInstance(ResultFormatType.JSON, answers.toString()).writeOut(all.values());
+    ResultFormatFactory.getInstance(ResultFormatType.JSON, results.toString()).writeOut(all.values());
     return true;
   }
 
-  private static RunResult together(RunResult before, RunResult now) {
+  private static RunResult merged(RunResult before, RunResult now) {
     var forks = new ArrayList<>(before.getBenchmarkResults());
     forks.addAll(now.getBenchmarkResults());
     return new RunResult(before.getParams(), forks);

@@ -3,10 +3,7 @@ package io.fibry.bench;
 import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
-/**
- * The handler of an actor whose messages are counted: when all expected ones were handled, it says
- * so.
- */
+/** A handler that releases a permit after the expected number of messages. */
 final class MessageCountdown implements Consumer<Object> {
   private final Semaphore all;
   private int left; // written by the sender before it sends, then by the actor alone

@@ -20,11 +20,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What is left of a service when more is asked of it than it can do? Four resources, three steps of
- * 5 to 15 ms a request, clients that come at random and give up after 500 ms: good for 133 requests
- * a second. All services get the same load at the same time. Three tables: load that rises and
- * falls; the same with clients that try twice more; a dependency that takes four times as long for
- * a while. The argument is how many seconds each column takes, 2.5 unless told.
+ * What services answer when clients ask for more than they can do. A request needs three steps of 5
+ * to 15 ms on one of four resources; its client gives up after 500 ms. All services get the same
+ * load at once: one that rises and falls; the same with clients that try twice more; one in which
+ * steps take four times as long for a while.
  */
 public final class Overload {
   private static final Duration LIMIT = Duration.ofNanos(OpenLoopLoad.PATIENCE);
@@ -36,15 +35,10 @@ public final class Overload {
     this.seconds = seconds;
   }
 
-  /**
-   * Prints the tables.
-   *
-   * @param args how many seconds each column takes
-   * @throws Exception if it is interrupted
-   */
+  /** The argument is how many seconds each column takes, 2.5 by default. */
   public static void main(String[] args) throws Exception {
     var all = new Overload(args.length == 0 ? 2.5 : Double.parseDouble(args[0]));
-    System.out.printf("JDK %s, %d processors; answers in time, a second, at so many times the capacity of %.0f/s%n",
+    System.out.printf("JDK %s, %d processors; answers in time per second, at multiples of the capacity of %.0f/s%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), OpenLoopLoad.CAPACITY);
     all.table("load rises and falls", 0, new double[] {0.5, 0.8, 1, 1.2, 3, 0.8, 0.8}, 4, -1);
     all.table("clients try three times", 2, new double[] {0.8, 3, 0.8, 0.8}, 1, -1);
@@ -57,7 +51,7 @@ public final class Overload {
         new ObservedService("200 threads, unbounded queue", threads(Executors.newFixedThreadPool(200))),
         new ObservedService("virtual thread per request", threads(Executors.newVirtualThreadPerTaskExecutor())),
         new ObservedService("the same, 12 at most", atMost(12, threads(Executors.newVirtualThreadPerTaskExecutor()))),
-        new ObservedService("mailbox 1000, REJECT", deaf(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
+        new ObservedService("mailbox 1000, REJECT", waiting(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
         new ObservedService("the same, ask with limit", asking(pool(Mailbox.bounded(1_000, Overflow.REJECT)))),
         new ObservedService("mailbox 16, REJECT", asking(pool(Mailbox.bounded(16, Overflow.REJECT)))),
         new ObservedService("mailbox 1000 within 200 ms",
@@ -70,10 +64,7 @@ public final class Overload {
             asking(pool(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(20))))));
   }
 
-  /**
-   * Each request begins when it gets a thread, and needs a resource for each step; it goes on when
-   * its client has gone.
-   */
+  /** A request needs a resource for each step, and goes on after its client has given up. */
   private OpenLoopLoad.Service threads(ExecutorService executor) {
     running.add(executor::shutdownNow);
     var resources = new Semaphore(OpenLoopLoad.RESOURCES, true);
@@ -94,7 +85,7 @@ public final class Overload {
     };
   }
 
-  /** More at once are refused. */
+  /** Refuses more requests at once. */
   private static OpenLoopLoad.Service atMost(int inFlight, OpenLoopLoad.Service service) {
     var permits = new Semaphore(inFlight);
     return call -> {
@@ -107,7 +98,7 @@ public final class Overload {
     };
   }
 
-  /** As many workers as resources: what is begun has all that it needs. */
+  /** As many workers as resources: a request that has begun has all that it needs. */
   private ActorWithReturn<Call, Boolean> pool(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
         Pools.fixed(ActorSystem.anonymous().mailbox(mailbox), OpenLoopLoad.RESOURCES)
@@ -123,8 +114,8 @@ public final class Overload {
     return call -> pool.ask(call, LIMIT);
   }
 
-  /** The client gives up, and the request stays where it is. */
-  private static OpenLoopLoad.Service deaf(ActorWithReturn<Call, Boolean> pool) {
+  /** Leaves the request queued when its client gives up. */
+  private static OpenLoopLoad.Service waiting(ActorWithReturn<Call, Boolean> pool) {
     return call -> {
       try {
         pool.sendMessageReturn(call).get(OpenLoopLoad.PATIENCE, TimeUnit.NANOSECONDS);
@@ -135,24 +126,25 @@ public final class Overload {
   }
 
   private void table(String what, int retries, double[] loads, int peak, int slow) throws Exception {
-    var sides = services();
+    var services = services();
     var times = new long[loads.length + 1];
     times[0] = System.nanoTime();
-    try (var surge = new OpenLoopLoad(42, retries, sides)) {
+    try (var load = new OpenLoopLoad(42, retries, services)) {
       for (int i = 0; i < loads.length; i++) {
-        surge.slowness = i == slow ? 4 : 1;
-        surge.load(loads[i] * OpenLoopLoad.CAPACITY, times[i] + (long) (seconds * 1e9));
+        load.slowness = i == slow ? 4 : 1;
+        load.load(loads[i] * OpenLoopLoad.CAPACITY, times[i] + (long) (seconds * 1e9));
         times[i + 1] = System.nanoTime();
       }
     }
     System.out.printf("%n%-30s%s   in the worst: p50, p99, refused p99 in ms; steps in vain%n", what,
         String.join("", Arrays.stream(loads).mapToObj("%6.1f"::formatted).toList()));
-    for (var side : sides) {
-      System.out.printf("%-30s", side.name);
-      for (int i = 0; i < loads.length; i++) System.out.printf("%6.0f", side.tally(times[i], times[i + 1]).goodput());
-      var worst = side.tally(times[peak], times[peak + 1]);
+    for (var service : services) {
+      System.out.printf("%-30s", service.name);
+      for (int i = 0; i < loads.length; i++)
+        System.out.printf("%6.0f", service.tally(times[i], times[i + 1]).goodput());
+      var worst = service.tally(times[peak], times[peak + 1]);
       System.out.printf("%8.0f%6.0f%9.3f%8d of %d%n", worst.median(), worst.slowest(), worst.refusal(),
-          side.inVain.sum(), side.steps.sum());
+          service.inVain.sum(), service.steps.sum());
     }
     for (var closed : running) closed.close();
     running.clear();

@@ -2,21 +2,18 @@ package io.fibry.bench;
 
 import java.util.Arrays;
 
-/**
- * Two ways to do the same thing, in turns in one process: the noise of the machine strikes both.
- */
+/** Measures two workloads in turns, so that the noise of the machine affects both. */
 final class PairedMeasurement {
   private static final int WARM_UP = 4;
   private static final int ROUNDS = 11;
 
   private PairedMeasurement() {}
 
-  /** One way: does it so many times and tells how long one took. */
   interface Workload {
     double nanosEach(int times) throws Exception;
   }
 
-  /** What both took, medians over the rounds. */
+  /** Medians over the rounds; {@code least} and {@code most} are of their ratios. */
   record Result(double ours, double reference, double least, double most) {
     double ratio() {
       return ours / reference;
@@ -41,8 +38,8 @@ final class PairedMeasurement {
     return new Result(a[ROUNDS / 2], b[ROUNDS / 2], ratios[0], ratios[ROUNDS - 1]);
   }
 
-  private static double timed(Workload side, int times) throws Exception {
-    System.gc(); // neither side pays for the other's garbage
-    return side.nanosEach(times);
+  private static double timed(Workload workload, int times) throws Exception {
+    System.gc(); // neither pays for the other's garbage
+    return workload.nanosEach(times);
   }
 }

@@ -12,14 +12,13 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What does it cost to switch from one actor to another? Two hand each other a ball; one operation
- * is one hand-over. The reference, {@code park}, is two virtual threads that unpark each other.
+ * The cost of a hand-over between two actors that pass a ball to each other. The reference,
+ * {@code park}, is two virtual threads that unpark each other.
  */
 public class PingPong extends JmhQuestion {
   private static final int HITS = 20_000;
   private static final String PARK = "park";
 
-  /** The peer. */
   @Param({"fiber", "thread", "resident", "forkjoin", PARK, "pekko", "pekko-tuned", "pojo-actor", "jox", "kotlin",
     "jctools", "virtual-queue", "platform-queue", "executor"})
   public String who;
@@ -30,10 +29,9 @@ public class PingPong extends JmhQuestion {
   private Receiver<Ball> pong;
 
   private static final class Ball {
-    private int left = HITS; // whoever has the ball
+    private int left = HITS; // of the actor that has the ball
   }
 
-  /** Makes the actors. */
   @Setup
   public void open() {
     if (who.equals(PARK)) return;
@@ -42,7 +40,6 @@ public class PingPong extends JmhQuestion {
     pong = peer.actor(ball -> hit(ball, ping));
   }
 
-  /** Ends them. */
   @TearDown
   public void close() {
     if (who.equals(PARK)) return;
@@ -56,24 +53,19 @@ public class PingPong extends JmhQuestion {
     else other.send(ball);
   }
 
-  /**
-   * Serves and waits until the ball was hit so often.
-   *
-   * @throws InterruptedException never
-   */
   @Benchmark
   @OperationsPerInvocation(HITS)
   public void hit() throws InterruptedException {
-    if (who.equals(PARK)) new Pair().play();
+    if (who.equals(PARK)) new ThreadPair().play();
     else ping.send(new Ball());
     end.acquire();
   }
 
-  /** Two threads; the number says whose turn it is. */
-  private final class Pair {
+  /** Two threads; the parity of the hits left says whose turn it is. */
+  private final class ThreadPair {
     private final Thread even = Thread.ofVirtual().unstarted(() -> player(0));
     private final Thread odd = Thread.ofVirtual().unstarted(() -> player(1));
-    private volatile int left = HITS; // written by the one whose turn it is
+    private volatile int left = HITS; // written by the thread whose turn it is, read by both
 
     void play() {
       odd.start();

@@ -1,6 +1,7 @@
 package io.fibry.bench;
 
 import io.fibry.ActorSystem;
+import io.fibry.bench.peer.BoundedExecutor;
 import io.fibry.flow.Pipeline;
 import io.fibry.pool.Pools;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -8,12 +9,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /**
- * Work that many do, beside the plainest programs that give the same guarantee: four at once or a
- * stage each, so many may wait, and who sends one more waits.
+ * Pools and pipelines, and the plainest programs that give the same guarantee: four workers, or a
+ * thread per stage, and a sender that waits for room.
  */
 final class PoolWorkloads {
   private static final int WORKERS = 4;
@@ -22,7 +21,7 @@ final class PoolWorkloads {
 
   private PoolWorkloads() {}
 
-  // ---- one of four workers does it
+  // ---- a task for one of four workers
 
   static double pool(int times) throws Exception {
     var done = new CountDownLatch(times);
@@ -37,21 +36,11 @@ final class PoolWorkloads {
 
   static double executorService(int times) throws Exception {
     var done = new CountDownLatch(times);
-    try (var executor =
-        new ThreadPoolExecutor(WORKERS, WORKERS, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(ROOM),
-            PoolWorkloads::waiting)) {
+    try (var executor = BoundedExecutor.of(WORKERS, ROOM)) {
       return ActorWorkloads.onVirtualThread(times, () -> {
         for (int i = 0; i < times; i++) executor.execute(done::countDown);
         done.await();
       });
-    }
-  }
-
-  private static void waiting(Runnable task, ThreadPoolExecutor executor) {
-    try {
-      executor.getQueue().put(task);
-    } catch (InterruptedException never) {
-      throw new AssertionError(never);
     }
   }
 
@@ -75,14 +64,14 @@ final class PoolWorkloads {
   static double threadPerTask(int times) throws Exception {
     var done = new CountDownLatch(times);
     var room = new Semaphore(ROOM + WORKERS);
-    var side = new Semaphore(WORKERS);
+    var permits = new Semaphore(WORKERS);
     return ActorWorkloads.onVirtualThread(times, () -> {
       for (int i = 0; i < times; i++) {
         room.acquire();
         Thread.startVirtualThread(() -> {
-          side.acquireUninterruptibly();
+          permits.acquireUninterruptibly();
           done.countDown();
-          side.release();
+          permits.release();
           room.release();
         });
       }
@@ -90,7 +79,7 @@ final class PoolWorkloads {
     });
   }
 
-  // ---- it goes through three stages that overlap, in order
+  // ---- a message through three stages that overlap, in order
 
   static double pipeline(int times) throws Exception {
     var done = new CountDownLatch(times);
@@ -117,14 +106,14 @@ final class PoolWorkloads {
     });
   }
 
-  private interface Next {
+  private interface Step {
     void take(Integer n) throws InterruptedException;
   }
 
-  private static void stage(int times, BlockingQueue<Integer> from, Next next) {
+  private static void stage(int times, BlockingQueue<Integer> from, Step step) {
     Thread.startVirtualThread(() -> {
       try {
-        for (int i = 0; i < times; i++) next.take(from.take());
+        for (int i = 0; i < times; i++) step.take(from.take());
       } catch (InterruptedException never) {
         throw new AssertionError(never);
       }

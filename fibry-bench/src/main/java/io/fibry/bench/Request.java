@@ -14,18 +14,15 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * What does a request cost, from asking to having the answer? The asker is a virtual thread, a
- * platform thread, or a virtual thread of a process that has one carrier for all, where nothing but
- * the switch from one to the other counts. (Pekko's and Kotlin's own threads are no carriers:
- * theirs stay as many.)
+ * The cost of a request, from asking to having the answer. With one carrier only the switch counts.
+ * (The threads of Pekko and Kotlin are no carriers: they keep as many.)
  *
- * <p>{@code future} is ours without a limit, {@code sendMessageReturn(n).get()}. {@code floor} is
- * the least that a switch costs: start a virtual thread and wait for its answer.
+ * <p>{@code future} is ours without a limit. {@code floor} is the least that a switch costs: start
+ * a virtual thread and wait for its answer.
  */
 public class Request extends JmhQuestion {
   private static final int REQUESTS = 1_000;
 
-  /** The peer. */
   @Param({"fiber", "future", "thread", "resident", "forkjoin", "caller", "floor", "pekko", "pekko-tuned", "pojo-actor",
     "jox", "kotlin", "jctools", "virtual-queue", "platform-queue", "executor", "executor-virtual"})
   public String who;
@@ -33,7 +30,6 @@ public class Request extends JmhQuestion {
   private Peer.Requests peer;
   private Answerer<Integer, Integer> squares;
 
-  /** Makes the actor. */
   @Setup
   public void open() {
     switch (who) {
@@ -53,28 +49,17 @@ public class Request extends JmhQuestion {
     }
   }
 
-  /** Ends it. */
   @TearDown
   public void close() {
     if (peer != null) peer.close();
   }
 
-  /**
-   * From a virtual thread.
-   *
-   * @return the answer
-   */
   @Benchmark
   @OperationsPerInvocation(REQUESTS)
   public Integer fromVirtual() {
     return squares.askAll(7, REQUESTS);
   }
 
-  /**
-   * From a platform thread.
-   *
-   * @return the answer
-   */
   @Benchmark
   @Fork(value = 3, jvmArgsAppend = PLATFORM)
   @OperationsPerInvocation(REQUESTS)
@@ -82,11 +67,6 @@ public class Request extends JmhQuestion {
     return squares.askAll(7, REQUESTS);
   }
 
-  /**
-   * From a virtual thread, with one carrier.
-   *
-   * @return the answer
-   */
   @Benchmark
   @Fork(value = 3, jvmArgsAppend = {VIRTUAL, ONE_CARRIER})
   @OperationsPerInvocation(REQUESTS)

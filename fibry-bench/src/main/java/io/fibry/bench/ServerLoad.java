@@ -15,20 +15,19 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * What do our servers bear, beside others that do the same? Starts each in a process of its own, in
- * turn, {@code ab} or {@code wrk} before it, several rounds, and prints requests per second with
- * the ratio to the reference of the same run. Needs both tools ({@code apache2-utils}, {@code wrk})
- * on the path; without {@code go}, the rows in Go are left out.
+ * Requests per second of our servers under {@code ab} and {@code wrk}, as ratios to others of the
+ * same run. Needs both tools on the path ({@code apache2-utils}, {@code wrk}); without {@code go}
+ * the servers in Go are left out.
  */
 public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
   private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
-  // each takes a descriptor here and one there
+  // each takes a descriptor on both sides
   private static final int IDLE = Integer.getInteger("idle", 9_000);
 
-  /** One question: ours first, the others after it; how much of each of them ours must reach. */
-  private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> others) {}
+  /** A server of ours, and the share of each other one that it must reach. */
+  private record ServerQuestion(String file, String name, List<String> load, String ours, Map<String, Double> shares) {}
 
   private static final List<ServerQuestion> QUESTIONS = List.of(
       new ServerQuestion("load-closing", "answers and closes", CLOSING, "acceptor",
@@ -45,12 +44,7 @@ public final class ServerLoad {
     return map;
   }
 
-  /**
-   * Answers the questions.
-   *
-   * @param args {@code speed}, {@code again} or {@code idle}; none for all
-   * @throws Exception if a server or a tool cannot be run
-   */
+  /** The arguments are {@code speed}, {@code again} or {@code idle}; none for all. */
   public static void main(String[] args) throws Exception {
     System.out.printf("JDK %s, %d processors; %d rounds in turn, median (least..most) requests a second%n",
         Runtime.version(), Runtime.getRuntime().availableProcessors(), ROUNDS);
@@ -66,13 +60,13 @@ public final class ServerLoad {
   private static boolean answer(ServerQuestion question) throws Exception {
     var all = new LinkedHashMap<String, List<Double>>();
     all.put(question.ours, new ArrayList<>());
-    for (var other : question.others.keySet())
+    for (var other : question.shares.keySet())
       if (!other.startsWith("go") || ServerProcess.hasGo()) all.put(other, new ArrayList<>());
     System.out.println(question.name + " (" + String.join(" ", question.load) + ")");
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
         try (var server = new ServerProcess(each.getKey())) {
-          // to warm it up
+          // warm-up
           if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port());
           else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port());
           each.getValue().add(load(question.load, server.port()));
@@ -84,7 +78,7 @@ public final class ServerLoad {
     var rows = new ArrayList<Row>();
     for (var each : all.entrySet()) {
       double ratio = ours / median(each.getValue());
-      Double must = question.others.get(each.getKey());
+      Double must = question.shares.get(each.getKey());
       String verdict = must == null || must == 0 ? ""
           : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN");
       kept &= !verdict.endsWith("BROKEN");
@@ -105,7 +99,7 @@ public final class ServerLoad {
     return sorted.get(sorted.size() / 2);
   }
 
-  /** Answers requests a second; throws if one failed. */
+  /** Requests per second; throws if one failed. */
   private static double load(List<String> command, int port) throws IOException, InterruptedException {
     var whole = new ArrayList<>(command);
     whole.add("http://127.0.0.1:" + port + "/");
@@ -120,7 +114,7 @@ public final class ServerLoad {
     return Double.parseDouble(rate.group(1));
   }
 
-  // ---- clients that go without a word, and a handler that does not notice
+  // ---- clients that leave
 
   private static void again() throws Exception {
     System.out.println("ten runs in a row at one acceptor: each leaves connections behind");
@@ -130,18 +124,18 @@ public final class ServerLoad {
     }
   }
 
-  // ---- many who say nothing
+  // ---- many idle connections
 
   private static boolean idle() throws Exception {
     System.out.printf(Locale.ROOT, "%,d idle connections to one acceptor, then hello to it%n", IDLE);
     try (var server = new ServerProcess("acceptor-keep")) {
       double before = 0;
-      for (int i = 0; i < 5; i++) before = latency(server.port()); // the first ones warm it up
-      long empty = server.state().heap();
+      for (int i = 0; i < 5; i++) before = latency(server.port()); // with warm-up
+      long empty = server.usage().heap();
       var idle = new ArrayList<Socket>();
       for (int i = 0; i < IDLE; i++) idle.add(new Socket(InetAddress.getLoopbackAddress(), server.port()));
       latency(server.port());
-      double each = (server.state().heap() - empty) / (double) IDLE;
+      double each = (server.usage().heap() - empty) / (double) IDLE;
       double after = latency(server.port());
       for (var socket : idle) socket.close();
       boolean kept = each <= 10_000 && after <= 2 * before;
@@ -153,7 +147,7 @@ public final class ServerLoad {
     }
   }
 
-  /** The 99th percentile of one request after the other, in milliseconds. */
+  /** The 99th percentile of requests in a row, in milliseconds. */
   private static double latency(int port) throws IOException {
     var took = new long[10_000];
     try (var socket = new Socket(InetAddress.getLoopbackAddress(), port)) {

@@ -9,10 +9,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** A server of {@link BenchmarkServer}, or the one in Go, in a process of its own. */
+/** A server of {@link BenchmarkServer}, or that in Go, in a process of its own. */
 final class ServerProcess implements AutoCloseable {
-  /** What it holds. */
-  record State(long heap, long descriptors, long threads) {}
+  /** What the process holds; bytes of heap. */
+  record Usage(long heap, long descriptors, long threads) {}
 
   private final Process process;
   private final BufferedReader out;
@@ -30,15 +30,14 @@ final class ServerProcess implements AutoCloseable {
     port = Integer.parseInt(first.substring("port ".length()));
   }
 
-  /** One that may open no more than so many descriptors. */
+  /** A server that may open at most {@code most} descriptors. */
   static ServerProcess withDescriptors(int most, String name) throws IOException {
-    return new ServerProcess(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash", command(name).get(0),
-        "-cp", System.getProperty("java.class.path"), BenchmarkServer.class.getName(), name));
+    return new ServerProcess(ChildJvm.command(List.of("bash", "-c", "ulimit -n " + most + "; exec \"$@\"", "bash"),
+        List.of(), BenchmarkServer.class, name));
   }
 
   private static List<String> command(String name) throws IOException {
-    if (!name.startsWith("go")) return List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-        "-cp", System.getProperty("java.class.path"), BenchmarkServer.class.getName(), name);
+    if (!name.startsWith("go")) return ChildJvm.command(List.of(), List.of(), BenchmarkServer.class, name);
     var command = new ArrayList<>(List.of(goServer().toString()));
     if (name.equals("go-keep")) command.add("keep");
     return command;
@@ -48,7 +47,7 @@ final class ServerProcess implements AutoCloseable {
     return goServer() != null;
   }
 
-  /** Built once; null: there is no Go. */
+  /** Builds it once; null if there is no Go. */
   private static File goServer() throws IOException {
     var built = new File(System.getProperty("java.io.tmpdir"), "fibry-load-go-" + ProcessHandle.current().pid());
     if (built.exists()) return built;
@@ -68,11 +67,11 @@ final class ServerProcess implements AutoCloseable {
     return port;
   }
 
-  State state() throws IOException {
+  Usage usage() throws IOException {
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
     long[] numbers = Arrays.stream(out.readLine().split(" ")).mapToLong(Long::parseLong).toArray();
-    return new State(numbers[0], numbers[1], numbers[2]);
+    return new Usage(numbers[0], numbers[1], numbers[2]);
   }
 
   @Override

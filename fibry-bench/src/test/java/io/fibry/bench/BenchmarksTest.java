@@ -19,10 +19,7 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/**
- * No benchmark rots: each runs with each of its parameters for one tiny iteration, in this JVM. The
- * figures mean nothing.
- */
+/** Each benchmark runs with each of its parameters for one tiny iteration, in this JVM. */
 class BenchmarksTest {
   @TempDir
   private Path folder;
@@ -52,7 +49,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void worseIsWhatLostMoreThanBothErrorsAndATenth() throws IOException {
+  void figureIsWorseIfItLostMoreThanATenthAndBothErrors() throws IOException {
     var old = file("old", 100, 3);
 
     assertFalse(worse(old, file("slightly slower", 109, 1)));
@@ -62,7 +59,7 @@ class BenchmarksTest {
   }
 
   @Test
-  void whatWasMeasuredOnceHasNoError() throws IOException {
+  void figureMeasuredOnceHasNoError() throws IOException {
     assertTrue(worse(file("old", 100, Double.NaN), file("new", 120, Double.NaN)));
   }
 

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Ours, on one of the strategies; otherwise as it comes. The ForkJoinPool has a thread for each
- * processor and takes tasks first in, first out, as its documentation advises for event-style
+ * Ours, on one of the strategies, otherwise with its defaults. The {@code ForkJoinPool} has a
+ * thread per processor and is first in, first out, as its documentation advises for event-style
  * tasks.
  */
 final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.PriorityMailboxes, Peer.Timers {
@@ -52,7 +52,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
 
     @Override
     public void end() {
-      if (resident) actor.close(); // else it is garbage: that is the point of it
+      if (resident) actor.close(); // others are garbage when idle
     }
   }
 

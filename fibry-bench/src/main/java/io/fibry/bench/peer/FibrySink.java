@@ -4,10 +4,7 @@ import io.fibry.Sink;
 import io.fibry.stereotype.Stereotypes;
 import java.util.function.Consumer;
 
-/**
- * Ours, as the least that an actor can be: {@code Stereotypes.fibers().sink(null)}, to which a
- * message is code to run.
- */
+/** Ours, as small as an actor can be: a sink, whose messages are code to run. */
 final class FibrySink implements Peer {
 
   private record SinkReceiver<M>(Sink<?> sink, Consumer<M> handler) implements Receiver<M> {
@@ -22,7 +19,7 @@ final class FibrySink implements Peer {
     }
 
     @Override
-    public void end() {} // it is garbage
+    public void end() {} // an idle sink is garbage
   }
 
   @Override

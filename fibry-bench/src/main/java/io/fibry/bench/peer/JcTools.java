@@ -8,9 +8,9 @@ import java.util.function.Function;
 import org.jctools.queues.varhandle.MpscUnboundedVarHandleArrayQueue;
 
 /**
- * JCTools' queue for many senders and one receiver, in its edition without Unsafe, in chunks of
- * 1,024: the yardstick of a queue. The receiver is a virtual thread that parks when it finds the
- * queue empty; who sends looks whether it does.
+ * The yardstick of a queue: JCTools' for many senders and one receiver, without Unsafe, in chunks
+ * of 1,024. The receiver is a virtual thread that parks when the queue is empty; a sender unparks
+ * it.
  */
 final class JcTools implements Peer.Requests {
   private static final int CHUNK = 1_024;
@@ -18,7 +18,7 @@ final class JcTools implements Peer.Requests {
   private static final class ParkingReceiver<M> implements Receiver<M>, ReceiverThreads.Source<M> {
     private final Queue<M> queue = new MpscUnboundedVarHandleArrayQueue<>(CHUNK);
     private final Thread thread;
-    private volatile boolean asleep; // written by both, read by senders
+    private volatile boolean asleep; // written by both sides, read by senders
 
     ParkingReceiver(Consumer<M> handler) {
       thread = ReceiverThreads.VIRTUAL.apply(ReceiverThreads.forEver(this, handler));
@@ -27,7 +27,7 @@ final class JcTools implements Peer.Requests {
     @Override
     public void send(M message) {
       queue.offer(message);
-      VarHandle.fullFence(); // offer, then look; the receiver says that it sleeps, then looks
+      VarHandle.fullFence(); // offers, then reads asleep; the receiver writes it, then polls
       if (asleep) {
         asleep = false;
         LockSupport.unpark(thread);

@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Jox: a channel, and a virtual thread that receives from it, as its documentation shows. An
- * unlimited channel where ours is unbounded, a buffered one where there is a bound. (Its own
- * {@code ActorRef} stands in a module that needs a JDK's preview features, and does the same.)
+ * Jox: a channel, unlimited or buffered, and a virtual thread that receives from it, as its
+ * documentation shows. (Its own {@code ActorRef} does the same, in a module that needs preview
+ * features.)
  */
 final class Jox implements Peer.Requests, Peer.BoundedMailboxes {
 

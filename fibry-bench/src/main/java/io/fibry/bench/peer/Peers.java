@@ -2,16 +2,10 @@ package io.fibry.bench.peer;
 
 import io.fibry.Strategy;
 
-/** The peers by name: what the parameter {@code who} of each question takes. */
+/** The peers by name: the values of the parameter {@code who}. */
 public final class Peers {
   private Peers() {}
 
-  /**
-   * A peer.
-   *
-   * @param who its name
-   * @return it, to be closed
-   */
   public static Peer of(String who) {
     return switch (who) {
       case "fiber" -> Fibry.on(Strategy.FIBER);
@@ -34,19 +28,12 @@ public final class Peers {
     };
   }
 
-  /**
-   * A peer that can do something more.
-   *
-   * @param <P> the peer
-   * @param who its name
-   * @param shape what it must be able to do
-   * @return it, to be closed
-   */
-  public static <P extends Peer> P of(String who, Class<P> shape) {
+  /** A peer that must offer this. */
+  public static <P extends Peer> P of(String who, Class<P> offer) {
     var peer = of(who);
-    if (shape.isInstance(peer)) return shape.cast(peer);
+    if (offer.isInstance(peer)) return offer.cast(peer);
     peer.close();
     throw new IllegalArgumentException(
-        "'" + who + "' is no " + shape.getSimpleName() + " peer; leave it out of this question");
+        "peer '" + who + "' does not offer " + offer.getSimpleName() + "; leave it out of this question");
   }
 }

@@ -19,16 +19,15 @@ import org.apache.pekko.actor.typed.javadsl.AskPattern;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed. Plain, it has its default configuration, which its documentation recommends to begin
- * with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned, it has a
- * thread for each processor and 256 messages a turn, as many as ours. Actors are children of the
- * guardian, made in its turn; questions are {@code AskPattern.ask}; priority is its stable mailbox;
- * what is sent later, its scheduler sends. Its bounded mailboxes drop and never wait.
+ * Pekko typed. Plain is its default configuration, which its documentation recommends to begin
+ * with: a fork-join dispatcher of at least eight threads, five messages a turn. Tuned has a thread
+ * per processor, and 256 messages a turn like ours. The guardian spawns all actors. Its bounded
+ * mailboxes drop messages, so they are left out.
  */
 final class Pekko implements Peer.Requests, Peer.PriorityMailboxes, Peer.Timers {
   private static final Config QUIET = ConfigFactory.parseString(
-      "pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off "
-          + "}\nsmallest-first.mailbox-type = \""
+      "pekko { loglevel = WARNING, log-dead-letters = off, coordinated-shutdown.exit-jvm = off }\n"
+          + "smallest-first.mailbox-type = \""
           + SmallestFirstMailbox.class.getName() + "\"");
   private static final Duration LIMIT = Duration.ofSeconds(30);
 

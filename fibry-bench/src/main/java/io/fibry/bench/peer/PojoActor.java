@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * POJO-actor, a living actor library for virtual threads, as its documentation begins: any object
- * becomes an actor with a resident virtual thread, and a message is code to run on it.
+ * POJO-actor, as its documentation begins: any object becomes an actor with a resident virtual
+ * thread, and a message is code to run on it.
  */
 final class PojoActor implements Peer.Requests {
 

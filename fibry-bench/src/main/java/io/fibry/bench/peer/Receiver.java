@@ -1,38 +1,31 @@
 package io.fibry.bench.peer;
 
-/**
- * An actor of some peer, to which messages are sent. Thread-safe.
- *
- * @param <M> the messages
- */
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+
+/** An actor of a peer that takes messages. Thread-safe. */
 public interface Receiver<M> {
 
-  /**
-   * Hands over a message; waits only where there is a bound.
-   *
-   * @param message never null
-   */
+  /** Sends a message; waits only if the mailbox is bounded. */
   void send(M message);
 
-  /**
-   * Hands over the same message many times. Overridden where a sender of this peer is no thread.
-   *
-   * @param message never null
-   * @param times how often
-   */
+  /** Sends a message many times. Overridden by a peer whose senders are no threads. */
   default void sendAll(M message, int times) {
     for (int i = 0; i < times; i++) send(message);
   }
 
-  /**
-   * What a user of the peer would hold, without what this adapter adds.
-   *
-   * @return the actor; this, where the adapter is what such a user would write
-   */
+  /** What a user would hold: without this adapter, or it, if users would write the same. */
   default Object bare() {
     return this;
   }
 
-  /** Ends it; it is idle. */
+  /** Ends the actor, which is idle. */
   void end();
+
+  /** Sends a latch to each of these and waits until all have counted it down. */
+  static void awaitEach(List<Receiver<CountDownLatch>> receivers) throws InterruptedException {
+    var all = new CountDownLatch(receivers.size());
+    for (var receiver : receivers) receiver.send(all);
+    all.await();
+  }
 }

@@ -4,18 +4,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** What peers share that are a thread and something to take from. */
+/** Threads that take messages from a source, and handle them. */
 final class ReceiverThreads {
 
-  /** Starts a virtual thread. */
   static final Function<Runnable, Thread> VIRTUAL = Thread::startVirtualThread;
-
-  /** Starts a platform thread. */
   static final Function<Runnable, Thread> PLATFORM = Thread.ofPlatform().daemon()::start;
 
   private ReceiverThreads() {}
 
-  /** Where messages are taken from. */
   interface Source<M> {
     M take() throws InterruptedException;
   }
@@ -42,8 +38,7 @@ final class ReceiverThreads {
   }
 
   /**
-   * Sends the message and a future, and waits for the future: what one writes who has a queue and
-   * wants an answer.
+   * Sends a future along with the message, and waits for it: what a user of a queue would write.
    */
   static <M, R> Answerer<M, R> answerer(Peer peer, Function<M, R> handler) {
     Receiver<Request<M, R>> actor = peer.actor(request -> request.answer.complete(handler.apply(request.message)));

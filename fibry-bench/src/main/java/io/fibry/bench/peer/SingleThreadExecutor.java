@@ -1,20 +1,18 @@
 package io.fibry.bench.peer;
 
 import java.time.Duration;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * {@code ExecutorService}s of one platform thread: a message is a task. With a bound, who is
- * rejected waits at the queue. Messages are sent later by one {@code ScheduledThreadPoolExecutor}
- * for all, which forgets what is taken back, as its documentation advises.
+ * An {@code ExecutorService} of one platform thread for each actor; a message is a task. One
+ * {@code ScheduledThreadPoolExecutor} sends all later messages; it removes those taken back, as its
+ * documentation advises.
  */
 final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private final ScheduledThreadPoolExecutor clock =
@@ -47,16 +45,7 @@ final class SingleThreadExecutor implements Peer.Requests, Peer.BoundedMailboxes
 
   @Override
   public <M> Receiver<M> bounded(int room, Consumer<M> handler) {
-    return new TaskReceiver<>(new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, new ArrayBlockingQueue<>(room),
-        Thread.ofPlatform().daemon().factory(), SingleThreadExecutor::waiting), handler);
-  }
-
-  private static void waiting(Runnable task, ThreadPoolExecutor executor) {
-    try {
-      executor.getQueue().put(task);
-    } catch (InterruptedException never) {
-      throw new AssertionError(never);
-    }
+    return new TaskReceiver<>(BoundedExecutor.of(1, room), handler);
   }
 
   @Override

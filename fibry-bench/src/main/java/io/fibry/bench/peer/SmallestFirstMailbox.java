@@ -6,23 +6,14 @@ import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.dispatch.Envelope;
 import org.apache.pekko.dispatch.UnboundedStablePriorityMailbox;
 
-/**
- * What Pekko makes for an actor that handles the smallest message first; it wants a public class
- * with this constructor.
- */
+/** Pekko's mailbox that hands out the smallest message first. Pekko needs this constructor. */
 public final class SmallestFirstMailbox extends UnboundedStablePriorityMailbox {
 
-  /**
-   * Called by Pekko.
-   *
-   * @param settings not used
-   * @param config not used
-   */
   public SmallestFirstMailbox(ActorSystem.Settings settings, Config config) {
     super(Comparator.comparing(SmallestFirstMailbox::message));
   }
 
-  @SuppressWarnings("unchecked") // Peer.Prioritised lets nothing else in
+  @SuppressWarnings("unchecked") // Peer.PriorityMailboxes lets nothing else in
   private static Comparable<Object> message(Envelope envelope) {
     return (Comparable<Object>) envelope.message();
   }

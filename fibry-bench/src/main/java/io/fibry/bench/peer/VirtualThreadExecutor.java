@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The executor of a virtual thread per task: a message is a task, and a lock lets one at a time
- * handle. Less than an actor: it keeps no order.
+ * A virtual thread for each message; a lock lets one at a time handle. Less than an actor: it keeps
+ * no order.
  */
 final class VirtualThreadExecutor implements Peer.Requests {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();

@@ -15,10 +15,9 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * A teller has accounts pay to one another, all orders at once. An account that pays does nothing
- * else until the other one has confirmed. Payments go to higher numbers, so no two wait for each
- * other. In the end the teller asks for all balances: no money may be missing. Savina: 1,000
- * accounts, 50,000 transactions.
+ * A teller orders payments between accounts, all at once. An account does nothing else until its
+ * payment is confirmed. Payments go to higher numbers, so no accounts wait for each other. Savina:
+ * 1,000 accounts, 50,000 transactions.
  */
 final class Banking {
   private static final long START = 1_000_000;
@@ -33,7 +32,7 @@ final class Banking {
         new Side("queues", round -> queues(accounts, payments, round)));
   }
 
-  /** The same orders for all sides: from a low number to any higher one. */
+  /** The payments; the same on all sides. */
   private static final class Orders {
     private final SplittableRandom random = new SplittableRandom(42);
     private final int accounts;
@@ -56,7 +55,7 @@ final class Banking {
     long value = START;
   }
 
-  // ---- Fibry: who must wait asks; what comes meanwhile stays in the mailbox
+  // ---- Fibry: an account asks; other messages wait in its mailbox
 
   private sealed interface FibryMessage {
     record Pay(long amount, Actor<FibryMessage> to) implements FibryMessage, Request<Pay, Long> {}
@@ -66,7 +65,7 @@ final class Banking {
     record Read() implements FibryMessage, Request<Read, Long> {}
   }
 
-  // with replyWhen(..) it would not wait, and be no transaction
+  // replyWhen(..) would not wait, so it would be no transaction
   private static void handle(Balance balance, FibryMessage message, ActorContext<FibryMessage> context) {
     switch (message) {
       case FibryMessage.Pay pay -> {
@@ -94,7 +93,7 @@ final class Banking {
     round.done(sum);
   }
 
-  // ---- Pekko: an account that waits puts what comes meanwhile aside
+  // ---- Pekko: a waiting account stashes messages
 
   private sealed interface PekkoMessage {
     record Pay(long amount, ActorRef<PekkoMessage> to, ActorRef<Long> replyTo) implements PekkoMessage {}
@@ -106,12 +105,12 @@ final class Banking {
     record Read(ActorRef<Long> replyTo) implements PekkoMessage {}
   }
 
-  /** Its stash by hand: unstashAll(..) of Pekko's would move all that waits at each payment. */
+  /** With its own stash: unstashAll(..) would move all messages at each payment. */
   private static final class PekkoAccount {
     private final ActorRef<PekkoMessage> self;
     private final ArrayDeque<PekkoMessage> stash = new ArrayDeque<>();
     private long balance = START;
-    private PekkoMessage.Pay paying; // null: does not wait
+    private PekkoMessage.Pay paying; // or null
 
     private PekkoAccount(ActorRef<PekkoMessage> self) {
       this.self = self;
@@ -165,7 +164,7 @@ final class Banking {
     }));
   }
 
-  // ---- a virtual thread and a queue each, and another queue for confirmations
+  // ---- queues, with another one for confirmations
 
   private sealed interface QueueMessage {
     record Pay(long amount, BlockingQueue<QueueMessage> to, BlockingQueue<Long> replyTo) implements QueueMessage {}

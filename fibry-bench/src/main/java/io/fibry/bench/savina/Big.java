@@ -11,8 +11,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Every worker pings one of all at random, waits for its pong and pings the next, while it answers
- * the others: many to many. Savina: 120 workers, 20,000 pings each.
+ * Each worker pings another one at random, waits for its pong and pings the next, while it answers
+ * the others. Savina: 120 workers, 20,000 pings each.
  */
 final class Big {
   private Big() {}
@@ -32,14 +32,13 @@ final class Big {
     record Pong(int from) implements Message {}
   }
 
-  /** Hands a message to one of the workers. */
   private interface Delivery {
     void send(int worker, Message message);
   }
 
   /**
-   * What a worker does; the same on all sides. It cannot wait for its pong: it would not answer
-   * meanwhile, and two that wait for each other would do so for ever.
+   * A worker; the same on all sides. It must not block for its pong: two workers that wait for each
+   * other would never answer.
    */
   private static final class Worker {
     private final SplittableRandom random;
@@ -101,12 +100,11 @@ final class Big {
           return Behaviors.same();
         })));
       }
-      inside.forEach(Worker::ping); // what it writes is seen by who handles the pong
+      inside.forEach(Worker::ping); // happens before the handling of the pong
       return Behaviors.empty();
     }));
   }
 
-  /** A virtual thread and a queue each. */
   private static void queues(int workers, int pings, Round round) {
     round.parts(workers);
     var all = new ArrayList<BlockingQueue<Message>>();

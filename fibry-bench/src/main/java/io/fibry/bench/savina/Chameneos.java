@@ -14,8 +14,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Creatures meet two by two in a mall, and take colours from one another, until there were enough
- * meetings: many ask one. Savina: 100 chameneos, 200,000 meetings.
+ * Creatures meet in pairs in a mall and change their colours: many actors ask one. Savina: 100
+ * chameneos, 200,000 meetings.
  */
 final class Chameneos {
   private Chameneos() {}
@@ -37,14 +37,14 @@ final class Chameneos {
       return values()[number % 3];
     }
 
-    /** Two of the same stay as they are, two others both become the third. */
+    /** Equal colours stay; two others both become the third. */
     Colour meets(Colour other) {
       if (this == FADED || other == FADED) return FADED;
       return this == other ? this : values()[3 - ordinal() - other.ordinal()];
     }
   }
 
-  // ---- Fibry: the mall answers the first when the second has come
+  // ---- Fibry: the mall answers the first creature when the second comes
 
   private record Meet(Colour mine) implements Request<Meet, Colour> {}
 
@@ -71,7 +71,6 @@ final class Chameneos {
     }
   }
 
-  // the messages below spare the futures and the waits
   private static void fibry(int creatures, int meetings, Round round) {
     round.parts(creatures);
     var mall = Round.FIBERS.initialState(() -> new AskMall(meetings)).newActor(AskMall::handle);
@@ -81,20 +80,18 @@ final class Chameneos {
     }
   }
 
-  /** Whom a creature meets. */
   private interface Partner {
     Colour meet(Colour mine) throws Exception;
   }
 
-  private static int live(Colour mine, Partner company) throws Exception {
+  private static int live(Colour mine, Partner partner) throws Exception {
     for (int meetings = 0;; meetings++) {
-      mine = mine.meets(company.meet(mine));
+      mine = mine.meets(partner.meet(mine));
       if (mine == Colour.FADED) return meetings;
     }
   }
 
-  // ---- Fibry, without waiting: the mall brings them together, the first tells the second its new
-  // colour; so does Savina
+  // ---- Fibry, without waiting: the first creature tells the second its new colour
 
   private record FibryGuest(Colour colour, Actor<FibryEvent> creature) {}
 
@@ -161,8 +158,6 @@ final class Chameneos {
     }
   }
 
-  // ---- Pekko: the same messages
-
   private record PekkoGuest(Colour colour, ActorRef<PekkoEvent> creature) {}
 
   private sealed interface PekkoEvent {
@@ -218,8 +213,6 @@ final class Chameneos {
       });
     });
   }
-
-  // ---- a virtual thread and a queue each
 
   private record QueueGuest(Colour colour, BlockingQueue<Colour> replyTo) {}
 

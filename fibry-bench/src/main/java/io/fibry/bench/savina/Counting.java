@@ -9,7 +9,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** A producer sends increments to a counter, and asks how many there were. Savina: 1,000,000. */
+/** A producer sends increments to a counter, then asks for the count. Savina: 1,000,000. */
 final class Counting {
   private Counting() {}
 
@@ -25,15 +25,13 @@ final class Counting {
     long value;
   }
 
-  // ---- Fibry
-
   private sealed interface Counter {
     enum Add implements Counter { ONE }
 
     record Get() implements Counter, Request<Get, Long> {}
   }
 
-  // one sendMessages(..) for many increments would be faster: an increment each is the program
+  // sendMessages(..) would be faster, but the program is one message per increment
   private static void fibry(ActorBuilder<Object> actors, int times, Round round) {
     var counter =
         actors.initialState(Count::new).newActor((Count count, Counter message, ActorContext<Counter> context) -> {
@@ -47,8 +45,6 @@ final class Counting {
       round.done(counter.ask(new Counter.Get()));
     });
   }
-
-  // ---- Pekko
 
   private sealed interface PekkoCounter {
     enum Add implements PekkoCounter { ONE }
@@ -74,8 +70,6 @@ final class Counting {
       });
     }));
   }
-
-  // ---- two virtual threads and two queues
 
   private static void queues(int times, Round round) throws InterruptedException {
     var counter = new LinkedTransferQueue<Counter>();

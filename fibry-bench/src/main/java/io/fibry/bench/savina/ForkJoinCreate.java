@@ -6,7 +6,7 @@ import java.util.concurrent.LinkedTransferQueue;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Many actors, each made for one message with a little to compute. Savina: 40,000. */
+/** Many actors, each made for one message with a small computation. Savina: 40,000. */
 final class ForkJoinCreate {
   private ForkJoinCreate() {}
 
@@ -21,10 +21,10 @@ final class ForkJoinCreate {
   /** What Savina computes. */
   static void compute() {
     double sine = Math.sin(37.2);
-    if (sine * sine <= 0) throw new AssertionError("cannot be; but who knew, need not compute");
+    if (sine * sine <= 0) throw new AssertionError("impossible, but the compiler must not know");
   }
 
-  // nobody ends them: without a message and a reference they are garbage
+  // without a message and a reference, an actor is garbage
   private static void fibry(ActorBuilder<Object> builder, int actors, Round round) {
     round.parts(actors);
     for (int i = 0; i < actors; i++) {
@@ -35,7 +35,7 @@ final class ForkJoinCreate {
     }
   }
 
-  // these would stay for ever if they did not stop
+  // an actor that does not stop stays for ever
   private static void pekko(int actors, Round round) {
     round.parts(actors);
     round.pekko(Behaviors.setup(context -> {
@@ -51,7 +51,6 @@ final class ForkJoinCreate {
     }));
   }
 
-  /** A virtual thread and a queue each. */
   private static void queues(int actors, Round round) {
     round.parts(actors);
     for (int i = 0; i < actors; i++) {

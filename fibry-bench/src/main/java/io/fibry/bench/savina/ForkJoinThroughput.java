@@ -10,8 +10,8 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * One sends to some actors by turns, with a little to compute for each message. Savina: 60 actors,
- * 10,000 messages each.
+ * A sender sends to several actors in turn, with a small computation per message. Savina: 60
+ * actors, 10,000 messages each.
  */
 final class ForkJoinThroughput {
   private ForkJoinThroughput() {}
@@ -25,7 +25,7 @@ final class ForkJoinThroughput {
         new Side("queues", round -> queues(actors, messages, round)));
   }
 
-  /** What one actor does with each of its messages. */
+  /** The work of one actor. */
   private static final class Work {
     private final int messages;
     private final Round round;
@@ -68,7 +68,6 @@ final class ForkJoinThroughput {
     }));
   }
 
-  /** A virtual thread and a queue each. */
   private static void queues(int actors, int messages, Round round) throws InterruptedException {
     round.parts(actors);
     var all = new ArrayList<BlockingQueue<Object>>();

@@ -9,11 +9,10 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Pekko typed as its documentation recommends it: one actor system in the process, the default
- * dispatcher (a fork-join pool of at least 8 threads, 5 messages in a go) and the default mailbox
- * (the single-consumer one, unbounded); only its logging of dead letters is off. Behaviours are
- * lambdas that switch over a sealed protocol: cheaper than its {@code onMessage} chains. Sends are
- * {@code tell}, as in Savina's own programs for Akka.
+ * Pekko typed as its documentation recommends: one actor system in the process, the default
+ * dispatcher (a fork-join pool of at least 8 threads, 5 messages a turn), the default unbounded
+ * mailbox; only the logging of dead letters is off. Behaviours switch over a sealed protocol, which
+ * is cheaper than {@code onMessage} chains.
  */
 final class PekkoSystem {
   private static final String CONFIG =
@@ -54,7 +53,7 @@ final class PekkoSystem {
     return spawned.join();
   }
 
-  /** Stops it and all it spawned, and waits for their end. */
+  /** Stops the actor with its children, and waits for the end. */
   static void stop(ActorRef<?> actor) {
     var ended = new CompletableFuture<Void>();
     SYSTEM.tell(new Stop(actor, ended));

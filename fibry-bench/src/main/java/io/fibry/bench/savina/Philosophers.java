@@ -13,8 +13,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Philosophers ask the table for both of their forks; who is denied asks again at once. Savina: 20
- * philosophers, 10,000 meals each.
+ * Philosophers ask the table for both of their forks; one that is denied asks again at once.
+ * Savina: 20 philosophers, 10,000 meals each.
  */
 final class Philosophers {
   private Philosophers() {}
@@ -61,8 +61,6 @@ final class Philosophers {
     }
   }
 
-  // ---- Fibry
-
   private sealed interface AskMessage {
     record Hungry(int seat) implements AskMessage, Request<Hungry, Boolean> {}
 
@@ -71,8 +69,7 @@ final class Philosophers {
     enum Leave implements AskMessage { LEAVE }
   }
 
-  // a table that answers by replyWhen(..), when the forks are there, would be asked once a meal;
-  // Savina's denies
+  // replyWhen(..) would need one request per meal, but Savina's table denies
   private static void fibry(int seats, int meals, Round round) {
     var table = Round.FIBERS.initialState(() -> new Forks(seats, round))
         .newActor((Forks forks, AskMessage message, ActorContext<AskMessage> context) -> {
@@ -127,8 +124,6 @@ final class Philosophers {
     }
   }
 
-  // ---- Pekko
-
   private sealed interface PekkoMessage {
     record Hungry(int seat, ActorRef<Boolean> replyTo) implements PekkoMessage {}
 
@@ -172,8 +167,6 @@ final class Philosophers {
       });
     });
   }
-
-  // ---- a virtual thread and a queue each
 
   private sealed interface QueueMessage {
     record Hungry(int seat, BlockingQueue<Boolean> replyTo) implements QueueMessage {}

@@ -10,7 +10,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
-/** Two actors, one message between them: ping asks, pong answers. Savina: 40,000 times. */
+/** Two actors with one message between them: ping asks, pong answers. Savina: 40,000 times. */
 final class PingPong {
   private PingPong() {}
 
@@ -25,12 +25,10 @@ final class PingPong {
         new Side("queues", round -> queues(times, round)));
   }
 
-  // ---- Fibry: whoever waits for an answer asks
-
   private enum Ping { PING }
 
   private static void fibry(int times, Round round) {
-    // with .inlineRequests() no thread would be switched at all: that is another question
+    // .inlineRequests() would switch no thread, which is another question
     var pong = Round.FIBERS.newActorWithReturn((Ping ping) -> Pong.PONG);
     Stereotypes.fibers().runOnce(() -> {
       int heard = 0;
@@ -39,7 +37,7 @@ final class PingPong {
     });
   }
 
-  // ---- Fibry, without waiting: what a handler on a pool has to do
+  // ---- Fibry, without waiting
 
   private record FibryPing(Actor<Pong> pinger) {}
 
@@ -52,8 +50,6 @@ final class PingPong {
     });
     pong.sendMessage(new FibryPing(ping));
   }
-
-  // ---- Pekko
 
   private record PekkoPing(ActorRef<Pong> pinger) {}
 
@@ -76,8 +72,6 @@ final class PingPong {
       return Behaviors.same();
     });
   }
-
-  // ---- two virtual threads and two queues
 
   private static void queues(int times, Round round) {
     var pings = new LinkedTransferQueue<Ping>();

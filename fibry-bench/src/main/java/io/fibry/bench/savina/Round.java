@@ -19,26 +19,23 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
 
 /**
- * One run of one side: hears the result, and clears away what would stay behind. Thread-safe.
- *
- * <p>Idle actors of Fibry that nobody refers to are garbage. Those of Pekko stay until they are
- * stopped, and threads until they end: this happens when the clock has stopped already.
+ * One run of one side: takes the result, then cleans up. Thread-safe. Idle actors of Fibry without
+ * a reference are garbage; those of Pekko must be stopped, and threads must end.
  */
 final class Round implements AutoCloseable {
-  /** As most users have it. */
   static final ActorBuilder<Object> FIBERS = ActorSystem.anonymous();
-  /** For handlers that do not block: a thread per processor, first come first served. */
+  /** For handlers that do not block: a thread per processor, first in, first out. */
   static final ActorBuilder<Object> POOL =
       ActorSystem.anonymous().strategy(Strategy.on(new ForkJoinPool(Runtime.getRuntime().availableProcessors(),
           ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true)));
-  private static final int LIMIT = 60; // seconds; nothing takes as long
+  private static final int LIMIT = 60; // seconds
 
   private final CompletableFuture<Long> result = new CompletableFuture<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final ConcurrentLinkedQueue<ActorRef<?>> pekko = new ConcurrentLinkedQueue<>();
   private final AtomicInteger missing = new AtomicInteger();
   private final AtomicLong sum = new AtomicLong();
-  private volatile long ended; // written by who comes first with the result
+  private volatile long ended; // written with the result, read by the measuring thread
 
   // ---- the result
 
@@ -51,7 +48,7 @@ final class Round implements AutoCloseable {
     result.completeExceptionally(cause);
   }
 
-  /** The result will be the sum of so many parts. */
+  /** The result will be the sum of {@code count} parts. */
   void parts(int count) {
     missing.set(count);
   }
@@ -75,28 +72,28 @@ final class Round implements AutoCloseable {
     return ended;
   }
 
-  // ---- what takes part
+  // ---- threads and actors
 
-  /** Runs it on a virtual thread, which is interrupted when all is over. */
+  /** On a virtual thread, which the close interrupts. */
   void start(Handler.Task task) {
     threads.execute(() -> {
       try {
         task.run();
-      } catch (InterruptedException over) { // at the close
+      } catch (InterruptedException closed) { // the end
       } catch (Throwable failure) {
         fail(failure);
       }
     });
   }
 
-  /** The plainest actor there is: a virtual thread that takes from a queue. */
+  /** The plainest actor: a virtual thread that takes from a queue. */
   <M> void serve(BlockingQueue<M> queue, Handler<M> handler) {
     start(() -> {
       for (;;) handler.handle(queue.take());
     });
   }
 
-  /** Spawns the actor of Pekko that spawns all others. */
+  /** Spawns the Pekko actor that spawns all others. */
   <M> ActorRef<M> pekko(Behavior<M> main) {
     var actor = PekkoSystem.spawn(main);
     pekko.add(actor);

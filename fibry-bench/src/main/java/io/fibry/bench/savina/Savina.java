@@ -1,5 +1,6 @@
 package io.fibry.bench.savina;
 
+import io.fibry.bench.ChildJvm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,19 +13,14 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Whole programs in the manner of the Savina actor benchmarks, side by side: Fibry, Pekko typed,
- * virtual threads with queues. In each of three processes the sides take turns; each run checks its
- * own result.
+ * Programs after the Savina actor benchmarks; {@code Savina skynet big} runs only these. The sides
+ * take turns in each of three processes, {@code -Drounds} times after a warm-up; each run checks
+ * its result. Writes {@code target/savina.json}, and exits with 1 if a side failed.
  *
- * <p>{@code Savina skynet big} runs only these. {@code -Drounds=9} measures so many rounds in each
- * process, after those that warm up; under Maven it is {@code -Dvm.args=-Drounds=9}. The figures
- * land in {@code target/savina.json}, in milliseconds. Exits with 1 if a side failed.
- *
- * <p>The sides: {@code fibry} is the form that a user would write, {@code fibry-messages} the same
- * without waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} with a thread per
- * processor where no handler waits; {@code pekko} as its documentation recommends; {@code queues} a
- * virtual thread and a {@code LinkedTransferQueue} each. Each program names Savina's size; most of
- * ours are larger, or a run would be over before it is warm.
+ * <p>{@code fibry} is the form that a user would write, {@code fibry-messages} the same without
+ * waiting for answers, {@code fibry-pool} on a {@code ForkJoinPool} where no handler waits;
+ * {@code queues} is a virtual thread and a {@code LinkedTransferQueue} each. Most sizes are larger
+ * than Savina's, so that a run is warm before it ends.
  */
 public final class Savina {
   private static final int PROCESSES = 3;
@@ -47,16 +43,10 @@ public final class Savina {
 
   private Savina() {}
 
-  /**
-   * Runs them.
-   *
-   * @param names of the programs, or none for all
-   * @throws Exception if a process cannot be run
-   */
   public static void main(String[] names) throws Exception {
     if (names.length == 2 && names[0].equals("--process")) {
       takeTurns(program(names[1]));
-      System.exit(0); // who hangs would keep it
+      System.exit(0); // a thread may hang
     }
     var programs = names.length == 0 ? PROGRAMS : Arrays.stream(names).map(Savina::program).toList();
     System.out.printf(Locale.ROOT,
@@ -74,7 +64,6 @@ public final class Savina {
         lines.add(json(program, side, sorted(processes)));
       });
       Files.createDirectories(FILE.getParent());
-      // each time, in case the next one is interrupted
       Files.writeString(FILE, "[\n" + String.join(",\n", lines) + "\n]\n");
     }
     System.out.println("written: " + FILE.toAbsolutePath());
@@ -87,14 +76,14 @@ public final class Savina {
             "no program '" + name + "'; there are " + PROGRAMS.stream().map(Program::name).toList()));
   }
 
-  // ---- in a process of its own: the sides by turns, another one first each time
+  // ---- in the child; each round begins with another side
 
   private static void takeTurns(Program program) {
     var sides = new ArrayList<>(program.sides());
     for (int round = -WARM_UP; round < ROUNDS; round++) {
       for (var side : List.copyOf(sides)) {
         try {
-          System.gc(); // none pays for the garbage of another
+          System.gc(); // no side pays for the garbage of another
           long nanos = program.nanos(side);
           if (round >= 0) System.out.println("TOOK " + side.name() + " " + nanos / 1e6);
         } catch (Throwable failure) {
@@ -107,12 +96,9 @@ public final class Savina {
     }
   }
 
-  // ---- in the first process
+  // ---- in the parent
 
-  /**
-   * For each side that never failed, in the order of the program: the milliseconds, process by
-   * process.
-   */
+  /** The milliseconds of each side that never failed, process by process. */
   private static Map<String, List<double[]>> measure(Program program) throws IOException, InterruptedException {
     System.out.print("\n" + program.name() + ", " + program.size() + " ");
     var processes = new ArrayList<List<String>>();
@@ -136,10 +122,9 @@ public final class Savina {
   }
 
   private static List<String> inProcess(Program program) throws IOException, InterruptedException {
-    var command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-Drounds=" + ROUNDS,
-        "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow",
-        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp",
-        System.getProperty("java.class.path"), Savina.class.getName(), "--process", program.name());
+    var command = ChildJvm.command(List.of(),
+        List.of("-Drounds=" + ROUNDS, "-XX:+IgnoreUnrecognizedVMOptions", "--sun-misc-unsafe-memory-access=allow"),
+        Savina.class, "--process", program.name());
     var process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
     var lines = new ArrayList<String>();
     try (var printed = process.inputReader()) {
@@ -153,7 +138,7 @@ public final class Savina {
     return lines;
   }
 
-  // ---- what is told
+  // ---- output
 
   private static double[] sorted(List<double[]> processes) {
     return processes.stream().flatMapToDouble(Arrays::stream).sorted().toArray();

@@ -11,8 +11,8 @@ import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Odd numbers go through a chain of filters that keep so many primes each, and grows by one when
- * the last is full. Savina: to 100,000, filters of 1,000.
+ * Odd numbers pass a chain of filters, each with a number of primes; a full chain gets another
+ * filter. Savina: to 100,000, filters of 1,000.
  */
 final class Sieve {
   private Sieve() {}
@@ -43,13 +43,13 @@ final class Sieve {
     record End(int primes) implements Message {}
   }
 
-  /** What a filter does; the same on all sides. */
+  /** A filter; the same on all sides. */
   private static final class Filter {
     private final int[] primes;
     private final Round round;
     private final Function<Filter, Consumer<Message>> make;
     private int known;
-    private Consumer<Message> next; // null: is the last
+    private Consumer<Message> next; // null for the last filter
 
     private Filter(int prime, int room, Round round, Function<Filter, Consumer<Message>> make) {
       this.primes = new int[room];
@@ -105,7 +105,6 @@ final class Sieve {
     });
   }
 
-  /** A virtual thread and a queue each. */
   private static void queues(int most, int room, Round round) {
     Function<Filter, Consumer<Message>> make = filter -> {
       var queue = new LinkedTransferQueue<Message>();

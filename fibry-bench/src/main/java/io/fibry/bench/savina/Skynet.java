@@ -13,8 +13,8 @@ import org.apache.pekko.actor.typed.Behavior;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * An actor makes ten, each of them ten more, and so on; the leaves answer with their numbers, and
- * sums go back to the root. Not one of Savina's; known as "skynet 1M": a million leaves.
+ * An actor makes ten, each of which makes ten more; the leaves answer with their numbers, and sums
+ * go back to the root. Not one of Savina's; known as "skynet 1M".
  */
 final class Skynet {
   private static final int CHILDREN = 10;
@@ -48,7 +48,7 @@ final class Skynet {
     return sum;
   }
 
-  // ---- Fibry, without waiting: what a handler on a pool has to do
+  // ---- Fibry, without waiting
 
   private sealed interface NodeMessage {
     record Begin(Range range, Actor<? super Sum> parent) implements NodeMessage {}
@@ -85,7 +85,7 @@ final class Skynet {
         }).sendMessage(new NodeMessage.Begin(range, parent));
   }
 
-  // ---- Pekko: a node makes its children, and stops when it has heard from all
+  // ---- Pekko: a node stops when all children have answered
 
   private static void pekko(int leaves, Round round) {
     round.pekko(Behaviors.<Long>setup(context -> {
@@ -115,7 +115,7 @@ final class Skynet {
     });
   }
 
-  // ---- a virtual thread each, and a queue for each that has children
+  // ---- queues: a virtual thread each, and a queue for each node with children
 
   private static void queues(int leaves, Round round) throws InterruptedException {
     var root = new LinkedTransferQueue<Long>();

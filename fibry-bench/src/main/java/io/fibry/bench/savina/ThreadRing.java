@@ -10,8 +10,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Actors in a ring hand a token on, which says how often that is still to be done. Savina: 100
- * actors, 100,000 hops.
+ * Actors in a ring pass on a token with the number of hops left. Savina: 100 actors, 100,000 hops.
  */
 final class ThreadRing {
   private ThreadRing() {}
@@ -52,7 +51,6 @@ final class ThreadRing {
     }));
   }
 
-  /** A virtual thread and a queue each. */
   private static void queues(int members, int hops, Round round) throws InterruptedException {
     var ring = new ArrayList<BlockingQueue<Integer>>();
     for (int i = 0; i < members; i++) ring.add(new LinkedTransferQueue<>());

@@ -8,16 +8,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** What does it take to create and keep actors, and to have each of them work once? */
+/** What it takes to create and keep actors, and to run one task on each. */
 public final class ActorCreation {
   private ActorCreation() {}
 
   /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} fibers, a fifth of that where each has a thread, 3 threads for
-   * 1,000 fibers
-   * @throws Exception if a side fails
+   * {@code -Dsize} fibers; a fifth as many with a virtual thread each, 0.3 % with a platform
+   * thread.
    */
   public static void main(String[] args) throws Exception {
     int many = Experiment.size(1_000_000);
@@ -29,7 +26,7 @@ public final class ActorCreation {
           String.format("%,d actors on fibers, %,d with a virtual thread each, %,d with a platform thread each", many,
               fewer, threads);
       new Experiment(working ? "creation-and-work" : "creation",
-          (working ? "create, keep, and have each work once: " : "create and keep: ") + each)
+          (working ? "create, keep, and run one task on each: " : "create and keep: ") + each)
           .side("fibry, fibers", "us each", "200,000 in 210 ms: 1.05",
               () -> sinks(many, () -> Stereotypes.fibers().sink(null), working))
           .side("fibry, resident fibers", "us each", "", () -> sinks(fewer, resident, working))
@@ -48,7 +45,7 @@ public final class ActorCreation {
     long began = System.nanoTime();
     for (int i = 0; i < times; i++) made[i] = maker.get();
     double created = Experiment.seconds(began);
-    // those that are no actors of their own would show here
+    // fails if one of them is no actor of its own
     for (var sink : made) sink.execAsync(nothing -> all.countDown());
     all.await();
     double worked = Experiment.seconds(began);
@@ -57,7 +54,8 @@ public final class ActorCreation {
     return (working ? worked : created) * 1e6 / times;
   }
 
-  private static double threads(int times, Thread.Builder threads, boolean working) throws Exception {
+  /** Microseconds for each of these, which all park. */
+  static double threads(int times, Thread.Builder threads, boolean working) throws Exception {
     var made = new Thread[times];
     var end = new CountDownLatch(times);
     long began = System.nanoTime();

@@ -4,21 +4,20 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.bench.ChildJvm;
+import io.fibry.bench.PoissonArrivals;
 import io.fibry.bench.report.Row;
 import io.fibry.flow.Hooks;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * How many asynchronous hooks of a second each are done in a second: on fibers, on a platform
- * thread each, and on a pool of 200 platform threads? Each side has a JVM of its own, whose memory
- * is told.
+ * How many asynchronous hooks are done in a second: on fibers, on a platform thread each, and on a
+ * pool of platform threads. Each side has a JVM of its own.
  */
 public final class AsyncHooks {
   private static final int POOL = 200;
@@ -27,12 +26,8 @@ public final class AsyncHooks {
   private AsyncHooks() {}
 
   /**
-   * Runs them.
-   *
-   * @param args none; or which ({@code fibers}, {@code threads} or {@code pool}) and how many.
-   * {@code -Dsize} hooks, a fiftieth of them where each holds a platform thread; {@code -Dseconds}
-   * that each takes
-   * @throws Exception if a function cannot be called
+   * {@code -Dsize} hooks that take {@code -Dseconds}; a fiftieth of them where each holds a
+   * platform thread.
    */
   public static void main(String[] args) throws Exception {
     if (args.length == 2) {
@@ -53,25 +48,21 @@ public final class AsyncHooks {
 
   private static void measure(Experiment table, String side, String where, int hooks, String published)
       throws Exception {
-    var said = ChildJvm.run(List.of(), List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
-    double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
+    double[] figures = ChildJvm.figures(List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
     table.add(Row.of(side, "hooks/s", published, figures[0]));
     table.add(Row.of(side + ", most memory of the process", "MB", "", figures[1]));
   }
 
   private static void run(String where, int hooks) throws Exception {
     var done = new CountDownLatch(hooks);
-    var called = called(where, done);
+    var function = function(where, done);
     long began = System.nanoTime();
-    for (int i = 0; i < hooks; i++) called.handle(i);
+    for (int i = 0; i < hooks; i++) function.handle(i);
     done.await();
-    ChildJvm.say(hooks / Experiment.seconds(began) + " " + memory());
+    ChildJvm.tell(hooks / Experiment.seconds(began), memory());
   }
 
-  /**
-   * The most that the process ever held, in megabytes, where the system tells it; the heap
-   * otherwise.
-   */
+  /** The peak of the process in megabytes, or the heap if the system does not tell. */
   private static double memory() throws Exception {
     var status = Path.of("/proc/self/status");
     if (!Files.exists(status)) return Runtime.getRuntime().totalMemory() / 1e6;
@@ -81,7 +72,7 @@ public final class AsyncHooks {
     }
   }
 
-  private static Handler.Returning<Integer, Integer> called(String where, CountDownLatch done) {
+  private static Handler.Returning<Integer, Integer> function(String where, CountDownLatch done) {
     Hooks.After<Integer, Integer> hook = (n, reply) -> aSecond(done);
     return switch (where) {
       case "fibers" -> hooked(ActorSystem.anonymous().strategy(Strategy.FIBER)).afterAsync(hook);
@@ -91,17 +82,16 @@ public final class AsyncHooks {
             .newActor((Integer n) -> aSecond(done));
         yield hooked(ActorSystem.anonymous()).after((n, reply) -> pool.sendMessage(n));
       }
-      default -> throw new IllegalArgumentException("no way '" + where + "'; there are fibers, threads and pool");
+      default -> throw new IllegalArgumentException("no side '" + where + "'; there are fibers, threads and pool");
     };
   }
 
-  private static Hooks<Integer, Integer> hooked(ActorBuilder<?> how) {
-    return Hooks.around(how, (Integer n) -> n + 1);
+  private static Hooks<Integer, Integer> hooked(ActorBuilder<?> builder) {
+    return Hooks.around(builder, (Integer n) -> n + 1);
   }
 
   private static void aSecond(CountDownLatch done) {
-    for (long end = System.nanoTime() + SECOND; System.nanoTime() < end;)
-      LockSupport.parkNanos(end - System.nanoTime());
+    PoissonArrivals.waitUntil(System.nanoTime() + SECOND);
     done.countDown();
   }
 }

@@ -10,23 +10,15 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/**
- * How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools of
- * platform threads?
- */
+/** How many blocking calls of 100 ms are done in a second, by a fiber for each and by pools. */
 public final class BlockingCalls {
   private BlockingCalls() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} calls, a tenth of it for the pools
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} calls, a tenth of them for the pools. */
   public static void main(String[] args) throws Exception {
     int calls = Experiment.size(100_000);
     int fewer = Math.max(1, calls / 10);
-    new Experiment("blocking", String.format("%,d blocking calls of 100 ms, on pools %,d", calls, fewer))
+    new Experiment("blocking", String.format("%,d blocking calls of 100 ms each; %,d on the pools", calls, fewer))
         .side("fibry, a fiber for each", "calls/s", "100,000 in 0.67 s: 149,000",
             () -> actor(calls, BlockingCalls::fibers))
         .side("fibry, pool of 64 platform threads", "calls/s", "100,000 in 162 s: 617",

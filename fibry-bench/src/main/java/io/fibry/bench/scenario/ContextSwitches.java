@@ -6,19 +6,11 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedTransferQueue;
 
-/**
- * How long do 250,000 requests take, one after the other, from one actor to another? Each is two
- * switches of context.
- */
+/** How long requests from one actor to another take, one after the other: two switches each. */
 public final class ContextSwitches {
   private ContextSwitches() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} requests
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} requests. */
   public static void main(String[] args) throws Exception {
     int requests = Experiment.size(250_000);
     new Experiment("switches", String.format("%,d requests from one actor to another, one after the other", requests))

@@ -13,25 +13,21 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long do ten million tasks take that each wait a second before they do something, at most
- * 5,000 of them at it at the same time? And 10,000 that wait 100 ms?
+ * How long ten million tasks take that first wait for a second, at most 5,000 of which then run at
+ * the same time; and 10,000 that wait for 100 ms.
  */
 public final class DelayedTasks {
   private static final int AT_ONCE = 5_000;
 
   private DelayedTasks() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} tasks, which wait {@code -Dseconds}
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} tasks, which wait for {@code -Dseconds}. */
   public static void main(String[] args) throws Exception {
     int tasks = Experiment.size(10_000_000);
     int fewer = Math.max(1, tasks / 1_000);
     long millis = (long) (Double.parseDouble(System.getProperty("seconds", "1")) * 1_000);
-    new Experiment("delays", "tasks after a delay: so many after 1 s, a thousandth of them after 100 ms")
+    new Experiment("delays",
+        "tasks that begin after a delay, and how many (size); a thousandth of them after 100 ms instead of 1 s")
         .side("fibry, timers of a pool of 5,000 fibers, 1 s", "s", "18.5 s for 10,000,000, LOOM", tasks,
             () -> timers(tasks, Duration.ofMillis(millis), pool(AT_ONCE)))
         .side("fibry, timers of a fiber for each, 1 s", "s", "", tasks,
@@ -50,13 +46,13 @@ public final class DelayedTasks {
   }
 
   private static ActorBuilder<Object> pool(int workers) {
-    // a bounded one drops what comes from timers and finds no room
+    // a full mailbox drops messages of timers
     return Pools.fixed(ActorSystem.anonymous().mailbox(Mailbox.unbounded()), workers);
   }
 
-  private static double timers(int tasks, Duration delay, ActorBuilder<Object> how) throws Exception {
+  private static double timers(int tasks, Duration delay, ActorBuilder<Object> builder) throws Exception {
     var done = new CountDownLatch(tasks);
-    try (Actor<CountDownLatch> actor = how.newActor(CountDownLatch::countDown)) {
+    try (Actor<CountDownLatch> actor = builder.newActor(CountDownLatch::countDown)) {
       long began = System.nanoTime();
       for (int i = 0; i < tasks; i++) actor.sendMessageLater(done, delay);
       done.await();
@@ -70,13 +66,13 @@ public final class DelayedTasks {
     try (executor; var scheduler = Executors.newScheduledThreadPool(1)) {
       long began = System.nanoTime();
       for (int i = 0; i < tasks; i++)
-        scheduler.schedule(() -> executor.execute(() -> oneOfThem(permits, done)), millis, TimeUnit.MILLISECONDS);
+        scheduler.schedule(() -> executor.execute(() -> countDown(permits, done)), millis, TimeUnit.MILLISECONDS);
       done.await();
       return Experiment.seconds(began);
     }
   }
 
-  private static void oneOfThem(Semaphore permits, CountDownLatch done) {
+  private static void countDown(Semaphore permits, CountDownLatch done) {
     permits.acquireUninterruptibly();
     done.countDown();
     permits.release();

@@ -8,10 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The sides of one experiment and what they took: prints each row as soon as it is there, and
- * writes them all to {@code target/results}.
- */
+/** The sides of an experiment. Prints each row, and writes all to {@code target/results}. */
 final class Experiment {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
 
@@ -20,7 +17,6 @@ final class Experiment {
   private final List<Side> sides = new ArrayList<>();
   private final List<Row> rows = new ArrayList<>();
 
-  /** Does it once and tells what it took, in the unit of its row. */
   interface Trial {
     double run() throws Exception;
   }
@@ -35,12 +31,10 @@ final class Experiment {
     System.out.printf("%-52s %12s %-8s %26s %9s  %s%n", "side", "median", "unit", "(least..most)", "cost", "published");
   }
 
-  /** How large it is, from {@code -Dsize}. */
-  static int size(int otherwise) {
-    return Integer.getInteger("size", otherwise);
+  static int size(int defaultSize) {
+    return Integer.getInteger("size", defaultSize);
   }
 
-  /** Seconds since then. */
   static double seconds(long began) {
     return (System.nanoTime() - began) / 1e9;
   }
@@ -54,7 +48,7 @@ final class Experiment {
     return this;
   }
 
-  /** All sides, in turns, {@code -Drounds} times after one that does not count. */
+  /** Runs all sides in turns, {@code -Drounds} times after a warm-up. */
   void inTurns() throws Exception {
     for (int round = -1; round < ROUNDS; round++) {
       System.out.printf("round %d of %d%n", round + 1, ROUNDS);
@@ -64,7 +58,7 @@ final class Experiment {
     write();
   }
 
-  /** All sides, one after the other, once: for what takes long. */
+  /** Runs each side once, as it takes long. */
   void once() throws Exception {
     for (var side : sides) {
       run(side, false);
@@ -74,7 +68,7 @@ final class Experiment {
   }
 
   private static void run(Side side, boolean warmUp) throws Exception {
-    System.gc(); // none pays for the garbage of another
+    System.gc(); // no side pays for the garbage of another
     TimeUnit.MILLISECONDS.sleep(20);
     double took = side.trial.run();
     if (!warmUp) side.took.add(took);
@@ -85,7 +79,7 @@ final class Experiment {
         .withSize(side.size));
   }
 
-  /** A row that was measured elsewhere. */
+  /** Adds a row that was measured elsewhere. */
   void add(Row row) {
     rows.add(row);
     var base = rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).findFirst()

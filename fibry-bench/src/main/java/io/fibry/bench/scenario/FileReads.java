@@ -18,43 +18,37 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What is gained by fibers where a program reads files and computes? 400 reads of a megabyte each,
- * and as many computations that reads are three quarters to one eighth of all tasks: in one pool of
- * as many platform threads as processors; and the reads on fibers, a pool of as many platform
- * threads computing beside them. Reads pass by the cache of the system where the file system lets
- * them.
+ * What fibers gain in a program that reads files and computes: everything in one pool of as many
+ * platform threads as processors, or the reads on fibers beside such a pool. Reads are from three
+ * quarters to an eighth of the tasks, and bypass the cache of the system where it allows that.
  */
 public final class FileReads {
   private static final int BYTES = 1 << 20;
   private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-  private static final LongAdder KEPT = new LongAdder(); // so that nothing computed is in vain
+  private static final LongAdder KEPT = new LongAdder(); // so that no computation is left out
 
   private final Path folder;
   private final int block;
-  private final OpenOption[] how;
+  private final OpenOption[] options;
 
-  private FileReads(Path folder, int block, OpenOption... how) {
+  private FileReads(Path folder, int block, OpenOption... options) {
     this.folder = folder;
     this.block = block;
-    this.how = how;
+    this.options = options;
   }
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} reads
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} reads of a megabyte each. */
   public static void main(String[] args) throws Exception {
     int reads = Experiment.size(400);
     var folder = Files.createTempDirectory(Files.createDirectories(Path.of("target")), "reads");
     var content = new byte[BYTES];
     for (int i = 0; i < reads; i++) Files.write(folder.resolve("file" + i), content);
-    var files = passingByTheCache(folder);
+    var files = bypassingTheCache(folder);
     var table = new Experiment("file-reads",
         String.format(
-            "tasks a second: %,d reads of 1 MB%s and computations of about 1 ms, so many percent of them reads", reads,
-            files.how.length == 1 ? ", which the system has in its cache," : ""));
+            "tasks a second: %,d reads of 1 MB%s, and computations of about 1 ms; the size is the percentage of reads",
+            reads,
+            files.options.length == 1 ? " from the cache of the system" : ""));
     for (int computations : new int[] {reads / 3, reads, reads * 3, reads * 7}) {
       int percent = Math.round(100f * reads / (reads + computations));
       String published =
@@ -72,10 +66,10 @@ public final class FileReads {
     }
   }
 
-  private static FileReads passingByTheCache(Path folder) throws IOException {
+  private static FileReads bypassingTheCache(Path folder) throws IOException {
     int block = (int) Files.getFileStore(folder).getBlockSize();
     try {
-      // by name: javac warns of each word of it, whatever it is told
+      // by name: javac warns of this type, and the warning cannot be suppressed
       var option = Class.forName("com.sun.nio.file.ExtendedOpenOption").getField("DIRECT").get(null);
       var direct = new FileReads(folder, block, StandardOpenOption.READ, (OpenOption) option);
       direct.read(0);
@@ -86,7 +80,7 @@ public final class FileReads {
   }
 
   private void read(int number) throws IOException {
-    try (var file = FileChannel.open(folder.resolve("file" + number), how)) {
+    try (var file = FileChannel.open(folder.resolve("file" + number), options)) {
       var buffer = ByteBuffer.allocateDirect(64 * 1024 + block).alignedSlice(block).limit(64 * 1024);
       while (file.read(buffer) > 0) buffer.clear();
     }

@@ -5,33 +5,27 @@ import io.fibry.Sink;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.locks.LockSupport;
 
 /**
- * Does a thing cost more where there are more of them? Creating an actor, a message through a
- * mailbox in which all wait, and a request, at 1, 10 and 100 times the size; virtual threads beside
- * them.
+ * Whether an actor, a message in a long mailbox, or a request costs more when there are 10 and 100
+ * times as many; beside virtual threads.
  */
 public final class Growth {
   private Growth() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} of each at first
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} of each to begin with. */
   public static void main(String[] args) throws Exception {
     int least = Experiment.size(20_000);
     var table = new Experiment("growth",
-        "what one costs, where there are so many: created and kept; sent and handled, all waiting at once; asked "
-            + "and answered, with as many idle actors about");
+        "what one costs among as many others (size): an actor created and kept; a message sent and handled, when all "
+            + "of them wait at once; a request answered beside as many idle actors");
     for (int times : new int[] {1, 10, 100}) {
       int size = least * times;
       table.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))
           .side("fibry, a message", "ns a message", "", size, () -> messages(size))
           .side("fibry, a request", "ns a request", "", size, () -> requests(size))
-          .side("by hand: a parked virtual thread", "ns an actor", "", size, () -> threads(size));
+          .side("by hand: a parked virtual thread", "ns an actor", "", size,
+              () -> ActorCreation.threads(size, Thread.ofVirtual(), false) * 1e3);
     }
     table.inTurns();
   }
@@ -76,23 +70,7 @@ public final class Growth {
       }
     });
     double each = took.get();
-    if (idle[size - 1] == null) throw new AssertionError(); // so that they live until here
-    return each;
-  }
-
-  private static double threads(int size) throws Exception {
-    var made = new Thread[size];
-    var end = new CountDownLatch(size);
-    long began = System.nanoTime();
-    for (int i = 0; i < size; i++) {
-      made[i] = Thread.startVirtualThread(() -> {
-        LockSupport.park();
-        end.countDown();
-      });
-    }
-    double each = Experiment.seconds(began) * 1e9 / size;
-    for (var thread : made) LockSupport.unpark(thread);
-    end.await();
+    if (idle[size - 1] == null) throw new AssertionError(); // keeps them alive until here
     return each;
   }
 }

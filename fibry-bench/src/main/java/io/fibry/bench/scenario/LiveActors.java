@@ -1,46 +1,42 @@
 package io.fibry.bench.scenario;
 
 import io.fibry.Sink;
+import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Row;
 import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * How much heap do 10, 50 and 100 million live actors take, each of which has worked, and how many
- * of them fit in 1 GB? Every row has a JVM of its own.
+ * The heap of 10, 50 and 100 million live actors that have worked, and how many fit in 1 GB. Every
+ * row has a JVM of its own.
  */
 public final class LiveActors {
   private static final int BLOCK = 10_000;
-  // more than that is not tried: the system has other uses for them
   private static final int THREADS = Integer.getInteger("threads", 10_000);
 
   private LiveActors() {}
 
   /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} actors, five times and ten times as many. {@code -Dheap}
-   * megabytes to fill, {@code -Dthreads} platform threads at most
-   * @throws Exception if a JVM fails
+   * {@code -Dsize} actors, and five and ten times as many; {@code -Dheap} megabytes, with at most
+   * {@code -Dthreads} platform threads.
    */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       if (args[0].equals("keep")) keep(Integer.parseInt(args[1]));
-      else ChildJvm.say(Integer.toString(fill(args[0])));
-      System.exit(0); // parked threads would keep it
+      else ChildJvm.tell(fill(args[0]));
+      System.exit(0); // threads are parked
     }
     int size = Experiment.size(10_000_000);
-    var table = new Experiment("live", "live actors on fibers that have each worked, in a heap of 64 bytes for each");
+    var table = new Experiment("live",
+        "live actors on fibers, and how many (size); each has run one task; the heap has 64 bytes for each");
     for (int times : new int[] {1, 5, 10}) {
       long actors = (long) size * times;
-      var said =
-          ChildJvm.run(List.of(), List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
+      double[] figures =
+          ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
-      double[] figures = Arrays.stream(said.getFirst().split(" ")).mapToDouble(Double::parseDouble).toArray();
       table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
           figures[0]).withSize(actors));
       table.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
@@ -50,7 +46,7 @@ public final class LiveActors {
     table.write();
     var full = new Experiment("live-in-heap",
         String.format(
-            "live at once in a heap of %,d MB, until it is nine tenths full; platform threads: at most %,d are tried",
+            "alive at once when a heap of %,d MB is nine tenths full; at most %,d platform threads are tried",
             heap, THREADS));
     full.add(filled("fibry, actors on fibers", heap, "fibers", "3 million in 16 GB"));
     full.add(filled("by hand: virtual threads, parked", heap, "virtual", ""));
@@ -59,9 +55,8 @@ public final class LiveActors {
   }
 
   private static Row filled(String side, int heap, String which, String published) throws Exception {
-    return Row.of(side, "live", published, Double.parseDouble(
-        ChildJvm.run(List.of(), List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), LiveActors.class, which)
-            .getFirst()));
+    return Row.of(side, "live", published,
+        ChildJvm.figures(List.of("-Xmx" + heap + "m", "-Dthreads=" + THREADS), LiveActors.class, which));
   }
 
   private static void keep(int actors) throws Exception {
@@ -71,7 +66,7 @@ public final class LiveActors {
     for (int i = 0; i < actors; i++) made[i] = Stereotypes.fibers().sink(null);
     double created = Experiment.seconds(began);
     began = System.nanoTime();
-    for (int from = 0; from < actors; from += BLOCK) { // not all of them run at the same time
+    for (int from = 0; from < actors; from += BLOCK) { // so that not all run at the same time
       int to = Math.min(actors, from + BLOCK);
       var all = new CountDownLatch(to - from);
       for (int i = from; i < to; i++) made[i].execAsync(nothing -> all.countDown());
@@ -79,8 +74,8 @@ public final class LiveActors {
     }
     double worked = Experiment.seconds(began);
     double each = (used() - empty) / (double) actors;
-    ChildJvm.say(each + " " + created * 1e9 / actors + " " + worked * 1e9 / actors);
-    if (made[actors - 1] == null) throw new AssertionError(); // so that they are in use until here
+    ChildJvm.tell(each, created * 1e9 / actors, worked * 1e9 / actors);
+    if (made[actors - 1] == null) throw new AssertionError(); // keeps them alive until here
   }
 
   private static long used() {
@@ -88,7 +83,7 @@ public final class LiveActors {
     return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
-  /** Makes more of them until they leave no room; answers how many. */
+  /** How many fill the heap. */
   private static int fill(String which) throws InterruptedException {
     var kept = new ArrayList<Object[]>();
     int live = 0;
@@ -104,10 +99,10 @@ public final class LiveActors {
             default -> Thread.ofPlatform().daemon().start(() -> park(begun));
           };
         }
-        begun.await(); // one that has not begun has no stack as yet
+        begun.await(); // a thread that has not begun has no stack yet
         live += block.length;
       }
-    } catch (OutOfMemoryError noMoreThreads) { // the system gives no more of them
+    } catch (OutOfMemoryError noMoreThreads) {
       if (!which.equals("threads")) throw noMoreThreads;
     }
     return kept.isEmpty() ? 0 : live;

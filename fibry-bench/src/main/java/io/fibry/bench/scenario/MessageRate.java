@@ -6,21 +6,13 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedTransferQueue;
 
-/**
- * How many messages a second does an actor handle, from one sender and from eight at once? They
- * count when they are handled.
- */
+/** How many messages a second an actor handles, from one sender and from eight at once. */
 public final class MessageRate {
   private static final Integer MESSAGE = 1_000;
 
   private MessageRate() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dsize} messages
-   * @throws Exception if a side fails
-   */
+  /** {@code -Dsize} messages. */
   public static void main(String[] args) throws Exception {
     int messages = Experiment.size(8_000_000);
     for (int senders : new int[] {1, 8}) {

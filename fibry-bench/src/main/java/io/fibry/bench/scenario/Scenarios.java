@@ -1,16 +1,16 @@
 package io.fibry.bench.scenario;
 
+import io.fibry.bench.ChildJvm;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
 /**
  * All whole programs, each in a JVM of its own. {@code Scenarios creation sql} runs only these.
- * Says which failed, and exits with 1 if one did.
+ * Names those that failed, and exits with 1 if one did.
  */
 public final class Scenarios {
 
-  /** One of them, and the flags of its JVM. */
   private record Scenario(String name, Class<?> main, List<String> flags) {}
 
   private static final List<Scenario> ALL = List.of(
@@ -31,10 +31,9 @@ public final class Scenarios {
   private Scenarios() {}
 
   /**
-   * Runs them.
+   * Runs programs.
    *
-   * @param names which, also separated by commas; none: all
-   * @throws Exception if it is interrupted
+   * @param names of the programs, also separated by commas; none for all
    */
   public static void main(String[] names) throws Exception {
     var asked =

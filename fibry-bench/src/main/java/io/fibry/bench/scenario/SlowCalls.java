@@ -1,6 +1,7 @@
 package io.fibry.bench.scenario;
 
 import io.fibry.ActorSystem;
+import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Row;
 import io.fibry.net.Exchange;
 import io.fibry.pool.Pools;
@@ -11,7 +12,6 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,9 +20,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * How long do 100 HTTP calls take, in sequence and in parallel, to a server that answers after 1.5
- * ms: on 1, 2 and 4 processors, by one caller and by six? Server and callers have a JVM each;
- * {@code taskset} holds the callers to their processors.
+ * How long 100 HTTP calls take, in sequence and in parallel, to a server that answers after 1.5 ms,
+ * by one caller and by six. {@code taskset} holds the callers to 1, 2 or 4 processors.
  */
 public final class SlowCalls {
   private static final int ROUNDS = Integer.getInteger("rounds", 15);
@@ -32,12 +31,7 @@ public final class SlowCalls {
 
   private SlowCalls() {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; or what its JVMs do. {@code -Dsize} calls, {@code -Dprocessors} at most
-   * @throws Exception if a call fails
-   */
+  /** {@code -Dsize} calls on at most {@code -Dprocessors} processors. */
   public static void main(String[] args) throws Exception {
     if (args.length > 0) {
       if (args[0].equals("serve")) serve();
@@ -65,14 +59,14 @@ public final class SlowCalls {
 
   private static void tell(int processors, int callers, int calls, List<String> said) throws IOException {
     var table = new Experiment("slow-calls-" + processors + "-" + callers,
-        String.format("%d calls that take 1.5 ms at the server, processors: %d, callers with so many each: %d", calls,
+        String.format("%d calls per caller, 1.5 ms each at the server; processors: %d, callers: %d", calls,
             processors, callers));
     for (var line : said) {
       var parts = line.split("\\|");
       String published = processors > 1 || callers > 1 ? ""
           : parts[1].contains("sequence, blocking") ? "164 ms" : parts[1].contains("parallel") ? "10.7 ms" : "";
       table.add(Row.of(parts[1], "ms", published,
-          Arrays.stream(parts[2].split(" ")).mapToDouble(Double::parseDouble).toArray()));
+          ChildJvm.numbers(parts[2])));
     }
     table.write();
   }
@@ -87,7 +81,7 @@ public final class SlowCalls {
 
   private static void serve() throws Exception {
     System.out.println(Stereotypes.fibers().embeddedHttpServer(0, SlowCalls::slow).port());
-    while (System.in.read() >= 0); // until who started it closes that
+    while (System.in.read() >= 0); // until the parent closes it
   }
 
   private static String slow(Exchange exchange) throws InterruptedException {
@@ -97,14 +91,13 @@ public final class SlowCalls {
 
   // ---- the callers
 
-  /** A way to make so many calls and wait for all answers. */
   private interface CallSeries {
-    void calls(int calls) throws Exception;
+    void make(int calls) throws Exception;
   }
 
-  private record Side(String name, ExecutorService callers, CallSeries way, StringBuilder took) {
-    Side(String name, ExecutorService callers, CallSeries way) {
-      this(name, callers, way, new StringBuilder());
+  private record Side(String name, ExecutorService callers, CallSeries series, StringBuilder took) {
+    Side(String name, ExecutorService callers, CallSeries series) {
+      this(name, callers, series, new StringBuilder());
     }
   }
 
@@ -130,13 +123,13 @@ public final class SlowCalls {
               n -> all(n, () -> pool.submit(() -> get(client, request)))),
           new Side("by hand: in parallel, HttpClient.sendAsync", threads, n -> all(n,
               () -> client.sendAsync(request, HttpResponse.BodyHandlers.ofString()).thenApply(SlowCalls::checked))));
-      for (int round = -ROUNDS; round < ROUNDS; round++) { // as many before, that do not count
+      for (int round = -ROUNDS; round < ROUNDS; round++) { // negative rounds warm up
         for (var side : sides) {
           double took = millis(side, callers, calls);
           if (round >= 0) side.took.append(took).append(' ');
         }
       }
-      for (var side : sides) ChildJvm.say(callers + "|" + side.name + "|" + side.took);
+      for (var side : sides) ChildJvm.tell(callers + "|" + side.name + "|" + side.took);
     }
   }
 
@@ -155,13 +148,12 @@ public final class SlowCalls {
     return response.body();
   }
 
-  /** Until the last caller has all. */
   private static double millis(Side side, int callers, int calls) throws Exception {
     long began = System.nanoTime();
     var all = new ArrayList<Future<?>>();
     for (int i = 0; i < callers; i++) {
       all.add(side.callers.submit(() -> {
-        side.way.calls(calls);
+        side.series.make(calls);
         return null;
       }));
     }

@@ -24,10 +24,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.IntStream;
 
 /**
- * What is left of a service with four connections to a database when more is asked of it than it
- * can do? A request makes three queries of 5 to 15 ms, one after the other; clients come at random
- * times and wait 500 ms at most. The load rises to three times the capacity and falls again. The
- * database is H2, in memory, and waits as one across a network would.
+ * What is left of a service with four connections to a database when clients ask for more than it
+ * can do. A request makes three queries of 5 to 15 ms; its client gives up after 500 ms. The load
+ * rises and falls. The database is H2, with the delay of one across a network.
  */
 public final class SqlOverload {
   private static final String URL = "jdbc:h2:mem:shop;DB_CLOSE_DELAY=-1";
@@ -38,26 +37,20 @@ public final class SqlOverload {
 
   private SqlOverload() {}
 
-  /** What serves, and how it is ended. */
   private record Service(OpenLoopClients.Service served, AutoCloseable end) {}
 
-  /**
-   * Runs it.
-   *
-   * @param args none; {@code -Dseconds} for each step of the load
-   * @throws Exception if the database fails
-   */
+  /** {@code -Dseconds} for each step of the load. */
   public static void main(String[] args) throws Exception {
     double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
     prepare();
     var table = new Experiment("sql", String.format(
-        "answers in time, a second, of a capacity of %.0f, with 4 connections and 3 queries a request; steps: a "
-            + "load of %s of the capacity",
+        "answers in time per second, of a capacity of %.0f; 4 connections, 3 queries per request; the size is the "
+            + "step, with a load of %s times the capacity",
         CAPACITY, Arrays.toString(LOADS)));
     var latency = new ArrayList<Row>();
     ramp(table, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
         actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds,
-        "who refuses keeps serving at capacity");
+        "a service that refuses keeps serving at capacity");
     ramp(table, latency, "fibry, 4 workers, mailbox 16 REJECT",
         actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
     ramp(table, latency, "fibry, 4 platform threads, mailbox 16 REJECT",
@@ -69,7 +62,7 @@ public final class SqlOverload {
     table.write();
     var latencies =
         new Experiment("sql-latency",
-            "the milliseconds that 99 of 100 of these answers did not exceed; the same steps");
+            "the 99th percentile of how long these answers took, in the same steps");
     latency.forEach(latencies::add);
     latencies.write();
   }
@@ -77,7 +70,7 @@ public final class SqlOverload {
   private static void ramp(Experiment table, List<Row> latency, String side, Service service, double seconds,
       String published) throws Exception {
     try (service.end; var ramp = new OpenLoopClients(service.served)) {
-      ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // to warm it up
+      ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
       for (int i = 0; i < LOADS.length; i++) {
         var seen = ramp.load(LOADS[i] * CAPACITY, seconds);
         table.add(Row.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
@@ -96,13 +89,7 @@ public final class SqlOverload {
     }
   }
 
-  /**
-   * What a query spends on its way; called by the database.
-   *
-   * @param micros how long
-   * @return the same
-   * @throws InterruptedException if the query is cut off
-   */
+  /** The delay of a query, in microseconds; called by the database. */
   public static int travel(int micros) throws InterruptedException {
     TimeUnit.MICROSECONDS.sleep(micros);
     return micros;
@@ -113,7 +100,7 @@ public final class SqlOverload {
       statement.setInt(1, ThreadLocalRandom.current().nextInt(1, 1_001));
       statement.setInt(2, ThreadLocalRandom.current().nextInt(5_000, 15_000));
       try (var rows = statement.executeQuery()) {
-        if (!rows.next()) throw new IllegalStateException("the stock is gone");
+        if (!rows.next()) throw new IllegalStateException("no row in STOCK");
         return rows.getInt(1);
       }
     }
@@ -121,7 +108,7 @@ public final class SqlOverload {
 
   // ---- the services
 
-  /** As many workers as connections, one for each: what is begun has all that it needs. */
+  /** A worker per connection: a request that has begun has all that it needs. */
   private static Service actors(Strategy strategy, Mailbox<Object> mailbox) {
     var limit = Duration.ofNanos(OpenLoopClients.PATIENCE);
     ActorWithReturn<Integer, Integer> pool =
@@ -138,10 +125,7 @@ public final class SqlOverload {
     });
   }
 
-  /**
-   * Each request begins when it gets a thread, and needs a connection for each query; it goes on
-   * when its client has gone.
-   */
+  /** A request needs a connection for each query, and goes on after its client has given up. */
   private static Service blocking(ExecutorService executor) throws SQLException {
     List<Connection> all = new ArrayList<>();
     for (int i = 0; i < CONNECTIONS; i++) all.add(DriverManager.getConnection(URL));

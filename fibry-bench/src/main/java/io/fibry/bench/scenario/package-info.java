@@ -1,5 +1,4 @@
 /**
- * Whole programs, each with a {@code main}: one experiment, the platform-thread variant beside it,
- * and what was published about it.
+ * Whole programs, beside their variants by hand and on platform threads, and what was published.
  */
 package io.fibry.bench.scenario;

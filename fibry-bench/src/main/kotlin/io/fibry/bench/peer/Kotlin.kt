@@ -16,8 +16,10 @@ import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 /**
- * Kotlin's coroutines: a channel, and a coroutine on `Dispatchers.Default` that receives from it, which replaces the obsolete `actor` builder. Into an unlimited channel everybody sends by `trySend`, which never fails there; where one may
- * have to wait, senders and askers are coroutines too, since that is how Kotlin waits. An asker that is a platform thread runs its coroutine on itself (`runBlocking`).
+ * Kotlin's coroutines: a channel, and a coroutine on `Dispatchers.Default` that receives from it,
+ * which replaces the obsolete `actor` builder. `trySend` never fails on an unlimited channel. Where
+ * senders and askers may have to wait, they are coroutines too, because that is how Kotlin waits. An
+ * asker that is a platform thread runs its coroutine on itself (`runBlocking`).
  */
 class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private val scope = CoroutineScope(SupervisorJob() + Dispatchers.Default)
@@ -33,7 +35,8 @@ class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
   private class BoundedReceiver<M : Any>(channel: Channel<M>, job: Job) : UnboundedReceiver<M>(channel, job) {
     override fun send(message: M) = sendAll(message, 1)
 
-    override fun sendAll(message: M, times: Int) = runBlocking(Dispatchers.Default) { repeat(times) { channel.send(message) } }
+    override fun sendAll(message: M, times: Int) =
+      runBlocking(Dispatchers.Default) { repeat(times) { channel.send(message) } }
   }
 
   private class Request<M : Any, R : Any>(val message: M) {
@@ -44,7 +47,8 @@ class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
     override fun ask(message: M): R = askAll(message, 1)
 
     override fun askAll(message: M, times: Int): R =
-      if (Thread.currentThread().isVirtual) runBlocking(Dispatchers.Default) { askInTurn(message, times) } else runBlocking { askInTurn(message, times) }
+      if (Thread.currentThread().isVirtual) runBlocking(Dispatchers.Default) { askInTurn(message, times) }
+      else runBlocking { askInTurn(message, times) }
 
     private suspend fun askInTurn(message: M, times: Int): R {
       repeat(times - 1) { askOnce(message) }
@@ -58,7 +62,8 @@ class Kotlin : Peer.Requests, Peer.BoundedMailboxes, Peer.Timers {
     }
   }
 
-  private fun <M : Any> receiving(channel: Channel<M>, handler: Consumer<M>) = scope.launch { for (message in channel) handler.accept(message) }
+  private fun <M : Any> receiving(channel: Channel<M>, handler: Consumer<M>) =
+    scope.launch { for (message in channel) handler.accept(message) }
 
   override fun <M : Any> actor(handler: Consumer<M>): Receiver<M> {
     val channel = Channel<M>(Channel.UNLIMITED)

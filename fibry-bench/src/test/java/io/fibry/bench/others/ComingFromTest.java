@@ -12,10 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * The programs of others in docs/coming-from.md are those beside this test, and print what they
- * say.
- */
+/** The programs for Pekko and Kotlin in docs/coming-from.md run. */
 @Timeout(60)
 class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");

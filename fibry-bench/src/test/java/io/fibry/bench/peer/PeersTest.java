@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** All peers do the same job, or their figures say nothing. */
+/** All peers do the same job. */
 @Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PeersTest {
   private static final int MANY = 10_000;
@@ -32,7 +32,7 @@ class PeersTest {
   }
 
   static Stream<String> bounded() {
-    // nobody else would open the gate
+    // the caller itself would wait at the gate
     return named(Peer.BoundedMailboxes.class).filter(who -> !who.equals("caller"));
   }
 
@@ -94,7 +94,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("bounded")
-  void whoSendsTooMuchWaits(String who) throws InterruptedException {
+  void senderWaitsForRoom(String who) throws InterruptedException {
     try (var peer = Peers.of(who, Peer.BoundedMailboxes.class)) {
       var gate = new Semaphore(0);
       Receiver<Integer> actor = peer.bounded(4, number -> gate.acquireUninterruptibly());
@@ -118,7 +118,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("prioritised")
-  void theSmallestIsHandledFirst(String who) throws InterruptedException {
+  void smallestMessageIsHandledFirst(String who) throws InterruptedException {
     try (var peer = Peers.of(who, Peer.PriorityMailboxes.class)) {
       var busy = new CountDownLatch(1);
       var gate = new Semaphore(0);
@@ -158,7 +158,7 @@ class PeersTest {
 
   @ParameterizedTest
   @MethodSource("timed")
-  void aTimerFiresUnlessTakenBack(String who) throws InterruptedException {
+  void timerFiresUnlessTakenBack(String who) throws InterruptedException {
     try (var peer = Peers.of(who, Peer.Timers.class)) {
       var fired = new Semaphore(0);
       Receiver<Integer> actor = peer.actor(number -> fired.release(number));

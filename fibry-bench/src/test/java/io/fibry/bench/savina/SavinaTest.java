@@ -32,17 +32,17 @@ class SavinaTest {
 
   @ParameterizedTest(name = "{0} {1}")
   @MethodSource("sides")
-  void everySideComesToTheResult(String program, String name, Program small, Program.Side side) throws Exception {
+  void everySideComputesTheResult(String program, String name, Program small, Program.Side side) throws Exception {
     assertTrue(small.nanos(side) > 0);
   }
 
   @Test
-  void everyProgramIsTriedHere() {
+  void everyProgramIsTested() {
     assertEquals(Savina.PROGRAMS.stream().map(Program::name).toList(), SMALL.stream().map(Program::name).toList());
   }
 
   @Test
-  void aWrongResultIsAFailure() {
+  void wrongResultIsAFailure() {
     var wrong = Program.of("wrong", "size", 1, new Program.Side("side", round -> round.done(2)));
 
     var failure = assertThrows(IllegalStateException.class, () -> wrong.nanos(wrong.sides().getFirst()));
@@ -51,7 +51,7 @@ class SavinaTest {
   }
 
   @Test
-  void whatASideThrowsIsAFailure() {
+  void exceptionOfASideIsAFailure() {
     var broken = Program.of("broken", "size", 1, new Program.Side("side", round -> {
       throw new UnsupportedOperationException("broken");
     }));

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each whole program, as small as can be: it runs, and leaves all its rows. */
+/** Each whole program runs at its smallest size, and writes all its rows. */
 class ScenariosTest {
   private static final String[] NONE = {};
 
@@ -42,7 +42,7 @@ class ScenariosTest {
     "Growth, 100, 1, 12"
   })
   @Timeout(60)
-  void scenarioLeavesItsRows(String scenario, String size, int questions, int rows) throws Exception {
+  void scenarioWritesItsRows(String scenario, String size, int questions, int rows) throws Exception {
     System.setProperty("size", size);
     System.setProperty("results", results.toString());
 
@@ -57,7 +57,7 @@ class ScenariosTest {
 
     var found = ResultFiles.read(results);
     assertEquals(questions, found.size());
-    // Sql leaves out what was not answered
+    // SqlOverload leaves out steps without an answer
     assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString);
   }
 }

@@ -1,0 +1,25 @@
+package io.fibry.bench;
+
+import io.fibry.bench.peer.Peer;
+import io.fibry.bench.peer.Receiver;
+import java.util.concurrent.Semaphore;
+import org.openjdk.jmh.annotations.TearDown;
+
+/**
+ * A question about messages to one actor. A subclass makes the peer and the actor, and waits for
+ * {@code all}, which the countdown releases.
+ */
+public abstract class ReceiverQuestion<P extends Peer> extends JmhQuestion {
+  final Semaphore all = new Semaphore(0);
+  final MessageCountdown countdown = new MessageCountdown(all);
+  P peer;
+  Receiver<Integer> receiver;
+
+  ReceiverQuestion() {}
+
+  @TearDown
+  public void close() {
+    receiver.end();
+    peer.close();
+  }
+}
