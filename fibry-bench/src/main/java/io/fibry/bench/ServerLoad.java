@@ -22,7 +22,9 @@ import java.util.regex.Pattern;
 public final class ServerLoad {
   private static final int ROUNDS = Integer.getInteger("rounds", 5);
   private static final List<String> CLOSING = List.of("ab", "-q", "-k", "-n", "50000", "-c", "100");
+  private static final List<String> CLOSING_WARM_UP = List.of("ab", "-q", "-k", "-n", "10000", "-c", "100");
   private static final List<String> KEEPING = List.of("wrk", "-t1", "-c100", "-d4s");
+  private static final List<String> KEEPING_WARM_UP = List.of("wrk", "-t1", "-c100", "-d2s");
   // each takes a descriptor on both sides
   private static final int IDLE = Integer.getInteger("idle", 9_000);
 
@@ -66,37 +68,27 @@ public final class ServerLoad {
     for (int round = 0; round < ROUNDS; round++)
       for (var each : all.entrySet()) {
         try (var server = new ServerProcess(each.getKey())) {
-          // warm-up
-          if (question.load == KEEPING) load(List.of("wrk", "-t1", "-c100", "-d2s"), server.port());
-          else load(List.of("ab", "-q", "-k", "-n", "10000", "-c", "100"), server.port());
+          load(question.load == KEEPING ? KEEPING_WARM_UP : CLOSING_WARM_UP, server.port());
           each.getValue().add(load(question.load, server.port()));
         }
       }
-    all.values().forEach(each -> each.sort(null));
-    double ours = median(all.get(question.ours));
     boolean kept = true;
     var rows = new ArrayList<Row>();
     for (var each : all.entrySet()) {
-      double ratio = ours / median(each.getValue());
-      Double must = question.shares.get(each.getKey());
-      String verdict = must == null || must == 0 ? ""
-          : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN");
-      kept &= !verdict.endsWith("BROKEN");
-      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%n", each.getKey(), median(each.getValue()),
-          each.getValue().getFirst(), each.getValue().getLast(),
-          each.getKey().equals(question.ours) ? ""
-              : String.format(Locale.ROOT, "   ours is %.2f of it%s", ratio, verdict));
-      rows.add(new Row(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"),
-          "requests/s", median(each.getValue()), each.getValue().getFirst(), each.getValue().getLast(),
-          must == null || must == 0 ? "" : "ours >= " + must + " of it", 0));
+      double must = question.shares.getOrDefault(each.getKey(), 0.0);
+      var row = Row.of(each.getKey().replace("acceptor", "fibry acceptor").replaceFirst("^http$", "fibry http"),
+          "requests/s", must == 0 ? "" : "ours >= " + must + " of it",
+          each.getValue().stream().mapToDouble(Double::doubleValue).toArray());
+      rows.add(row);
+      double ratio = rows.getFirst().median() / row.median();
+      kept &= ratio >= must;
+      System.out.printf(Locale.ROOT, "  %-18s %,8.0f (%,.0f..%,.0f)%s%s%n", each.getKey(), row.median(), row.least(),
+          row.most(), rows.size() == 1 ? "" : String.format(Locale.ROOT, "   ours is %.2f of it", ratio), must == 0 ? ""
+              : String.format(Locale.ROOT, ", must be >= %.2f: %s", must, ratio >= must ? "kept" : "BROKEN"));
     }
     Result.here(question.file, "a server that " + question.name + ", under " + String.join(" ", question.load), rows)
         .write();
     return kept;
-  }
-
-  private static double median(List<Double> sorted) {
-    return sorted.get(sorted.size() / 2);
   }
 
   /** Requests per second; throws if one failed. */

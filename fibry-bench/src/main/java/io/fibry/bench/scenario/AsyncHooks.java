@@ -36,21 +36,21 @@ public final class AsyncHooks {
     }
     int hooks = Experiment.size(100_000);
     int fewer = Math.max(1, hooks / 50);
-    var table =
+    var experiment =
         new Experiment("hooks",
             String.format("%,d asynchronous hooks of 1 s each; %,d on platform threads", hooks, fewer));
-    measure(table, "fibry, fibers", "fibers", hooks, "100,000 in 9 s: 11,100; 162 MB");
-    measure(table, "fibry, pool of 200 platform threads", "pool", fewer,
+    measure(experiment, "fibry, fibers", "fibers", hooks, "100,000 in 9 s: 11,100; 162 MB");
+    measure(experiment, "fibry, pool of 200 platform threads", "pool", fewer,
         "100,000 in 61-70 s, which does not add up; 457-638 MB");
-    measure(table, "fibry, a platform thread each", "threads", fewer, "a cached pool: out of memory");
-    table.write();
+    measure(experiment, "fibry, a platform thread each", "threads", fewer, "a cached pool: out of memory");
+    experiment.write();
   }
 
-  private static void measure(Experiment table, String side, String where, int hooks, String published)
+  private static void measure(Experiment experiment, String side, String where, int hooks, String published)
       throws Exception {
     double[] figures = ChildJvm.figures(List.of("-Dseconds=" + SECOND / 1e9), AsyncHooks.class, where, hooks);
-    table.add(Row.of(side, "hooks/s", published, figures[0]));
-    table.add(Row.of(side + ", most memory of the process", "MB", "", figures[1]));
+    experiment.add(Row.of(side, "hooks/s", published, figures[0]));
+    experiment.add(Row.of(side + ", most memory of the process", "MB", "", figures[1]));
   }
 
   private static void run(String where, int hooks) throws Exception {

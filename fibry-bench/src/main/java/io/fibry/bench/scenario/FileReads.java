@@ -44,7 +44,7 @@ public final class FileReads {
     var content = new byte[BYTES];
     for (int i = 0; i < reads; i++) Files.write(folder.resolve("file" + i), content);
     var files = bypassingTheCache(folder);
-    var table = new Experiment("file-reads",
+    var experiment = new Experiment("file-reads",
         String.format(
             "tasks a second: %,d reads of 1 MB%s, and computations of about 1 ms; the size is the percentage of reads",
             reads,
@@ -53,13 +53,13 @@ public final class FileReads {
       int percent = Math.round(100f * reads / (reads + computations));
       String published =
           computations < reads ? "+17 % against one pool" : computations > reads * 3 ? "+1 % against one pool" : "";
-      table.side("fibry, reads on fibers, a pool computes", "tasks/s", published, percent,
+      experiment.side("fibry, reads on fibers, a pool computes", "tasks/s", published, percent,
           () -> files.apart(reads, computations));
-      table.side("fibry, all in one pool of platform threads", "tasks/s", "", percent,
+      experiment.side("fibry, all in one pool of platform threads", "tasks/s", "", percent,
           () -> files.together(reads, computations));
     }
     try {
-      table.inTurns();
+      experiment.inTurns();
     } finally {
       for (int i = 0; i < reads; i++) Files.delete(folder.resolve("file" + i));
       Files.delete(folder);

@@ -16,18 +16,18 @@ public final class Growth {
   /** {@code -Dsize} of each to begin with. */
   public static void main(String[] args) throws Exception {
     int least = Experiment.size(20_000);
-    var table = new Experiment("growth",
+    var experiment = new Experiment("growth",
         "what one costs among as many others (size): an actor created and kept; a message sent and handled, when all "
             + "of them wait at once; a request answered beside as many idle actors");
     for (int times : new int[] {1, 10, 100}) {
       int size = least * times;
-      table.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))
+      experiment.side("fibry, an actor", "ns an actor", "", size, () -> actors(size))
           .side("fibry, a message", "ns a message", "", size, () -> messages(size))
           .side("fibry, a request", "ns a request", "", size, () -> requests(size))
           .side("by hand: a parked virtual thread", "ns an actor", "", size,
               () -> ActorCreation.threads(size, Thread.ofVirtual(), false) * 1e3);
     }
-    table.inTurns();
+    experiment.inTurns();
   }
 
   private static double actors(int size) {

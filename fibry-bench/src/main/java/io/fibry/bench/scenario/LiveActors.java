@@ -30,20 +30,21 @@ public final class LiveActors {
       System.exit(0); // threads are parked
     }
     int size = Experiment.size(10_000_000);
-    var table = new Experiment("live",
+    var experiment = new Experiment("live",
         "live actors on fibers, and how many (size); each has run one task; the heap has 64 bytes for each");
     for (int times : new int[] {1, 5, 10}) {
       long actors = (long) size * times;
       double[] figures =
           ChildJvm.figures(List.of("-Xmx" + Math.max(32, actors * 64 >> 20) + "m"), LiveActors.class, "keep",
               actors);
-      table.add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
-          figures[0]).withSize(actors));
-      table.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
-      table.add(Row.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
+      experiment
+          .add(Row.of("fibry, heap with the array that holds them", "B each", times == 1 ? "3 million possible" : "",
+              figures[0]).withSize(actors));
+      experiment.add(Row.of("fibry, to create one", "ns each", "", figures[1]).withSize(actors));
+      experiment.add(Row.of("fibry, to have it work once", "ns each", "", figures[2]).withSize(actors));
     }
     int heap = Integer.getInteger("heap", 1_024);
-    table.write();
+    experiment.write();
     var full = new Experiment("live-in-heap",
         String.format(
             "alive at once when a heap of %,d MB is nine tenths full; at most %,d platform threads are tried",

@@ -58,17 +58,17 @@ public final class SlowCalls {
   }
 
   private static void tell(int processors, int callers, int calls, List<String> said) throws IOException {
-    var table = new Experiment("slow-calls-" + processors + "-" + callers,
+    var experiment = new Experiment("slow-calls-" + processors + "-" + callers,
         String.format("%d calls per caller, 1.5 ms each at the server; processors: %d, callers: %d", calls,
             processors, callers));
     for (var line : said) {
       var parts = line.split("\\|");
       String published = processors > 1 || callers > 1 ? ""
           : parts[1].contains("sequence, blocking") ? "164 ms" : parts[1].contains("parallel") ? "10.7 ms" : "";
-      table.add(Row.of(parts[1], "ms", published,
+      experiment.add(Row.of(parts[1], "ms", published,
           ChildJvm.numbers(parts[2])));
     }
-    table.write();
+    experiment.write();
   }
 
   private static boolean hasTaskset() throws InterruptedException {

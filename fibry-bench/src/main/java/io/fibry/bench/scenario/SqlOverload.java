@@ -43,23 +43,23 @@ public final class SqlOverload {
   public static void main(String[] args) throws Exception {
     double seconds = Double.parseDouble(System.getProperty("seconds", "3"));
     prepare();
-    var table = new Experiment("sql", String.format(
+    var experiment = new Experiment("sql", String.format(
         "answers in time per second, of a capacity of %.0f; 4 connections, 3 queries per request; the size is the "
             + "step, with a load of %s times the capacity",
         CAPACITY, Arrays.toString(LOADS)));
     var latency = new ArrayList<Row>();
-    ramp(table, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
+    ramp(experiment, latency, "fibry, 4 workers, mailbox 1000 REJECT within 100 ms",
         actors(Strategy.FIBER, Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100))), seconds,
         "a service that refuses keeps serving at capacity");
-    ramp(table, latency, "fibry, 4 workers, mailbox 16 REJECT",
+    ramp(experiment, latency, "fibry, 4 workers, mailbox 16 REJECT",
         actors(Strategy.FIBER, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(table, latency, "fibry, 4 platform threads, mailbox 16 REJECT",
+    ramp(experiment, latency, "fibry, 4 platform threads, mailbox 16 REJECT",
         actors(Strategy.THREAD, Mailbox.bounded(16, Overflow.REJECT)), seconds, "");
-    ramp(table, latency, "by hand: 200 platform threads share the connections",
+    ramp(experiment, latency, "by hand: 200 platform threads share the connections",
         blocking(Executors.newFixedThreadPool(200)), seconds, "collapses, 11 s answers, does not recover");
-    ramp(table, latency, "by hand: virtual threads share the connections",
+    ramp(experiment, latency, "by hand: virtual threads share the connections",
         blocking(Executors.newVirtualThreadPerTaskExecutor()), seconds, "");
-    table.write();
+    experiment.write();
     var latencies =
         new Experiment("sql-latency",
             "the 99th percentile of how long these answers took, in the same steps");
@@ -67,13 +67,13 @@ public final class SqlOverload {
     latencies.write();
   }
 
-  private static void ramp(Experiment table, List<Row> latency, String side, Service service, double seconds,
+  private static void ramp(Experiment experiment, List<Row> latency, String side, Service service, double seconds,
       String published) throws Exception {
-    try (service.end; var ramp = new OpenLoopClients(service.served)) {
-      ramp.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
+    try (service.end; var clients = new OpenLoopClients(service.served)) {
+      clients.load(0.5 * CAPACITY, Math.min(1, seconds)); // warm-up
       for (int i = 0; i < LOADS.length; i++) {
-        var seen = ramp.load(LOADS[i] * CAPACITY, seconds);
-        table.add(Row.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
+        var seen = clients.load(LOADS[i] * CAPACITY, seconds);
+        experiment.add(Row.of(side, "answers/s", i == 4 ? published : "", seen.goodput()).withSize(i + 1));
         if (seen.goodput() > 0) latency.add(Row.of(side, "ms", "", seen.slowest()).withSize(i + 1));
       }
     }
