@@ -10,7 +10,9 @@ final class ResultTable {
     boolean sized = result.rows().stream().anyMatch(row -> row.size() > 0);
     boolean referenced = result.rows().stream().anyMatch(row -> !row.reference().isBlank());
     boolean promise = result.isPromise();
-    var text = new StringBuilder(result.title().isBlank() ? "" : result.title() + ". ");
+    var title = result.title();
+    var text =
+        new StringBuilder(title.isEmpty() ? "" : Character.toUpperCase(title.charAt(0)) + title.substring(1) + ". ");
     text.append("JDK ").append(result.jdk()).append(", ").append(result.date()).append(".\n");
     text.append("\n| side |").append(sized ? " size |" : "").append(" median | range | unit |")
         .append(promise ? "" : " cost |").append(referenced ? promise ? " must be |" : " published |" : "")
