@@ -49,7 +49,8 @@ final class Philosophers {
 
     void putBack(int seat) {
       int right = (seat + 1) % taken.length;
-      if (!taken[seat] || !taken[right]) round.fail(new IllegalStateException(seat + " put back what he had not"));
+      if (!taken[seat] || !taken[right])
+        round.fail(new IllegalStateException(seat + " put back forks that were not taken"));
       taken[seat] = taken[right] = false;
       meals++;
     }
