@@ -73,8 +73,8 @@ public final class ResultFiles {
     return array.isArray() ? StreamSupport.stream(array.spliterator(), false).toList() : List.of();
   }
 
-  // ---- JMH: a result for each class, or method if a parameter names the peer, and for each value of
-  // the other parameters
+  // ---- JMH: a result for each class, or method if a parameter names the peer, and for each value
+  // of the other parameters
 
   private static List<Result> jmh(JsonNode runs, String date) {
     var rows = new LinkedHashMap<String, List<Row>>();
