@@ -38,7 +38,7 @@ public interface Fsm<S, M> {
    * @return a machine
    */
   static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
-    return Table.of(states, messages, initial);
+    return TransitionTable.of(states, messages, initial);
   }
 
   /**

@@ -44,11 +44,11 @@ public interface Downloader extends Exitable {
    * @return the downloader; its end closes its connections
    */
   static Downloader open(ActorBuilder<?> how, UnaryOperator<Options> options) {
-    return Downloads.open(how, options);
+    return DownloadPool.open(how, options);
   }
 
   /**
-   * Downloads it, waiting at most as long as the scope says.
+   * DownloadPool it, waiting at most as long as the scope says.
    *
    * @param uri begins with http or https
    * @return what is there
@@ -57,7 +57,7 @@ public interface Downloader extends Exitable {
   Download ask(URI uri);
 
   /**
-   * Downloads it, waiting at most so long.
+   * DownloadPool it, waiting at most so long.
    *
    * @param uri begins with http or https
    * @param limit how long at most
@@ -67,7 +67,7 @@ public interface Downloader extends Exitable {
   Download ask(URI uri, Duration limit);
 
   /**
-   * Downloads it. Completing the future from outside, in any way, ends the download.
+   * DownloadPool it. Completing the future from outside, in any way, ends the download.
    *
    * @param uri begins with http or https
    * @return completes with what is there

@@ -150,9 +150,9 @@ public final class Program implements Cloneable {
       throw new CancellationException(this + " was not run: its thread was interrupted");
     var process = builder.start();
     try {
-      var out = Output.of(process.getInputStream(), maxOutput);
-      var err = Output.of(process.getErrorStream(), maxOutput);
-      Output.feed(process.getOutputStream(), input);
+      var out = ProgramOutput.of(process.getInputStream(), maxOutput);
+      var err = ProgramOutput.of(process.getErrorStream(), maxOutput);
+      ProgramOutput.feed(process.getOutputStream(), input);
       boolean late = !process.waitFor(nanos(limit), TimeUnit.NANOSECONDS);
       if (late) end(process);
       long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(GRACE);

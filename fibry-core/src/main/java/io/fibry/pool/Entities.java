@@ -67,7 +67,7 @@ public interface Entities<K, M> extends Exitable {
    * @return entities, none alive
    */
   static <K, M> Entities<K, M> of(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
-    return new Living<>(idle, clock, birth);
+    return new LiveEntities<>(idle, clock, birth);
   }
 
   /**

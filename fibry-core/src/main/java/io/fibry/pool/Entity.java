@@ -34,7 +34,7 @@ final class Entity<K, M> {
   // the tick of the last use, and how many are inside; or GONE. By compare-and-set: in, out; any to
   // GONE
   private volatile long word;
-  private volatile Birth birth; // null: it was born. Written by who gave birth, after the actor
+  private volatile EntityBirth birth; // null: it was born. Written by who gave birth, after the actor
   private Actor<M> actor; // written by who gave birth, before `birth`
   private Answers answers; // null: nobody waits for one; guarded by this
   Entity<K, M> next; // in a list of the wheel; whose list it is, writes it
@@ -43,13 +43,13 @@ final class Entity<K, M> {
   Entity(K key, long tick) {
     this.key = key;
     this.word = tick << BITS | 1;
-    this.birth = new Birth(key);
+    this.birth = new EntityBirth(key);
   }
 
   // ---- birth
 
   /** Null: it is over, well. */
-  Birth birth() {
+  EntityBirth birth() {
     return birth;
   }
 

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="stereotypes"}
  */
 @SuppressWarnings("exports") // the nullness annotations are for the compiler alone
-public final class Stereotypes extends Network {
+public final class Stereotypes extends NetworkStereotypes {
   private Stereotypes(ActorBuilder<?> how) {
     super(how);
   }

@@ -26,7 +26,7 @@ public final class ManualClock implements Scheduler {
    * @param by how far
    */
   public void advance(Duration by) {
-    long end = nanoTime() + Due.delay(by);
+    long end = nanoTime() + ScheduledTask.delay(by);
     for (Entry due = next(end); due != null; due = next(end)) due.run();
   }
 
@@ -47,17 +47,17 @@ public final class ManualClock implements Scheduler {
 
   @Override
   public Timer after(Duration delay, Runnable task) {
-    return start(task, Due.delay(delay), 0);
+    return start(task, ScheduledTask.delay(delay), 0);
   }
 
   @Override
   public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, Due.delay(initial), Due.period(period));
+    return start(task, ScheduledTask.delay(initial), ScheduledTask.period(period));
   }
 
   @Override
   public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, Due.delay(initial), -Due.period(delay));
+    return start(task, ScheduledTask.delay(initial), -ScheduledTask.period(delay));
   }
 
   private synchronized Timer start(Runnable task, long delay, long period) {
@@ -66,7 +66,7 @@ public final class ManualClock implements Scheduler {
     return entry;
   }
 
-  private final class Entry extends Due {
+  private final class Entry extends ScheduledTask {
     private long number; // in which order those due at one time were queued
 
     Entry(Runnable task, long delay, long period) {

@@ -39,17 +39,17 @@ final class SystemScheduler implements Scheduler {
 
   @Override
   public Timer after(Duration delay, Runnable task) {
-    return start(task, Due.delay(delay), 0);
+    return start(task, ScheduledTask.delay(delay), 0);
   }
 
   @Override
   public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, Due.delay(initial), Due.period(period));
+    return start(task, ScheduledTask.delay(initial), ScheduledTask.period(period));
   }
 
   @Override
   public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, Due.delay(initial), -Due.period(delay));
+    return start(task, ScheduledTask.delay(initial), -ScheduledTask.period(delay));
   }
 
   private Timer start(Runnable task, long delay, long period) {
@@ -114,7 +114,7 @@ final class SystemScheduler implements Scheduler {
     else LockSupport.parkNanos(this, first.at - now);
   }
 
-  private final class Queued extends Due implements Comparable<Queued> {
+  private final class Queued extends ScheduledTask implements Comparable<Queued> {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final int number = MADE.incrementAndGet();

@@ -15,15 +15,15 @@ import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Door;
-import io.fibry.fsm.House.Event;
-import io.fibry.fsm.House.Lock;
-import io.fibry.fsm.House.Locked;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
-import io.fibry.fsm.House.Unlock;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Door;
+import io.fibry.fsm.DoorFixture.Event;
+import io.fibry.fsm.DoorFixture.Lock;
+import io.fibry.fsm.DoorFixture.Locked;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
+import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -40,41 +40,41 @@ import org.junit.jupiter.params.provider.EnumSource;
 class FsmFailureTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
 
-  private final House house = new House(Strategy.CALLER);
+  private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
   void closes() {
     Gate.openAll();
-    house.close();
+    doors.close();
   }
 
   private Fsm<Door, Event> failing() {
-    return house.tellingDoor().on(Open.class, Push.class, (open, push) -> {
+    return doors.tellingDoor().on(Open.class, Push.class, (open, push) -> {
       throw new IllegalStateException("jammed");
     });
   }
 
   private Actor<Event> make(Fsm<Door, Event> machine, FailurePolicy policy) {
-    return machine.newActor(house.scope.named("door").onFailure(policy));
+    return machine.newActor(doors.scope.named("door").onFailure(policy));
   }
 
   @Promise("23.1")
   @Test
   void whereATransitionThrowsTheStateStays() {
-    var door = house.make(failing());
+    var door = doors.make(failing());
     door.sendMessage(new Push("Ada"));
-    house.seen.clear();
+    doors.seen.clear();
 
     door.sendMessage(new Push("Bob"));
 
     assertEquals(new Open("Ada"), door.ask(new Look()));
-    assertEquals(List.of(), house.seen);
+    assertEquals(List.of(), doors.seen);
   }
 
   @Test
   void whoAskedGetsWhatTheTransitionThrew() {
     var thrown = new IllegalStateException("jammed");
-    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
+    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> {
       throw thrown;
     }));
 
@@ -83,7 +83,7 @@ class FsmFailureTest {
 
   @Test
   void aNextStateOfNullIsAFailureAndTheStateStays() {
-    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
+    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> null));
 
     var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
 
@@ -96,7 +96,7 @@ class FsmFailureTest {
   @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
   void aNextStateOfAnotherMachineIsAFailureAndTheStateStays() {
     var door =
-        house.make(house.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
+        doors.make(doors.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
 
     assertThrows(IllegalArgumentException.class, () -> door.ask(new Unlock(1)));
 
@@ -107,39 +107,39 @@ class FsmFailureTest {
   void whereLeavingThrowsTheStateStaysAndItsTimeRunsOn() {
     var tries = new AtomicInteger();
     var door =
-        house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
+        doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Open.class, open -> {
           if (tries.incrementAndGet() == 1) throw new IllegalStateException("jammed");
         }));
     door.sendMessage(new Push("Ada"));
 
     door.sendMessage(new Push("Ada"));
     var before = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(before, door.ask(new Look())));
   }
 
   @Test
   void whereEnteringThrowsTheStateIsEnteredAndTheMessageHasFailed() {
-    var door = house.make(house.door().entering(Open.class, open -> {
+    var door = doors.make(doors.door().entering(Open.class, open -> {
       throw new IllegalStateException("jammed");
     }));
 
     door.sendMessage(new Push("Ada"));
     var open = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
-    assertEquals(List.of(new Push("Ada")), house.letters.messages(Reason.FAILED));
+    assertEquals(List.of(new Push("Ada")), doors.letters.messages(Reason.FAILED));
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(open, door.ask(new Look())));
   }
 
   @Test
   void whereEnteringTheInitialStateThrowsThatIsItsOwnFailure() {
-    var door = house.make(house.door().entering(Closed.class, closed -> {
+    var door = doors.make(doors.door().entering(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
 
-    assertEquals("the beginning in Closed[]", house.letters.messages(Reason.FAILED).getFirst().toString());
+    assertEquals("the beginning in Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
     assertEquals(new Closed(), door.ask(new Look()));
   }
 
@@ -147,24 +147,24 @@ class FsmFailureTest {
   void thePolicyStopEndsIt() {
     var door = make(failing(), FailurePolicy.stop().withoutLog());
     door.sendMessage(new Push("Ada"));
-    house.seen.clear();
+    doors.seen.clear();
 
     door.sendMessage(new Push("Bob"));
 
     assertInstanceOf(ExitReason.Failed.class, door.onExit().join());
-    assertEquals(List.of(), house.seen, "the end of an actor leaves no state");
-    assertEquals(List.of(new Push("Bob")), house.letters.messages());
+    assertEquals(List.of(), doors.seen, "the end of an actor leaves no state");
+    assertEquals(List.of(new Push("Bob")), doors.letters.messages());
   }
 
   @Test
   void aRestartBeginsAgainInTheInitialStateWithoutWaitingForAMessage() {
     var door = make(failing(), RESTART);
     door.sendMessage(new Push("Ada"));
-    house.seen.clear();
+    doors.seen.clear();
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("+Closed[]"), house.seen);
+    assertEquals(List.of("+Closed[]"), doors.seen);
     assertEquals(new Closed(), door.ask(new Look()));
   }
 
@@ -173,11 +173,11 @@ class FsmFailureTest {
     var door = make(failing(), RESTART);
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
-    long before = house.scope.report().sent();
+    long before = doors.scope.report().sent();
 
-    house.clock.advance(House.AWHILE.multipliedBy(3));
+    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(3));
 
-    assertEquals(before, house.scope.report().sent());
+    assertEquals(before, doors.scope.report().sent());
   }
 
   /**
@@ -187,14 +187,14 @@ class FsmFailureTest {
   @Test
   void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
     var rounds = new AtomicInteger();
-    make(house.door().after(Closed.class, House.AWHILE, closed -> {
+    make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> {
       if (rounds.incrementAndGet() < 3) throw new IllegalStateException("jammed");
       return new Open("the wind");
-    }).entering(Open.class, open -> house.seen.add("open")), RESTART);
+    }).entering(Open.class, open -> doors.seen.add("open")), RESTART);
 
-    house.clock.advance(House.AWHILE.multipliedBy(3));
+    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(3));
 
-    assertEquals(List.of("open"), house.seen);
+    assertEquals(List.of("open"), doors.seen);
   }
 
   @Test
@@ -210,15 +210,15 @@ class FsmFailureTest {
   @ParameterizedTest
   @EnumSource(Overflow.class)
   void aRestartWithAFullMailboxBeginsAllTheSame(Overflow overflow) {
-    try (var logged = new Logged(); var house = new House(Strategy.FIBER)) {
+    try (var logged = new Logged(); var doors = new DoorFixture(Strategy.FIBER)) {
       var gate = new Gate();
-      var machine = house.door().entering(Closed.class, closed -> house.seen.add("+")).on(Open.class, Push.class,
+      var machine = doors.door().entering(Closed.class, closed -> doors.seen.add("+")).on(Open.class, Push.class,
           (open, push) -> {
             gate.pass();
             throw new IllegalStateException("jammed");
           });
-      var door = machine.newActor(house.scope.named("door").onFailure(RESTART).mailbox(Mailbox.bounded(2, overflow)));
-      assertTrue(house.scope.awaitQuiet(Patience.LONG));
+      var door = machine.newActor(doors.scope.named("door").onFailure(RESTART).mailbox(Mailbox.bounded(2, overflow)));
+      assertTrue(doors.scope.awaitQuiet(Patience.LONG));
       door.sendMessages(List.of(new Push("Ada"), new Push("Bob")));
       Patience.await(gate.entered);
       door.sendMessageReturn(new Look());
@@ -227,28 +227,28 @@ class FsmFailureTest {
       gate.open();
 
       assertEquals(new Closed(), Patience.value(last));
-      assertEquals(List.of("+", "+"), house.seen);
+      assertEquals(List.of("+", "+"), doors.seen);
       assertEquals("", logged.text());
     }
   }
 
   @Test
   void aKilledOneIsInterruptedAndLeavesNoState() throws Exception {
-    var house = new House(Strategy.FIBER);
+    var doors = new DoorFixture(Strategy.FIBER);
     var entered = new CountDownLatch(1);
-    var door = house.make(house.tellingDoor().on(Locked.class, Lock.class, (locked, lock) -> {
+    var door = doors.make(doors.tellingDoor().on(Locked.class, Lock.class, (locked, lock) -> {
       entered.countDown();
       new CountDownLatch(1).await();
       return locked;
     }));
     door.sendMessages(List.of(new Lock(1), new Lock(2)));
     entered.await();
-    house.seen.clear();
+    doors.seen.clear();
 
     door.kill();
     Patience.ended(door);
 
-    assertEquals(List.of(), house.seen);
-    house.close();
+    assertEquals(List.of(), doors.seen);
+    doors.close();
   }
 }

@@ -7,12 +7,12 @@ import io.fibry.ActorSystem;
 import io.fibry.Exitable;
 import io.fibry.LeakProbe;
 import io.fibry.Patience;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Door;
-import io.fibry.fsm.House.Event;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Door;
+import io.fibry.fsm.DoorFixture.Event;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.time.ManualClock;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ class FsmLeakTest {
       .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
       .on(Door.class, Event.class, (door, event) -> door)
       .postpone(Open.class, Look.class)
-      .after(Open.class, House.AWHILE, open -> new Closed());
+      .after(Open.class, DoorFixture.AWHILE, open -> new Closed());
 
   @Test
   void actorsThatEndedAreForgottenByMachineAndClock() {

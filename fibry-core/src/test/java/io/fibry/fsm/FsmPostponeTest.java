@@ -13,15 +13,15 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Door;
-import io.fibry.fsm.House.Event;
-import io.fibry.fsm.House.Lock;
-import io.fibry.fsm.House.Locked;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
-import io.fibry.fsm.House.Unlock;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Door;
+import io.fibry.fsm.DoorFixture.Event;
+import io.fibry.fsm.DoorFixture.Lock;
+import io.fibry.fsm.DoorFixture.Locked;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
+import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -34,11 +34,11 @@ import org.junit.jupiter.api.Timeout;
 /** Messages that wait for another state. */
 @Timeout(60)
 class FsmPostponeTest {
-  private final House house = new House(Strategy.CALLER);
+  private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
   void closes() {
-    house.close();
+    doors.close();
   }
 
   /**
@@ -50,16 +50,16 @@ class FsmPostponeTest {
         .postpone(Open.class, Unlock.class)
         .on(Open.class, Push.class, (open, push) -> push.by().equals("Ada") ? open : new Closed())
         .on(Closed.class, Lock.class, (closed, lock) -> {
-          house.seen.add("lock " + lock.code());
+          doors.seen.add("lock " + lock.code());
           return closed;
         })
         .on(Closed.class, Unlock.class, (closed, unlock, context) -> {
-          house.seen.add("unlock " + unlock.code());
+          doors.seen.add("unlock " + unlock.code());
           context.reply(unlock, true);
           return closed;
         })
         .on(Closed.class, Push.class, (closed, push) -> {
-          house.seen.add("push");
+          doors.seen.add("push");
           return closed;
         })
         .on(Door.class, Look.class, (door, look, context) -> {
@@ -69,7 +69,7 @@ class FsmPostponeTest {
   }
 
   private Actor<Event> waiting(int... codes) {
-    var door = house.make(patient());
+    var door = doors.make(patient());
     IntStream.of(codes).forEach(code -> door.sendMessage(new Lock(code)));
     return door;
   }
@@ -81,20 +81,20 @@ class FsmPostponeTest {
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("lock 1", "lock 2", "lock 3"), house.seen);
+    assertEquals(List.of("lock 1", "lock 2", "lock 3"), doors.seen);
   }
 
   @Promise("23.2")
   @Test
   void itComesBeforeWhatCameLater() {
-    try (var house = new House(Strategy.FIBER)) {
+    try (var doors = new DoorFixture(Strategy.FIBER)) {
       var door =
-          patient().entering(Closed.class, closed -> this.house.seen.add("closed")).newActor(house.scope.anonymous());
+          patient().entering(Closed.class, closed -> this.doors.seen.add("closed")).newActor(doors.scope.anonymous());
 
       door.sendMessages(List.of(new Lock(1), new Push("Bob"), new Push("Ada"), new Lock(2)));
       door.close();
 
-      assertEquals(List.of("closed", "lock 1", "push", "lock 2"), this.house.seen);
+      assertEquals(List.of("closed", "lock 1", "push", "lock 2"), this.doors.seen);
     }
   }
 
@@ -104,26 +104,26 @@ class FsmPostponeTest {
 
     door.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of(), house.seen);
+    assertEquals(List.of(), doors.seen);
   }
 
   @Test
   void theEndOfATimeLetsItComeToo() {
-    var door = house.make(patient().after(Open.class, House.AWHILE, open -> new Closed()));
+    var door = doors.make(patient().after(Open.class, DoorFixture.AWHILE, open -> new Closed()));
     door.sendMessage(new Lock(1));
 
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
-    assertEquals(List.of("lock 1"), house.seen);
+    assertEquals(List.of("lock 1"), doors.seen);
   }
 
   @Test
   void aStateThatPostponesItTooLetsItWaitOn() {
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessages(List.of(new Push("Ada"), new Lock(7), new Push("Bob")));
 
     var open = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
     assertEquals(List.of(new Open("Bob"), new Locked(7)), List.of(open, door.ask(new Look())));
   }
@@ -147,18 +147,18 @@ class FsmPostponeTest {
     answer.cancel(true);
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of(), house.seen);
+    assertEquals(List.of(), doors.seen);
   }
 
   @Test
   void aPostponedRequestEndsByItsLimit() {
-    try (var house = new House(Strategy.FIBER)) {
-      var door = patient().newActor(house.scope.anonymous());
+    try (var doors = new DoorFixture(Strategy.FIBER)) {
+      var door = patient().newActor(doors.scope.anonymous());
       var asker = Patience.elsewhere(
           () -> assertThrows(AskTimeoutException.class, () -> door.ask(new Unlock(1), Duration.ofSeconds(1))));
       Patience.parked(asker);
 
-      house.clock.advance(Duration.ofSeconds(1));
+      doors.clock.advance(Duration.ofSeconds(1));
 
       Patience.joined(asker);
     }
@@ -171,18 +171,18 @@ class FsmPostponeTest {
 
     door.close();
 
-    assertEquals(List.of(new Lock(1), new Lock(2)), house.letters.messages(Reason.UNDELIVERED));
+    assertEquals(List.of(new Lock(1), new Lock(2)), doors.letters.messages(Reason.UNDELIVERED));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));
   }
 
   @Test
   void whatWaitsTakesNoRoomInABoundedMailbox() {
-    var door = patient().newActor(house.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)));
+    var door = patient().newActor(doors.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)));
 
     boolean taken = door.sendMessage(new Lock(1)) && door.sendMessage(new Lock(2)) && door.sendMessage(new Push("Bob"));
 
     assertTrue(taken);
-    assertEquals(List.of("lock 1", "lock 2"), house.seen);
+    assertEquals(List.of("lock 1", "lock 2"), doors.seen);
   }
 
   @Test
@@ -191,26 +191,26 @@ class FsmPostponeTest {
         Fsm.of(Door.class, Event.class, new Closed()).on(Closed.class, Event.class, (closed, event, context) -> {
           context.stash();
           return closed;
-        }).newActor(house.scope.named("plain"));
+        }).newActor(doors.scope.named("plain"));
 
     plain.sendMessage(new Push("Ada"));
 
     assertEquals(
         "actor 'plain' cannot stash: its mailbox does not let the handler choose; make it with "
             + ".mailbox(Mailbox.unbounded().selective())",
-        house.letters.all.getFirst().cause().orElseThrow().getMessage());
+        doors.letters.all.getFirst().cause().orElseThrow().getMessage());
   }
 
   @Test
   void codeThatFailsOnEnteringDoesNotHoldBackWhatWaits() {
-    var door = house.make(patient().entering(Closed.class, closed -> {
+    var door = doors.make(patient().entering(Closed.class, closed -> {
       throw new IllegalStateException("jammed");
     }));
     door.sendMessage(new Lock(1));
 
     door.sendMessage(new Push("Bob"));
 
-    assertEquals(List.of("lock 1"), house.seen);
-    assertEquals(List.of(new Push("Bob")), house.letters.messages(Reason.FAILED));
+    assertEquals(List.of("lock 1"), doors.seen);
+    assertEquals(List.of(new Push("Bob")), doors.letters.messages(Reason.FAILED));
   }
 }

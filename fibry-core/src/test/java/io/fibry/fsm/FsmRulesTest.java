@@ -5,15 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Door;
-import io.fibry.fsm.House.Event;
-import io.fibry.fsm.House.Lock;
-import io.fibry.fsm.House.Locked;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
-import io.fibry.fsm.House.Unlock;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Door;
+import io.fibry.fsm.DoorFixture.Event;
+import io.fibry.fsm.DoorFixture.Lock;
+import io.fibry.fsm.DoorFixture.Locked;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
+import io.fibry.fsm.DoorFixture.Unlock;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.function.Executable;
 /** What a machine cannot be told, and what makes no machine: refused before an actor is made. */
 @Timeout(60)
 class FsmRulesTest {
-  private final House house = new House(Strategy.CALLER);
+  private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
   private final Fsm<Door, Event> empty = Fsm.of(Door.class, Event.class, new Closed());
   private final Fsm<Door, Event> all = empty.on(Door.class, Event.class, (any, event) -> any);
 
   @AfterEach
   void closes() {
-    house.close();
+    doors.close();
   }
 
   private static void refused(String text, Executable code) {
@@ -39,7 +39,7 @@ class FsmRulesTest {
 
   private void impossible(String text, Fsm<?, Event> machine) {
     assertEquals(text,
-        assertThrows(IllegalStateException.class, () -> machine.newActor(house.scope.named("never"))).getMessage());
+        assertThrows(IllegalStateException.class, () -> machine.newActor(doors.scope.named("never"))).getMessage());
   }
 
   private static void nameless(String what, Executable code) {
@@ -61,10 +61,10 @@ class FsmRulesTest {
 
   @Test
   void oneStateHasOneTime() {
-    var timed = all.after(Open.class, House.AWHILE, open -> new Closed());
+    var timed = all.after(Open.class, DoorFixture.AWHILE, open -> new Closed());
 
     refused("the machine of Door cannot be told twice what to do: Open has a time already; leave one of them out",
-        () -> timed.after(Open.class, House.AWHILE, open -> open));
+        () -> timed.after(Open.class, DoorFixture.AWHILE, open -> open));
   }
 
   @Test
@@ -90,16 +90,16 @@ class FsmRulesTest {
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
   void whatIsOfAnotherMachineIsRefused() {
-    refused("the initial state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+    refused("the initial state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
         () -> ((Fsm) all).postpone(String.class, Lock.class));
-    refused("the message is of java.lang.String, which is no io.fibry.fsm.House$Event",
+    refused("the message is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Event",
         () -> ((Fsm) all).postpone(Open.class, String.class));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
         () -> ((Fsm) all).entering(String.class, state -> {}));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.House$Door",
-        () -> ((Fsm) all).after(String.class, House.AWHILE, state -> state));
+    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
+        () -> ((Fsm) all).after(String.class, DoorFixture.AWHILE, state -> state));
   }
 
   @Test
@@ -110,9 +110,9 @@ class FsmRulesTest {
     nameless("state", () -> all.postpone(null, Lock.class));
     nameless("message", () -> all.postpone(Open.class, null));
     nameless("next", () -> all.on(Open.class, Lock.class, (Fsm.Transition<Open, Lock, Door, Event>) null));
-    nameless("next", () -> all.after(Open.class, House.AWHILE, null));
+    nameless("next", () -> all.after(Open.class, DoorFixture.AWHILE, null));
     nameless("time", () -> all.after(Open.class, null, open -> open));
-    nameless("state", () -> all.after((Class<Open>) null, House.AWHILE, open -> open));
+    nameless("state", () -> all.after((Class<Open>) null, DoorFixture.AWHILE, open -> open));
     nameless("code", () -> all.entering(Open.class, null));
     nameless("state", () -> all.leaving((Class<Open>) null, open -> {}));
     nameless("how", () -> all.newActor(null));
@@ -154,7 +154,7 @@ class FsmRulesTest {
   @Test
   void whatIsPostponedWhereOnlyTimeLeadsOutIsFine() {
     empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class)
-        .after(Open.class, House.AWHILE, open -> new Closed()).newActor(house.scope.anonymous());
+        .after(Open.class, DoorFixture.AWHILE, open -> new Closed()).newActor(doors.scope.anonymous());
   }
 
   @Promise("23.4")
@@ -181,7 +181,7 @@ class FsmRulesTest {
     impossible(
         "a state of class Spinning has two times, after(Fast, PT10S) and after(Loud, PT10S), and none is the most "
             + "specific; say what holds for that class itself",
-        wheel.after(Fast.class, House.AWHILE, fast -> fast).after(Loud.class, House.AWHILE, loud -> loud));
+        wheel.after(Fast.class, DoorFixture.AWHILE, fast -> fast).after(Loud.class, DoorFixture.AWHILE, loud -> loud));
     impossible(
         "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; say "
             + "what holds for that class itself",
@@ -194,20 +194,20 @@ class FsmRulesTest {
 
   @Test
   void aPriorityMailboxCannotRankTheMachinesOwnMessages() {
-    var ordered = house.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
+    var ordered = doors.scope.named("door").mailbox(Mailbox.priority((Event a, Event b) -> 0));
     String text =
         "the machine of Door sends itself messages, for its times and to begin, which a priority mailbox cannot "
             + "rank; give it another mailbox";
 
-    refused(text, () -> all.after(Open.class, House.AWHILE, open -> open).newActor(ordered));
+    refused(text, () -> all.after(Open.class, DoorFixture.AWHILE, open -> open).newActor(ordered));
     refused(text, () -> all.entering(Closed.class, closed -> {}).newActor(ordered));
     all.entering(Open.class, open -> {}).newActor(ordered).sendMessage(new Push("Ada"));
   }
 
   @Test
   void aMachineThatIsRefusedTakesNoName() {
-    assertThrows(IllegalStateException.class, () -> empty.newActor(house.scope.named("door")));
+    assertThrows(IllegalStateException.class, () -> empty.newActor(doors.scope.named("door")));
 
-    house.make(all);
+    doors.make(all);
   }
 }

@@ -12,15 +12,15 @@ import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Door;
-import io.fibry.fsm.House.Event;
-import io.fibry.fsm.House.Lock;
-import io.fibry.fsm.House.Locked;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
-import io.fibry.fsm.House.Unlock;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Door;
+import io.fibry.fsm.DoorFixture.Event;
+import io.fibry.fsm.DoorFixture.Lock;
+import io.fibry.fsm.DoorFixture.Locked;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
+import io.fibry.fsm.DoorFixture.Unlock;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -32,11 +32,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** States, and what leads from one to another. */
 @Timeout(60)
 class FsmTest {
-  private House house = new House(Strategy.CALLER);
+  private DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
   void closes() {
-    house.close();
+    doors.close();
   }
 
   static Iterable<String> strategies() {
@@ -50,15 +50,15 @@ class FsmTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aDoorOnAnyStrategyOpensWaitsClosesLocksAndUnlocks(String strategy) {
-    house.close();
-    house = new House(Variants.STRATEGIES.get(strategy));
-    var door = house.make(house.tellingDoor());
+    doors.close();
+    doors = new DoorFixture(Variants.STRATEGIES.get(strategy));
+    var door = doors.make(doors.tellingDoor());
 
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Lock(1234));
     var wrong = door.sendMessageReturn(new Unlock(9));
     var open = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
     Patience.eventually(() -> door.ask(new Look()) instanceof Locked);
     boolean opened = door.ask(new Unlock(1234));
     door.close();
@@ -67,46 +67,46 @@ class FsmTest {
     assertEquals(new Open("Ada"), open);
     assertTrue(opened);
     assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]",
-        "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), house.seen);
-    assertEquals(List.of(), house.letters.messages());
+        "+Locked[code=1234]", "-Locked[code=1234]", "+Closed[]"), doors.seen);
+    assertEquals(List.of(), doors.letters.messages());
   }
 
   @Test
   void theInitialStateIsEnteredAsSoonAsTheActorIsMade() {
-    house.make(house.tellingDoor());
+    doors.make(doors.tellingDoor());
 
-    assertEquals(List.of("+Closed[]"), house.seen);
+    assertEquals(List.of("+Closed[]"), doors.seen);
   }
 
   @Promise("23.7")
   @Test
   void theVeryStateAnsweredIsNeitherLeftNorEntered() {
-    var door = house.make(house.tellingDoor());
+    var door = doors.make(doors.tellingDoor());
     door.sendMessage(new Lock(1));
-    house.seen.clear();
+    doors.seen.clear();
 
     boolean opened = door.ask(new Unlock(2));
 
     assertEquals(false, opened);
-    assertEquals(List.of(), house.seen);
+    assertEquals(List.of(), doors.seen);
   }
 
   @Promise("23.7")
   @Test
   void anEqualStateThatIsAnotherObjectIsLeftAndEntered() {
-    var door = house.make(house.tellingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+    var door = doors.make(doors.tellingDoor().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
-    house.seen.clear();
+    doors.seen.clear();
 
     door.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), house.seen);
+    assertEquals(List.of("-Open[by=Ada]", "+Open[by=Ada]"), doors.seen);
   }
 
   @Promise("23.1")
   @Test
   void aMessageThatItsStateDoesNotNameIsAFailureThatSaysWhatTheStateTakes() {
-    var door = house.make(house.door());
+    var door = doors.make(doors.door());
 
     var failure = assertThrows(IllegalStateException.class, () -> door.ask(new Unlock(1)));
 
@@ -119,20 +119,20 @@ class FsmTest {
   /** W-33: the earlier library told the present state once more of an event it did not know. */
   @Test
   void aMessageThatItsStateDoesNotNameChangesNothing() {
-    var door = house.make(house.tellingDoor());
+    var door = doors.make(doors.tellingDoor());
     door.sendMessage(new Lock(1));
-    house.seen.clear();
+    doors.seen.clear();
 
     door.sendMessage(new Push("Ada"));
 
-    assertEquals(List.of(new Push("Ada")), house.letters.messages(Reason.FAILED));
+    assertEquals(List.of(new Push("Ada")), doors.letters.messages(Reason.FAILED));
     assertEquals(new Locked(1), door.ask(new Look()));
-    assertEquals(List.of(), house.seen);
+    assertEquals(List.of(), doors.seen);
   }
 
   @Test
   void theMostSpecificRuleCounts() {
-    var door = house.make(house.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
+    var door = doors.make(doors.door().on(Door.class, Push.class, (any, push) -> new Open("anybody")).on(Door.class,
         Event.class, (any, event) -> new Locked(0)));
 
     door.sendMessage(new Push("Ada")); // named for Closed
@@ -157,28 +157,28 @@ class FsmTest {
     var lamp = Fsm.of(Lamp.class, Object.class, new Off())
         .on(Off.class, Switch.class, (off, event) -> new Red())
         .on(Shining.class, Object.class, (shining, any) -> new Off())
-        .entering(Shining.class, shining -> house.seen.add("shines " + shining))
-        .newActor(house.scope.anonymous());
+        .entering(Shining.class, shining -> doors.seen.add("shines " + shining))
+        .newActor(doors.scope.anonymous());
 
     lamp.sendMessage(new Switch());
     lamp.sendMessage("anything");
     lamp.sendMessage(new Switch());
 
-    assertEquals(List.of("shines Red[]", "shines Red[]"), house.seen);
+    assertEquals(List.of("shines Red[]", "shines Red[]"), doors.seen);
   }
 
   @Test
   void aRequestThatNobodyAnswersSaysSo() {
-    var door = house.make(house.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
+    var door = doors.make(doors.door().on(Closed.class, Unlock.class, (closed, unlock) -> closed));
 
     assertThrows(NoReplyException.class, () -> door.ask(new Unlock(1)));
   }
 
   @Test
   void eachActorOfOneMachineHasAStateOfItsOwn() {
-    var machine = house.door();
-    var front = machine.newActor(house.scope.named("front"));
-    var back = machine.newActor(house.scope.named("back"));
+    var machine = doors.door();
+    var front = machine.newActor(doors.scope.named("front"));
+    var back = machine.newActor(doors.scope.named("back"));
 
     front.sendMessage(new Push("Ada"));
 
@@ -187,36 +187,36 @@ class FsmTest {
 
   @Test
   void codeAroundItSeesTheMachinesOwnMessagesToo() {
-    var how = house.scope.anonymous().around((Object message, Handler.Task next) -> {
-      house.seen.add(message.toString());
+    var how = doors.scope.anonymous().around((Object message, Handler.Task next) -> {
+      doors.seen.add(message.toString());
       next.run();
     });
-    var door = house.door().entering(Closed.class, closed -> {}).newActor(how);
+    var door = doors.door().entering(Closed.class, closed -> {}).newActor(how);
 
     door.sendMessage(new Push("Ada"));
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
     assertEquals(List.of("the beginning in Closed[]", "Push[by=Ada]", "the end of the time in Open[by=Ada]"),
-        house.seen);
+        doors.seen);
   }
 
   @Test
   void aMachineIsNotChangedByWhatIsSaidOfItsCopies() {
-    var door = house.door();
-    house.make(door.entering(Closed.class, closed -> house.seen.add("told")));
+    var door = doors.door();
+    doors.make(door.entering(Closed.class, closed -> doors.seen.add("told")));
 
-    door.newActor(house.scope.anonymous());
+    door.newActor(doors.scope.anonymous());
 
-    assertEquals(List.of("told"), house.seen);
+    assertEquals(List.of("told"), doors.seen);
   }
 
   /** W-33: the earlier library checked the state, then acted on it, from any thread. */
   @Test
   void noTransitionOfManySendersIsLost() throws Exception {
-    house.close();
-    house = new House(Strategy.FIBER);
+    doors.close();
+    doors = new DoorFixture(Strategy.FIBER);
     var left = new AtomicInteger();
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class,
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()).leaving(Door.class,
         any -> left.incrementAndGet()));
 
     var senders = new Thread[4];

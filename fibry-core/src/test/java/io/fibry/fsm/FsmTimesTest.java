@@ -9,10 +9,10 @@ import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.fsm.House.Closed;
-import io.fibry.fsm.House.Look;
-import io.fibry.fsm.House.Open;
-import io.fibry.fsm.House.Push;
+import io.fibry.fsm.DoorFixture.Closed;
+import io.fibry.fsm.DoorFixture.Look;
+import io.fibry.fsm.DoorFixture.Open;
+import io.fibry.fsm.DoorFixture.Push;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -26,26 +26,26 @@ import org.junit.jupiter.api.Timeout;
 /** What happens after so long in a state. */
 @Timeout(60)
 class FsmTimesTest {
-  private static final Duration ALMOST = House.AWHILE.minusNanos(1);
+  private static final Duration ALMOST = DoorFixture.AWHILE.minusNanos(1);
   private static final Duration MOMENT = Duration.ofNanos(1);
 
-  private final House house = new House(Strategy.CALLER);
+  private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
 
   @AfterEach
   void closes() {
     Gate.openAll();
-    house.close();
+    doors.close();
   }
 
   @Promise("23.3")
   @Test
   void theTimeIsOverAfterSoLongInTheState() {
-    var door = house.make(house.door());
+    var door = doors.make(doors.door());
     door.sendMessage(new Push("Ada"));
 
-    house.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST);
     var before = door.ask(new Look());
-    house.clock.advance(MOMENT);
+    doors.clock.advance(MOMENT);
     var after = door.ask(new Look());
 
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(before, after));
@@ -53,9 +53,9 @@ class FsmTimesTest {
 
   @Test
   void itRunsFromTheBeginningInTheInitialState() {
-    var door = house.make(house.door().after(Closed.class, House.AWHILE, closed -> new Open("the wind")));
+    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> new Open("the wind")));
 
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
     assertEquals(new Open("the wind"), door.ask(new Look()));
   }
@@ -63,26 +63,26 @@ class FsmTimesTest {
   @Promise("23.3")
   @Test
   void whoLeavesTheStateHearsNoMoreOfIt() {
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Closed()));
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Closed()));
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Ada"));
-    long before = house.scope.report().sent();
+    long before = doors.scope.report().sent();
 
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
-    assertEquals(before, house.scope.report().sent());
+    assertEquals(before, doors.scope.report().sent());
   }
 
   @Test
   void whoEntersItAnewHasTheWholeTime() {
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> new Open(push.by())));
     door.sendMessage(new Push("Ada"));
-    house.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST);
     door.sendMessage(new Push("Bob"));
 
-    house.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST);
     var before = door.ask(new Look());
-    house.clock.advance(MOMENT);
+    doors.clock.advance(MOMENT);
     var after = door.ask(new Look());
 
     assertEquals(List.of(new Open("Bob"), new Closed()), List.of(before, after));
@@ -90,21 +90,21 @@ class FsmTimesTest {
 
   @Test
   void whoStaysHasWhatIsLeft() {
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> open));
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> open));
     door.sendMessage(new Push("Ada"));
-    house.clock.advance(ALMOST);
+    doors.clock.advance(ALMOST);
     door.sendMessage(new Push("Bob"));
 
-    house.clock.advance(MOMENT);
+    doors.clock.advance(MOMENT);
 
     assertEquals(new Closed(), door.ask(new Look()));
   }
 
   @Test
   void whatWaitsWhenTheTimeIsOverComesFirst() {
-    var house = new House(Strategy.FIBER);
+    var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> {
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return open;
     }));
@@ -113,12 +113,12 @@ class FsmTimesTest {
     Patience.await(gate.entered);
 
     var waiting = door.sendMessageReturn(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
     var later = door.sendMessageReturn(new Look());
     gate.open();
 
     assertEquals(List.of(new Open("Ada"), new Closed()), List.of(Patience.value(waiting), Patience.value(later)));
-    house.close();
+    doors.close();
   }
 
   /**
@@ -126,9 +126,9 @@ class FsmTimesTest {
    */
   @Test
   void theEndOfAnEarlierTimeIsOfNoAccount() {
-    var house = new House(Strategy.FIBER);
+    var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var door = house.make(house.door().on(Open.class, Push.class, (open, push) -> {
+    var door = doors.make(doors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return new Open(push.by());
     }));
@@ -136,24 +136,24 @@ class FsmTimesTest {
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
     // Ada's is over, and lies behind the message that lets Bob in
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
     gate.open();
     var state = door.ask(new Look());
 
     assertEquals(new Open("Bob"), state);
-    house.close();
+    doors.close();
   }
 
   @Test
   void whileTheCodeStaysItComesAgainAfterTheSameTime() {
     var tries = new AtomicInteger();
-    var door = house.make(house.door().after(Closed.class, House.AWHILE,
+    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE,
         closed -> tries.incrementAndGet() < 3 ? closed : new Open("the wind")));
 
-    house.clock.advance(House.AWHILE.multipliedBy(2));
+    doors.clock.advance(DoorFixture.AWHILE.multipliedBy(2));
     var before = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
     var after = door.ask(new Look());
 
     assertEquals(List.of(new Closed(), new Open("the wind")), List.of(before, after));
@@ -162,63 +162,63 @@ class FsmTimesTest {
   @Test
   void codeThatThrowsIsTriedAgainAfterTheSameTime() {
     var tries = new AtomicInteger();
-    var door = house.make(house.door().after(Closed.class, House.AWHILE, closed -> {
+    var door = doors.make(doors.door().after(Closed.class, DoorFixture.AWHILE, closed -> {
       if (tries.incrementAndGet() < 2) throw new IllegalStateException("stuck");
       return new Open("the wind");
     }));
 
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
     var before = door.ask(new Look());
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
     var after = door.ask(new Look());
 
     assertEquals(List.of(new Closed(), new Open("the wind")), List.of(before, after));
-    assertEquals("the end of the time in Closed[]", house.letters.messages(Reason.FAILED).getFirst().toString());
+    assertEquals("the end of the time in Closed[]", doors.letters.messages(Reason.FAILED).getFirst().toString());
   }
 
   @Test
   void whatAFullMailboxDropsComesAgain() {
-    var house = new House(Strategy.FIBER);
+    var doors = new DoorFixture(Strategy.FIBER);
     var gate = new Gate();
-    var machine = house.door().on(Open.class, Push.class, (open, push) -> {
+    var machine = doors.door().on(Open.class, Push.class, (open, push) -> {
       gate.pass();
       return open;
     });
-    var door = machine.newActor(house.scope.named("door").mailbox(Mailbox.bounded(1, Overflow.REJECT)));
+    var door = machine.newActor(doors.scope.named("door").mailbox(Mailbox.bounded(1, Overflow.REJECT)));
     door.sendMessage(new Push("Ada"));
     Patience.eventually(() -> door.sendMessage(new Push("Ada")));
     Patience.await(gate.entered);
     door.sendMessage(new Push("Ada"));
-    house.clock.advance(House.AWHILE); // no room
+    doors.clock.advance(DoorFixture.AWHILE); // no room
 
     gate.open();
-    Patience.eventually(() -> house.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Open);
-    house.clock.advance(House.AWHILE);
+    Patience.eventually(() -> doors.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Open);
+    doors.clock.advance(DoorFixture.AWHILE);
 
-    Patience.eventually(() -> house.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Closed);
+    Patience.eventually(() -> doors.scope.awaitQuiet(Patience.LONG) && door.ask(new Look()) instanceof Closed);
     assertTrue(
-        house.letters.all.stream()
+        doors.letters.all.stream()
             .anyMatch(letter -> letter.message().toString().equals("the end of the time in Open[by=Ada]")),
-        house.letters.all::toString);
-    house.close();
+        doors.letters.all::toString);
+    doors.close();
   }
 
   @Test
   void theTimesOfAnActorEndWithIt() {
-    var door = house.make(house.door());
+    var door = doors.make(doors.door());
     door.sendMessage(new Push("Ada"));
     door.close();
 
-    house.clock.advance(House.AWHILE);
+    doors.clock.advance(DoorFixture.AWHILE);
 
-    assertEquals(List.of(), house.letters.messages());
+    assertEquals(List.of(), doors.letters.messages());
   }
 
   @Test
   void onTheSystemsClockItComesToo() {
     try (var scope = ActorSystem.openScope("real")) {
       var left = new CountDownLatch(1);
-      house.door().after(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
+      doors.door().after(Closed.class, Duration.ofMillis(5), closed -> new Open("the wind"))
           .entering(Open.class, open -> left.countDown()).newActor(scope.anonymous());
 
       Patience.await(left);

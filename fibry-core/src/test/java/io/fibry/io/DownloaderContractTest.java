@@ -54,8 +54,8 @@ class DownloaderContractTest {
     scope.closeWithin(Duration.ZERO);
   }
 
-  private static Web web() {
-    return new Web(
+  private static ScriptedWebServer web() {
+    return new ScriptedWebServer(
         (head, out) -> out.write((head.startsWith("GET /none") ? "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"
             : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()));
   }
@@ -92,7 +92,7 @@ class DownloaderContractTest {
   @MethodSource("strategies")
   void killBreaksOffWhatIsAtWork(String strategy) {
     var asked = new CountDownLatch(1);
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       asked.countDown();
       while (true) {
         // so that the server sees when the client is gone
@@ -116,7 +116,7 @@ class DownloaderContractTest {
   void soManyAreAtWorkAtOnce() {
     var now = new AtomicInteger();
     var most = new AtomicInteger();
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       most.accumulateAndGet(now.incrementAndGet(), Math::max);
       java.util.concurrent.locks.LockSupport.parkNanos(10_000_000);
       now.decrementAndGet();

@@ -59,13 +59,13 @@ class DownloaderRetryTest {
   }
 
   private Downloader downloader(RandomGenerator random, UnaryOperator<Options> options) {
-    return new Downloads(scope.anonymous(), options.apply(new Options()), random);
+    return new DownloadPool(scope.anonymous(), options.apply(new Options()), random);
   }
 
   /** Answers with these statuses, one after the other, and with the last one for ever. */
-  private static Web statuses(String header, int... statuses) {
+  private static ScriptedWebServer statuses(String header, int... statuses) {
     var next = new AtomicInteger();
-    return new Web(
+    return new ScriptedWebServer(
         (head, out) -> out.write(("HTTP/1.1 " + statuses[Math.min(next.getAndIncrement(), statuses.length - 1)]
             + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
   }
@@ -186,13 +186,13 @@ class DownloaderRetryTest {
     var soon = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).plusHours(1));
     var past = DateTimeFormatter.RFC_1123_DATE_TIME.format(ZonedDateTime.now(ZoneOffset.UTC).minusHours(1));
 
-    assertEquals(Duration.ofSeconds(120), Fetch.patience(" 120 "));
-    assertTrue(Fetch.patience(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
-    assertEquals(Duration.ZERO, Fetch.patience(past));
+    assertEquals(Duration.ofSeconds(120), DownloadRequest.patience(" 120 "));
+    assertTrue(DownloadRequest.patience(soon).compareTo(Duration.ofMinutes(59)) > 0, soon);
+    assertEquals(Duration.ZERO, DownloadRequest.patience(past));
     for (var ages : List.of("9999999999", "99999999999999999999"))
-      assertTrue(Fetch.patience(ages).compareTo(Duration.ofDays(364)) > 0, ages);
+      assertTrue(DownloadRequest.patience(ages).compareTo(Duration.ofDays(364)) > 0, ages);
     for (var nonsense : List.of("", "-5", "soon", "1e9", "Fri, 99 Nov 2026 00:00:00 GMT", "\u0663"))
-      assertEquals(Duration.ZERO, Fetch.patience(nonsense), nonsense);
+      assertEquals(Duration.ZERO, DownloadRequest.patience(nonsense), nonsense);
   }
 
   @Promise("26.5")
@@ -252,7 +252,7 @@ class DownloaderRetryTest {
 
   @Test
   void whatFailsOtherwiseIsNotTriedAgain() {
-    try (var web = Web.saying("nonsense", "", "")) {
+    try (var web = ScriptedWebServer.saying("nonsense", "", "")) {
       assertThrows(IOException.class, () -> downloader(NEVER_LESS, o -> o).ask(web.uri("/")));
 
       assertEquals(1, web.heads.size());

@@ -46,7 +46,7 @@ class DownloaderStressTest {
   void whateverAServerSaysIsADownloadWithinItsLimitOrAnIOException() {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       byte[] answer;
       synchronized (random) {
         answer = nonsense(random);
@@ -79,7 +79,7 @@ class DownloaderStressTest {
   private void round(Random random, String strategy) {
     var asked = new AtomicInteger();
     int silentFrom = random.nextInt(20);
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       if (asked.incrementAndGet() <= silentFrom) out.write(ANSWERS[0].getBytes());
       else new java.util.concurrent.CountDownLatch(1).await(100, TimeUnit.MILLISECONDS);
     }); ActorScope scope = ActorSystem.openScope("stress", o -> o.withGrace(Duration.ofMillis(20)))) {

@@ -43,7 +43,8 @@ class DownloaderTest {
 
   @Test
   void answersWhatIsThere() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "", "hello")) {
+    try (var web =
+        ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "", "hello")) {
       var download = downloader.ask(web.uri("/greeting"));
 
       assertEquals(new Download(web.uri("/greeting"), Optional.of("text/plain"), "hello".getBytes()), download);
@@ -55,8 +56,9 @@ class DownloaderTest {
   void answersWhatComesInChunksOrUntilTheEnd() {
     try (
         var chunks =
-            Web.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0", "", "");
-        var end = Web.saying("HTTP/1.1 200 OK", "", "hello")) {
+            ScriptedWebServer.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0",
+                "", "");
+        var end = ScriptedWebServer.saying("HTTP/1.1 200 OK", "", "hello")) {
       assertEquals("hello", downloader.ask(chunks.uri("/")).text());
       assertEquals("hello", downloader.ask(end.uri("/")).text());
     }
@@ -76,7 +78,7 @@ class DownloaderTest {
 
   @Test
   void saysWhatItIs() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
         var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
       downloader.ask(web.uri("/"));
       mine.ask(web.uri("/"));
@@ -88,7 +90,7 @@ class DownloaderTest {
 
   @Test
   void followsARedirectionAndSaysWhereItWasFound() {
-    try (var web = new Web((head,
+    try (var web = new ScriptedWebServer((head,
         out) -> out.write((head.startsWith("GET /old")
             ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             : "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi").getBytes()))) {
@@ -101,7 +103,8 @@ class DownloaderTest {
   @Test
   void aRingOfRedirectionsEnds() {
     try (var web =
-        Web.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "", "")) {
+        ScriptedWebServer.saying("HTTP/1.1 302 Found", "Location: /again", "Content-Length: 0", "Connection: close", "",
+            "")) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
       assertTrue(web.heads.size() <= 6, "it followed " + web.heads.size());
@@ -113,7 +116,7 @@ class DownloaderTest {
   @ParameterizedTest
   @ValueSource(ints = {400, 401, 404, 410, 500, 501})
   void anotherStatusIsAnExceptionThatSaysWhichAndWhere(int status) {
-    try (var web = Web.saying("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 " + status + " No", "Content-Length: 6", "", "secret")) {
       var refused = assertThrows(Refused.class, () -> downloader.ask(web.uri("/x")));
 
       assertEquals(web.uri("/x") + " was answered with status " + status, refused.getMessage());
@@ -124,7 +127,8 @@ class DownloaderTest {
 
   @Test
   void whatIsRefusedIsNoFailureOfTheActorAndNotLogged() {
-    try (var web = Web.saying("HTTP/1.1 404 Not Found", "Content-Length: 0", "", ""); var logged = new Logged()) {
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 404 Not Found", "Content-Length: 0", "", "");
+        var logged = new Logged()) {
       assertThrows(Refused.class, () -> downloader.ask(web.uri("/")));
 
       assertEquals("", logged.text());
@@ -146,7 +150,7 @@ class DownloaderTest {
 
   @Test
   void whatSaysThatItIsTooLongIsNotRead() {
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\nContent-Length: 1001\r\n\r\n".getBytes());
       forEver(out);
     })) {
@@ -159,7 +163,7 @@ class DownloaderTest {
 
   @Test
   void whatGoesOnForEverIsBrokenOff() {
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 200 OK\r\n\r\n".getBytes());
       forEver(out);
     })) {
@@ -172,7 +176,7 @@ class DownloaderTest {
 
   @Test
   void whatIsAsLongAsItMayBeComesWhole() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
       assertEquals("x".repeat(1_000), downloader.ask(web.uri("/")).text());
     }
   }
@@ -180,14 +184,14 @@ class DownloaderTest {
   @Promise("26.6")
   @Test
   void oneByteMoreIsTooLong() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "", "x".repeat(1_001))) {
       assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
     }
   }
 
   @Test
   void theEndlessTextOfAnErrorIsNotRead() {
-    try (var web = new Web((head, out) -> {
+    try (var web = new ScriptedWebServer((head, out) -> {
       out.write("HTTP/1.1 404 Not Found\r\n\r\n".getBytes());
       forEver(out);
     })) {
@@ -203,7 +207,7 @@ class DownloaderTest {
 
   @Test
   void whatEndsTooEarlyIsAFailure() {
-    try (var web = Web.saying("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
+    try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 500", "", "hello")) {
       var failure = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
       assertTrue(failure.getMessage().startsWith(web.uri("/") + " could not be downloaded: "), failure.getMessage());
@@ -215,7 +219,7 @@ class DownloaderTest {
   @Test
   void whoseLimitIsOverEndsTheDownload() {
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen))) {
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       assertThrows(AskTimeoutException.class, () -> downloader.ask(web.uri("/"), Duration.ofMillis(200)));
 
       Patience.eventually(web.open::isEmpty);
@@ -226,7 +230,7 @@ class DownloaderTest {
   @Test
   void whoCancelsTheFutureEndsTheDownload() {
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen))) {
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       var future = downloader.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);
 
@@ -239,7 +243,7 @@ class DownloaderTest {
   @Test
   void whoIsInterruptedEndsTheDownload() {
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen))) {
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       var interrupted = new AtomicInteger();
       var asking = Thread.ofVirtual().start(() -> {
         assertThrows(CancellationException.class, () -> downloader.ask(web.uri("/")));
@@ -259,7 +263,7 @@ class DownloaderTest {
   void aDownloadThatTakesTooLongIsBrokenOff() {
     var clock = new io.fibry.Clock();
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen));
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
         var inner = scope.openScope("by hand", o -> o.withScheduler(clock))) {
       var slow = Downloader.open(inner.anonymous(), o -> o.withLimit(Duration.ofSeconds(5)));
       var future = slow.sendMessageReturn(web.uri("/"));
@@ -276,7 +280,7 @@ class DownloaderTest {
   @Test
   void killEndsTheDownload() {
     var seen = new AtomicInteger();
-    try (var web = new Web((head, out) -> dripping(out, seen))) {
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
       var future = downloader.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);
 

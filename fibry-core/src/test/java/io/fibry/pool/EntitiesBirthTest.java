@@ -10,9 +10,9 @@ import io.fibry.AskTimeoutException;
 import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Strategy;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Order;
-import io.fibry.pool.Town.Pay;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Order;
+import io.fibry.pool.BankFixture.Pay;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** Births that take long, fail, or need one another. */
 @Timeout(60)
 class EntitiesBirthTest {
-  private final Town town = new Town(Strategy.FIBER);
+  private final BankFixture bank = new BankFixture(Strategy.FIBER);
   private final Gate gate = new Gate();
   private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();
 
@@ -36,13 +36,13 @@ class EntitiesBirthTest {
   void closes() {
     Gate.openAll();
     if (all.get() != null) all.get().close();
-    town.close();
+    bank.close();
   }
 
   private Entities<String, Order> slow() {
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       gate.passDeaf();
-      return town.birth(name);
+      return bank.birth(name);
     }));
     return all.get();
   }
@@ -72,14 +72,14 @@ class EntitiesBirthTest {
     assertTrue(Patience.value(first) && Patience.value(second));
     assertTrue(List.of(0, 1, 2, 3).contains(Patience.value(asking)));
     assertEquals(3, accounts.actor("ada").ask(new Balance()));
-    assertEquals(List.of("born ada"), town.events);
+    assertEquals(List.of("born ada"), bank.events);
   }
 
   @Test
   void aBirthHoldsUpNoOtherKey() {
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       if (name.equals("ada")) gate.passDeaf();
-      return town.birth(name);
+      return bank.birth(name);
     }));
     elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -91,8 +91,8 @@ class EntitiesBirthTest {
   void whatABirthThrowsIsThrownToAllWhoUsedItAndTheNextUseTriesAgain() {
     var planned = new IllegalStateException("planned");
     var tries = new AtomicInteger();
-    all.set(town.others(name -> {
-      if (tries.getAndIncrement() > 0) return town.birth(name);
+    all.set(bank.others(name -> {
+      if (tries.getAndIncrement() > 0) return bank.birth(name);
       gate.passDeaf();
       throw planned;
     }));
@@ -112,7 +112,7 @@ class EntitiesBirthTest {
 
   @Test
   void anErrorIsThrownToo() {
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       throw new AssertionError("planned");
     }));
 
@@ -123,7 +123,7 @@ class EntitiesBirthTest {
 
   @Test
   void aBirthThatGivesNullSaysSo() {
-    all.set(town.others(name -> null));
+    all.set(bank.others(name -> null));
 
     var failure = assertThrows(NullPointerException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
 
@@ -132,10 +132,10 @@ class EntitiesBirthTest {
 
   @Test
   void aBirthMayUseOtherKeys() {
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       if (name.equals("ada"))
         all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
-      return town.birth(name);
+      return bank.birth(name);
     }));
 
     all.get().actor("ada").sendMessage(new Pay(1));
@@ -145,10 +145,10 @@ class EntitiesBirthTest {
 
   @Test
   void aBirthThatUsesItsOwnKeyIsTold() {
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
       else all.get().actor("ada").ask(new Balance());
-      return town.birth(name);
+      return bank.birth(name);
     }));
 
     var failure = assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
@@ -163,11 +163,11 @@ class EntitiesBirthTest {
   @Test
   void birthsOnTwoThreadsThatWaitForOneAnotherAreTold() {
     var both = new CountDownLatch(2);
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       both.countDown();
       Patience.await(both);
       all.get().actor(name.equals("ada") ? "bob" : "ada").sendMessage(new Pay(1));
-      return town.birth(name);
+      return bank.birth(name);
     }));
 
     var ada = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
@@ -194,7 +194,7 @@ class EntitiesBirthTest {
     gate.open();
     assertTrue(Patience.value(first));
     assertEquals(1, accounts.actor("ada").ask(new Balance()));
-    town.clock.advance(Town.IDLE.multipliedBy(2));
+    bank.clock.advance(BankFixture.IDLE.multipliedBy(2));
     Patience.eventually(() -> accounts.size() == 0); // who gave up is not inside any more
   }
 
@@ -209,14 +209,14 @@ class EntitiesBirthTest {
 
   @Test
   void anActorThatHasEndedWhenItIsBornIsUsedOnce() {
-    all.set(town.others(name -> {
-      Actor<Order> dead = town.birth(name);
+    all.set(bank.others(name -> {
+      Actor<Order> dead = bank.birth(name);
       dead.close();
       return dead;
     }));
 
     assertEquals(false, all.get().actor("ada").sendMessage(new Pay(1)));
     assertEquals(false, all.get().actor("ada").sendMessage(new Pay(2)));
-    assertEquals(List.of("born ada", "born ada"), town.events);
+    assertEquals(List.of("born ada", "born ada"), bank.events);
   }
 }

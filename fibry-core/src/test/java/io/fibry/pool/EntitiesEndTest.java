@@ -16,11 +16,11 @@ import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Order;
-import io.fibry.pool.Town.Pay;
-import io.fibry.pool.Town.ReplyLater;
-import io.fibry.pool.Town.Stand;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Order;
+import io.fibry.pool.BankFixture.Pay;
+import io.fibry.pool.BankFixture.Promise;
+import io.fibry.pool.BankFixture.Stand;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,14 +35,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Ends: of one actor through its address, and of all. */
 @Timeout(60)
 class EntitiesEndTest {
-  private Town town = new Town(Strategy.FIBER);
+  private BankFixture bank = new BankFixture(Strategy.FIBER);
   private final AtomicReference<Entities<String, Order>> all = new AtomicReference<>();
 
   @AfterEach
   void closes() {
     Gate.openAll();
     if (all.get() != null) all.get().kill();
-    town.close();
+    bank.close();
   }
 
   static Iterable<String> strategies() {
@@ -51,7 +51,7 @@ class EntitiesEndTest {
 
   private Gate occupied() {
     var gate = new Gate();
-    town.ada().sendMessage(new Stand(gate));
+    bank.ada().sendMessage(new Stand(gate));
     Patience.await(gate.entered);
     return gate;
   }
@@ -60,85 +60,85 @@ class EntitiesEndTest {
 
   @Test
   void closeOfAnAddressHandlesWhatWaitsAndTheNextUseHasASuccessor() {
-    town.ada().sendMessage(new Pay(3));
+    bank.ada().sendMessage(new Pay(3));
 
-    town.ada().close();
+    bank.ada().close();
 
-    assertEquals(3, town.saved.get("ada"));
-    assertEquals(0, town.accounts.size());
-    assertEquals(3, town.ada().ask(new Balance()));
+    assertEquals(3, bank.saved.get("ada"));
+    assertEquals(0, bank.accounts.size());
+    assertEquals(3, bank.ada().ask(new Balance()));
   }
 
   @Test
   void whoSendsAfterAPillIsTheSuccessors() {
     var gate = occupied();
-    town.ada().sendPoisonPill();
+    bank.ada().sendPoisonPill();
 
-    Patience.parked(Patience.elsewhere(() -> town.ada().sendMessage(new Pay(1))));
+    Patience.parked(Patience.elsewhere(() -> bank.ada().sendMessage(new Pay(1))));
     gate.open();
-    Patience.eventually(() -> town.events.size() == 3);
+    Patience.eventually(() -> bank.events.size() == 3);
 
-    assertEquals(1, town.ada().ask(new Balance()));
-    assertEquals(List.of(), town.letters.messages());
+    assertEquals(1, bank.ada().ask(new Balance()));
+    assertEquals(List.of(), bank.letters.messages());
   }
 
   @Test
   void askExitLeavesWhatWaitsUndelivered() {
     var gate = occupied();
-    town.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessage(new Pay(1));
 
-    town.ada().askExit();
+    bank.ada().askExit();
     gate.open();
-    town.ada().waitForExit();
+    bank.ada().waitForExit();
 
-    assertEquals(List.of(new Pay(1)), town.letters.messages());
+    assertEquals(List.of(new Pay(1)), bank.letters.messages());
   }
 
   @Test
   void killInterruptsTheOneThatLives() {
     occupied();
-    var exit = town.ada().onExit();
+    var exit = bank.ada().onExit();
 
-    town.ada().kill();
+    bank.ada().kill();
 
     assertInstanceOf(ExitReason.Killed.class, Patience.value(exit));
   }
 
   @Test
   void whatIsClosedOnExitIsClosedWhenTheOneThatLivesEnds() {
-    town.ada().sendMessage(new Pay(1));
-    town.ada().closeOnExit(() -> town.events.add("closed"));
+    bank.ada().sendMessage(new Pay(1));
+    bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
-    town.rest(0);
+    bank.rest(0);
 
-    assertEquals(List.of("born ada", "saved ada", "closed"), town.events);
+    assertEquals(List.of("born ada", "saved ada", "closed"), bank.events);
   }
 
   @Test
   void whereNoneIsAliveThereIsNothingToEndAndNothingToWaitFor() {
-    town.ada().askExit();
-    town.ada().sendPoisonPill();
-    town.ada().kill();
-    town.ada().close();
-    town.ada().waitForExit();
-    town.ada().closeOnExit(() -> town.events.add("closed"));
+    bank.ada().askExit();
+    bank.ada().sendPoisonPill();
+    bank.ada().kill();
+    bank.ada().close();
+    bank.ada().waitForExit();
+    bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
-    assertTrue(town.ada().waitForExit(Duration.ZERO));
-    assertTrue(town.ada().onExit().isDone());
-    assertEquals(List.of("closed"), town.events);
+    assertTrue(bank.ada().waitForExit(Duration.ZERO));
+    assertTrue(bank.ada().onExit().isDone());
+    assertEquals(List.of("closed"), bank.events);
   }
 
   @Test
   void anActorMayCloseItsOwnAddress() {
-    all.set(town.others(name -> town.scope.anonymous().newActor(order -> {
+    all.set(bank.others(name -> bank.scope.anonymous().newActor(order -> {
       all.get().actor(name).close();
-      town.events.add("returned");
+      bank.events.add("returned");
     })));
 
     all.get().actor("ada").sendMessage(new Pay(1));
     Patience.eventually(() -> all.get().size() == 0);
 
-    assertEquals(List.of("returned"), town.events);
+    assertEquals(List.of("returned"), bank.events);
   }
 
   // ---- of all
@@ -146,99 +146,99 @@ class EntitiesEndTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void closeHandlesWhatWaitsAndWaitsForAll(String strategy) {
-    town.close();
-    town = new Town(Variants.STRATEGIES.get(strategy));
-    for (int i = 0; i < 20; i++) town.accounts.actor("a" + i).sendMessage(new Pay(i));
+    bank.close();
+    bank = new BankFixture(Variants.STRATEGIES.get(strategy));
+    for (int i = 0; i < 20; i++) bank.accounts.actor("a" + i).sendMessage(new Pay(i));
 
-    town.accounts.close();
+    bank.accounts.close();
 
-    for (int i = 0; i < 20; i++) assertEquals(i, town.saved.get("a" + i));
-    assertEquals(0, town.accounts.size());
-    assertEquals(0, town.alive.get());
-    assertEquals(new ExitReason.Finished(), town.accounts.onExit().join());
+    for (int i = 0; i < 20; i++) assertEquals(i, bank.saved.get("a" + i));
+    assertEquals(0, bank.accounts.size());
+    assertEquals(0, bank.alive.get());
+    assertEquals(new ExitReason.Finished(), bank.accounts.onExit().join());
   }
 
   @Test
   void afterwardsAddressesAnswerLikeEndedActors() {
-    town.accounts.close();
+    bank.accounts.close();
 
-    assertFalse(town.ada().sendMessage(new Pay(1)));
-    assertFalse(town.ada().sendMessages(List.of(new Pay(2), new Pay(3))));
-    assertFalse(town.ada().sendMessages(List.of()));
-    assertThrows(RejectedExecutionException.class, () -> town.ada().execute(() -> {}));
-    assertThrows(ActorStoppedException.class, () -> town.ada().ask(new Balance(), Patience.LONG));
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(town.ada().sendMessageReturn(new Balance())));
-    assertEquals("entity ada", assertThrows(ActorStoppedException.class, () -> town.ada().ask(new Balance())).actor());
+    assertFalse(bank.ada().sendMessage(new Pay(1)));
+    assertFalse(bank.ada().sendMessages(List.of(new Pay(2), new Pay(3))));
+    assertFalse(bank.ada().sendMessages(List.of()));
+    assertThrows(RejectedExecutionException.class, () -> bank.ada().execute(() -> {}));
+    assertThrows(ActorStoppedException.class, () -> bank.ada().ask(new Balance(), Patience.LONG));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(bank.ada().sendMessageReturn(new Balance())));
+    assertEquals("entity ada", assertThrows(ActorStoppedException.class, () -> bank.ada().ask(new Balance())).actor());
     assertTrue(ActorSystem.root().deadLetters().stream()
         .anyMatch(letter -> letter.actor().equals("entity ada") && letter.message().equals(new Pay(3))));
-    assertEquals(List.of(), town.events);
+    assertEquals(List.of(), bank.events);
   }
 
   /** Who has the name of an entity by chance does not get its messages. */
   @Test
   void afterwardsAnActorOfThatNameHearsNothing() {
-    town.accounts.close();
+    bank.accounts.close();
 
-    var namesake = ActorSystem.named("entity ada").newActor((Order order) -> town.events.add("heard " + order));
+    var namesake = ActorSystem.named("entity ada").newActor((Order order) -> bank.events.add("heard " + order));
 
-    assertFalse(town.ada().sendMessage(new Pay(1)));
+    assertFalse(bank.ada().sendMessage(new Pay(1)));
 
     namesake.close();
-    assertEquals(List.of(), town.events);
+    assertEquals(List.of(), bank.events);
   }
 
   @Test
   void askExitEndsAllAfterTheirMessages() {
     var gate = occupied();
-    town.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessage(new Pay(1));
 
-    town.accounts.askExit();
+    bank.accounts.askExit();
     gate.open();
-    town.accounts.waitForExit();
+    bank.accounts.waitForExit();
 
-    assertEquals(List.of(new Pay(1)), town.letters.messages());
-    assertEquals(new ExitReason.Stopped(), town.accounts.onExit().join());
+    assertEquals(List.of(new Pay(1)), bank.letters.messages());
+    assertEquals(new ExitReason.Stopped(), bank.accounts.onExit().join());
   }
 
   @Test
   void killInterruptsAll() {
     occupied();
-    var promise = town.accounts.actor("bob").sendMessageReturn(new ReplyLater(new CompletableFuture<>()));
+    var promise = bank.accounts.actor("bob").sendMessageReturn(new Promise(new CompletableFuture<>()));
 
-    town.accounts.kill();
+    bank.accounts.kill();
 
-    assertTrue(town.accounts.waitForExit(Patience.LONG));
+    assertTrue(bank.accounts.waitForExit(Patience.LONG));
     assertInstanceOf(ActorStoppedException.class, Patience.failure(promise));
-    assertEquals(new ExitReason.Killed(), town.accounts.onExit().join());
+    assertEquals(new ExitReason.Killed(), bank.accounts.onExit().join());
   }
 
   @Test
   void aKillOverrulesAPill() {
     occupied();
-    town.accounts.sendPoisonPill();
-    assertFalse(town.accounts.waitForExit(Duration.ofMillis(1)));
+    bank.accounts.sendPoisonPill();
+    assertFalse(bank.accounts.waitForExit(Duration.ofMillis(1)));
 
-    town.accounts.kill();
+    bank.accounts.kill();
 
-    assertTrue(town.accounts.waitForExit(Patience.LONG));
-    assertEquals(new ExitReason.Killed(), town.accounts.onExit().join());
+    assertTrue(bank.accounts.waitForExit(Patience.LONG));
+    assertEquals(new ExitReason.Killed(), bank.accounts.onExit().join());
   }
 
   @Test
   void whatItClosesOnExitIsClosedLastOneFirstAfterAllHaveEnded() {
-    town.ada().sendMessage(new Pay(1));
-    assertSame(town.accounts,
-        town.accounts.closeOnExit(() -> town.events.add("first"), () -> town.events.add("second")));
+    bank.ada().sendMessage(new Pay(1));
+    assertSame(bank.accounts,
+        bank.accounts.closeOnExit(() -> bank.events.add("first"), () -> bank.events.add("second")));
 
-    town.accounts.close();
+    bank.accounts.close();
 
-    assertEquals(List.of("born ada", "saved ada", "second", "first"), town.events);
+    assertEquals(List.of("born ada", "saved ada", "second", "first"), bank.events);
   }
 
   @Test
   void oneOfThemMayCloseThemAll() {
     var returned = new CompletableFuture<String>();
-    all.set(town.others(name -> town.scope.named(name).newActor(order -> {
+    all.set(bank.others(name -> bank.scope.named(name).newActor(order -> {
       all.get().close();
       returned.complete(name);
     })));
@@ -252,7 +252,7 @@ class EntitiesEndTest {
   @Test
   void whoIsWaitedForByOneOfThemIsToldIfHeWaitsForThemAll() {
     var thrown = new CompletableFuture<Throwable>();
-    Actor<Balance> outside = town.scope.named("outside").newActor((request, context) -> {
+    Actor<Balance> outside = bank.scope.named("outside").newActor((request, context) -> {
       try {
         all.get().close();
       } catch (Throwable failure) {
@@ -262,7 +262,7 @@ class EntitiesEndTest {
         context.reply(request, 1);
       }
     });
-    all.set(town.others(name -> town.scope.named(name).newActor(order -> outside.ask(new Balance()))));
+    all.set(bank.others(name -> bank.scope.named(name).newActor(order -> outside.ask(new Balance()))));
 
     all.get().actor("bob").sendMessage(new Pay(1));
 
@@ -275,9 +275,9 @@ class EntitiesEndTest {
   @Test
   void whoIsBeingBornWhenAllEndsEndsToo() {
     var gate = new Gate();
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       gate.passDeaf();
-      return town.birth(name);
+      return bank.birth(name);
     }));
     var sent = new CompletableFuture<Boolean>();
     Patience.elsewhere(() -> sent.complete(all.get().actor("ada").sendMessage(new Pay(1))));
@@ -289,17 +289,17 @@ class EntitiesEndTest {
     all.get().waitForExit();
 
     assertFalse(Patience.value(sent));
-    assertTrue(town.scope.awaitQuiet(Patience.LONG));
-    assertEquals(0, town.alive.get());
-    assertFalse(town.scope.dump().contains("account/ada"), town.scope.dump());
+    assertTrue(bank.scope.awaitQuiet(Patience.LONG));
+    assertEquals(0, bank.alive.get());
+    assertFalse(bank.scope.dump().contains("account/ada"), bank.scope.dump());
   }
 
   @Test
   void aKillDoesNotWaitForABirth() {
     var gate = new Gate();
-    all.set(town.others(name -> {
+    all.set(bank.others(name -> {
       gate.passDeaf();
-      return town.birth(name);
+      return bank.birth(name);
     }));
     Patience.elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -308,20 +308,20 @@ class EntitiesEndTest {
 
     assertTrue(all.get().waitForExit(Patience.LONG));
     gate.open();
-    Patience.eventually(() -> town.events.contains("born ada") && !town.scope.dump().contains("account/ada"));
+    Patience.eventually(() -> bank.events.contains("born ada") && !bank.scope.dump().contains("account/ada"));
   }
 
   @Test
   void endedTwiceIsEndedOnce() {
-    town.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessage(new Pay(1));
 
-    town.accounts.close();
-    town.accounts.close();
-    town.accounts.askExit();
-    town.accounts.kill();
+    bank.accounts.close();
+    bank.accounts.close();
+    bank.accounts.askExit();
+    bank.accounts.kill();
 
-    assertSame(town.accounts.onExit(), town.accounts.onExit());
-    assertEquals(new ExitReason.Finished(), town.accounts.onExit().join());
-    assertEquals(List.of("born ada", "saved ada"), town.events);
+    assertSame(bank.accounts.onExit(), bank.accounts.onExit());
+    assertEquals(new ExitReason.Finished(), bank.accounts.onExit().join());
+    assertEquals(List.of("born ada", "saved ada"), bank.events);
   }
 }

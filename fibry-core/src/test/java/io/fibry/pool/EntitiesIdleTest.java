@@ -11,11 +11,11 @@ import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Order;
-import io.fibry.pool.Town.Pay;
-import io.fibry.pool.Town.ReplyLater;
-import io.fibry.pool.Town.Stand;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Order;
+import io.fibry.pool.BankFixture.Pay;
+import io.fibry.pool.BankFixture.Promise;
+import io.fibry.pool.BankFixture.Stand;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,64 +33,64 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Who is idle, and when that is found out. */
 @Timeout(60)
 class EntitiesIdleTest {
-  private final Town town = new Town(Strategy.FIBER);
+  private final BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
   void closes() {
-    town.close();
+    bank.close();
   }
 
   @Test
   void itEndsNoSoonerThanItWasIdleForSoLongAndNoLaterThanAnEighthMore() {
-    town.clock.advance(Duration.ofSeconds(17)); // at no tick
-    town.ada().ask(new Balance());
+    bank.clock.advance(Duration.ofSeconds(17)); // at no tick
+    bank.ada().ask(new Balance());
 
-    town.clock.advance(Town.IDLE.minusNanos(1));
+    bank.clock.advance(BankFixture.IDLE.minusNanos(1));
     // who looks for the idle is an actor that nobody can wait for
     for (int i = 0; i < 1_000; i++) Thread.yield();
-    assertEquals(1, town.accounts.size());
-    town.clock.advance(Town.IDLE.dividedBy(8).plusNanos(1));
+    assertEquals(1, bank.accounts.size());
+    bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));
 
-    Patience.eventually(() -> town.accounts.size() == 0);
+    Patience.eventually(() -> bank.accounts.size() == 0);
   }
 
   @Test
   void anyUseKeepsItAlive() {
     for (int i = 0; i < 20; i++) {
-      town.ada().sendMessage(new Pay(1));
-      town.clock.advance(Town.IDLE.dividedBy(2));
+      bank.ada().sendMessage(new Pay(1));
+      bank.clock.advance(BankFixture.IDLE.dividedBy(2));
     }
 
-    assertEquals(20, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada"), town.events);
+    assertEquals(20, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada"), bank.events);
   }
 
   @Test
   void whoIsIdleEndsWhileOthersAreUsed() {
-    town.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessage(new Pay(1));
     for (int i = 0; i < 20; i++) {
-      town.accounts.actor("bob").ask(new Balance());
-      town.clock.advance(Town.IDLE.dividedBy(2));
+      bank.accounts.actor("bob").ask(new Balance());
+      bank.clock.advance(BankFixture.IDLE.dividedBy(2));
     }
 
-    Patience.eventually(() -> town.events.contains("saved ada"));
-    assertFalse(town.events.contains("saved bob"));
+    Patience.eventually(() -> bank.events.contains("saved ada"));
+    assertFalse(bank.events.contains("saved bob"));
   }
 
   @Test
   void whoIsAskedIsNotIdle() {
     var gate = new Gate();
-    town.ada().sendMessage(new Stand(gate));
-    var asker = Patience.elsewhere(() -> town.ada().ask(new Balance(), Duration.ofDays(1)));
+    bank.ada().sendMessage(new Stand(gate));
+    var asker = Patience.elsewhere(() -> bank.ada().ask(new Balance(), Duration.ofDays(1)));
     Patience.await(gate.entered);
     Patience.parked(asker);
 
-    town.restTwice();
+    bank.restTwice();
     gate.open();
     Patience.joined(asker);
-    town.ada().ask(new Balance());
+    bank.ada().ask(new Balance());
 
-    assertEquals(List.of("born ada"), town.events);
+    assertEquals(List.of("born ada"), bank.events);
   }
 
   @Promise("23.8")
@@ -98,27 +98,26 @@ class EntitiesIdleTest {
   void whoHasPromisedAnAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
     var answers =
-        List.of(town.ada().sendMessageReturn(new ReplyLater(value)),
-            town.ada().sendMessageReturn(new ReplyLater(value)));
-    town.ada().ask(new Balance()); // it has promised
+        List.of(bank.ada().sendMessageReturn(new Promise(value)), bank.ada().sendMessageReturn(new Promise(value)));
+    bank.ada().ask(new Balance()); // it has promised
 
-    town.restTwice();
+    bank.restTwice();
     value.complete(7);
 
     assertEquals(List.of(7, 7), answers.stream().map(Patience::value).toList());
-    assertEquals(List.of("born ada"), town.events);
-    town.restTwice();
-    assertEquals(List.of("born ada", "saved ada"), town.events);
+    assertEquals(List.of("born ada"), bank.events);
+    bank.restTwice();
+    assertEquals(List.of("born ada", "saved ada"), bank.events);
   }
 
   @Test
   void whoCameBackIsFoundIdleAgain() {
     for (int i = 1; i <= 3; i++) {
-      town.ada().sendMessage(new Pay(1));
+      bank.ada().sendMessage(new Pay(1));
 
-      town.rest(0);
+      bank.rest(0);
 
-      assertEquals(i, town.saved.get("ada"));
+      assertEquals(i, bank.saved.get("ada"));
     }
   }
 
@@ -130,17 +129,17 @@ class EntitiesIdleTest {
   void whoIsBornWhileTheLastOneLeavesIsFoundIdleToo() {
     var all = new AtomicReference<Entities<String, Order>>();
     all.set(
-        town.others(name -> town.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
-          town.events.add("left " + name);
+        bank.others(name -> bank.scope.anonymous().strategy(Strategy.CALLER).initialState(() -> name).onStop(state -> {
+          bank.events.add("left " + name);
           if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
         }).newActor((state, order) -> {})));
     all.get().actor("ada").sendMessage(new Pay(1));
-    town.rest();
-    Patience.eventually(() -> all.get().size() == 1 && town.events.equals(List.of("left ada")));
+    bank.rest();
+    Patience.eventually(() -> all.get().size() == 1 && bank.events.equals(List.of("left ada")));
 
     Patience.eventually(() -> {
-      town.clock.advance(Town.IDLE);
-      return town.events.equals(List.of("left ada", "left bob"));
+      bank.clock.advance(BankFixture.IDLE);
+      return bank.events.equals(List.of("left ada", "left bob"));
     });
     all.get().close();
   }
@@ -155,14 +154,14 @@ class EntitiesIdleTest {
     var clock = new Clock() {
       @Override
       public Scheduler.Timer after(Duration delay, Runnable task) {
-        if (sets.incrementAndGet() == 2) manual.advance(Town.IDLE.multipliedBy(2));
+        if (sets.incrementAndGet() == 2) manual.advance(BankFixture.IDLE.multipliedBy(2));
         return super.after(delay, task);
       }
     };
-    try (var accounts = Entities.of(Town.IDLE, clock, (String name) -> town.birth(name))) {
+    try (var accounts = Entities.of(BankFixture.IDLE, clock, (String name) -> bank.birth(name))) {
       accounts.actor("ada").sendMessage(new Pay(1));
 
-      clock.manual.advance(Town.IDLE.dividedBy(8));
+      clock.manual.advance(BankFixture.IDLE.dividedBy(8));
 
       Patience.eventually(() -> accounts.size() == 0);
     }
@@ -172,29 +171,29 @@ class EntitiesIdleTest {
   void manyAnswersGivenLongAgoKeepNobodyAlive() {
     var value = new CompletableFuture<Integer>();
     var answers = new ArrayList<CompletableFuture<Integer>>();
-    for (int i = 0; i < 1_000; i++) answers.add(town.ada().sendMessageReturn(new ReplyLater(value)));
+    for (int i = 0; i < 1_000; i++) answers.add(bank.ada().sendMessageReturn(new Promise(value)));
     value.complete(7);
     answers.forEach(Patience::value);
 
-    town.rest(0);
+    bank.rest(0);
   }
 
   @Test
   void whatWaitsWhenItIsFoundIdleIsHandled() {
     var gate = new Gate();
-    town.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
+    bank.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
     Patience.await(gate.entered);
 
-    town.rest();
+    bank.rest();
     gate.open();
-    Patience.eventually(() -> town.accounts.size() == 0);
+    Patience.eventually(() -> bank.accounts.size() == 0);
 
-    assertEquals(3, town.saved.get("ada"));
+    assertEquals(3, bank.saved.get("ada"));
   }
 
   @Test
   void byTheSystemsClockItWorksToo() {
-    var quick = Entities.of(Duration.ofMillis(10), (String name) -> town.birth(name));
+    var quick = Entities.of(Duration.ofMillis(10), (String name) -> bank.birth(name));
 
     quick.actor("ada").sendMessage(new Pay(1));
     Patience.eventually(() -> quick.size() == 0);
@@ -213,10 +212,11 @@ class EntitiesIdleTest {
         return super.after(delay, task);
       }
     };
-    try (var logged = new Logged(); var accounts = Entities.of(Town.IDLE, clock, (String name) -> town.birth(name))) {
+    try (var logged = new Logged();
+        var accounts = Entities.of(BankFixture.IDLE, clock, (String name) -> bank.birth(name))) {
       accounts.actor("ada").sendMessage(new Pay(1));
       accounts.actor("bob").sendMessage(new Pay(1));
-      clock.manual.advance(Town.IDLE.multipliedBy(2));
+      clock.manual.advance(BankFixture.IDLE.multipliedBy(2));
 
       Patience.eventually(() -> accounts.size() == 0);
       assertTrue(logged.text().contains("could not set the timer that finds the idle"), logged.text());
@@ -228,14 +228,14 @@ class EntitiesIdleTest {
   void atMostAThousandLeaveAtOnce(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
-    var many = Entities.of(Town.IDLE, town.clock,
-        (Integer key) -> town.scope.anonymous().initialState(() -> key).onStop(state -> {
+    var many = Entities.of(BankFixture.IDLE, bank.clock,
+        (Integer key) -> bank.scope.anonymous().initialState(() -> key).onStop(state -> {
           leaving.incrementAndGet();
           Patience.await(gate);
         }).newActor((Integer state, Pay pay) -> {}));
     for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
     if (closing) many.sendPoisonPill();
-    else town.rest();
+    else bank.rest();
     Patience.eventually(() -> leaving.get() == 1_000);
 
     for (int i = 0; i < 1_000; i++) Thread.yield();
@@ -250,7 +250,7 @@ class EntitiesIdleTest {
   @Test
   void idleForAsLongAsThereIsTime() {
     try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE),
-        (String name) -> ActorSystem.anonymous().newActor((Town.Order order) -> {}))) {
+        (String name) -> ActorSystem.anonymous().newActor((BankFixture.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));
     }
   }

@@ -11,10 +11,10 @@ import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Fail;
-import io.fibry.pool.Town.Leave;
-import io.fibry.pool.Town.Pay;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Fail;
+import io.fibry.pool.BankFixture.Leave;
+import io.fibry.pool.BankFixture.Pay;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -31,11 +31,11 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(60)
 class EntitiesTest {
-  private Town town = new Town(Strategy.FIBER);
+  private BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
   void closes() {
-    town.close();
+    bank.close();
   }
 
   static Iterable<String> strategies() {
@@ -49,87 +49,87 @@ class EntitiesTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void onAnyStrategyAnActorIsBornWorksRestsAndComesBack(String strategy) {
-    town.close();
-    town = new Town(Variants.STRATEGIES.get(strategy));
+    bank.close();
+    bank = new BankFixture(Variants.STRATEGIES.get(strategy));
 
-    town.ada().sendMessage(new Pay(5));
-    town.ada().execute(() -> town.events.add("task"));
-    town.ada().sendMessages(List.of(new Pay(1), new Pay(2)));
-    int before = town.ada().ask(new Balance());
-    town.rest(0);
-    int after = town.ada().ask(new Balance(), Patience.LONG);
-    int future = Patience.value(town.ada().sendMessageReturn(new Balance()));
-    town.accounts.close();
+    bank.ada().sendMessage(new Pay(5));
+    bank.ada().execute(() -> bank.events.add("task"));
+    bank.ada().sendMessages(List.of(new Pay(1), new Pay(2)));
+    int before = bank.ada().ask(new Balance());
+    bank.rest(0);
+    int after = bank.ada().ask(new Balance(), Patience.LONG);
+    int future = Patience.value(bank.ada().sendMessageReturn(new Balance()));
+    bank.accounts.close();
 
     assertEquals(List.of(8, 8, 8), List.of(before, after, future));
-    assertEquals(List.of("born ada", "task", "saved ada", "born ada", "saved ada"), town.events);
-    assertEquals(List.of(), town.letters.messages());
+    assertEquals(List.of("born ada", "task", "saved ada", "born ada", "saved ada"), bank.events);
+    assertEquals(List.of(), bank.letters.messages());
   }
 
   @Test
   void nobodyIsBornBeforeHeIsUsed() {
-    town.accounts.actor("bob");
+    bank.accounts.actor("bob");
 
-    assertEquals(0, town.accounts.size());
-    assertEquals(List.of(), town.events);
+    assertEquals(0, bank.accounts.size());
+    assertEquals(List.of(), bank.events);
   }
 
   @Test
   void eachKeyHasAnActorOfItsOwn() {
-    town.ada().sendMessage(new Pay(5));
-    town.accounts.actor("bob").sendMessage(new Pay(7));
+    bank.ada().sendMessage(new Pay(5));
+    bank.accounts.actor("bob").sendMessage(new Pay(7));
 
-    assertEquals(List.of(5, 7), List.of(town.ada().ask(new Balance()), town.accounts.actor("bob").ask(new Balance())));
-    assertEquals(2, town.accounts.size());
+    assertEquals(List.of(5, 7), List.of(bank.ada().ask(new Balance()), bank.accounts.actor("bob").ask(new Balance())));
+    assertEquals(2, bank.accounts.size());
   }
 
   @Test
   void addressesOfOneKeyAreEqual() {
-    assertEquals(town.ada(), town.ada());
-    assertNotEquals(town.ada(), town.accounts.actor("bob"));
-    assertEquals("entity ada", town.ada().name());
+    assertEquals(bank.ada(), bank.ada());
+    assertNotEquals(bank.ada(), bank.accounts.actor("bob"));
+    assertEquals("entity ada", bank.ada().name());
   }
 
   @Test
   void whoEndedByItselfHasASuccessorAtTheNextUse() {
-    town.ada().sendMessages(List.of(new Pay(4), new Leave()));
-    Patience.eventually(() -> town.saved.containsKey("ada"));
+    bank.ada().sendMessages(List.of(new Pay(4), new Leave()));
+    Patience.eventually(() -> bank.saved.containsKey("ada"));
 
-    assertEquals(4, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada", "saved ada", "born ada"), town.events);
+    assertEquals(4, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
   }
 
   @Test
   void whoFailedForGoodHasASuccessorAtTheNextUse() {
-    town.ada().sendMessages(List.of(new Pay(4), new Fail()));
-    Patience.eventually(() -> town.saved.containsKey("ada"));
+    bank.ada().sendMessages(List.of(new Pay(4), new Fail()));
+    Patience.eventually(() -> bank.saved.containsKey("ada"));
 
-    assertEquals(4, town.ada().ask(new Balance()));
+    assertEquals(4, bank.ada().ask(new Balance()));
   }
 
   @Test
   void whoEndedByItselfIsForgottenWhenIdle() {
-    town.ada().sendMessage(new Leave());
+    bank.ada().sendMessage(new Leave());
 
-    town.rest(0);
+    bank.rest(0);
   }
 
   @Test
   void anyKindOfActorWillDo() {
-    var latest = town.others(name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
-        .newActor(order -> town.events.add(name + " " + order)));
+    var latest = bank.others(name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.DROP_OLDEST))
+        .newActor(order -> bank.events.add(name + " " + order)));
 
     latest.actor("ada").sendMessage(new Pay(1));
     latest.close();
 
-    assertEquals(List.of("ada Pay[amount=1]"), town.events);
+    assertEquals(List.of("ada Pay[amount=1]"), bank.events);
   }
 
   @Test
   void whatTheActorRefusesTheAddressRefuses() {
     var gate = new Gate();
-    var strict = town.others(
-        name -> town.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));
+    var strict = bank.others(
+        name -> bank.scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT)).newActor(order -> gate.pass()));
     strict.actor("ada").sendMessage(new Pay(1));
     Patience.await(gate.entered);
 
@@ -137,7 +137,7 @@ class EntitiesTest {
     boolean third = strict.actor("ada").sendMessage(new Pay(3));
 
     assertEquals(List.of(true, false), List.of(second, third));
-    assertEquals(List.of(new Pay(3)), town.letters.messages());
+    assertEquals(List.of(new Pay(3)), bank.letters.messages());
     gate.open();
     strict.close();
   }
@@ -145,30 +145,31 @@ class EntitiesTest {
   @Test
   void badInputIsRefused() {
     assertEquals("entities that are idle after PT0S would end before their first message; give more than zero",
-        assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, town::birth)).getMessage());
-    assertEquals("idle", assertThrows(NullPointerException.class, () -> Entities.of(null, town::birth)).getMessage());
+        assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, bank::birth)).getMessage());
+    assertEquals("idle", assertThrows(NullPointerException.class, () -> Entities.of(null, bank::birth)).getMessage());
     assertEquals("clock",
-        assertThrows(NullPointerException.class, () -> Entities.of(Town.IDLE, null, town::birth)).getMessage());
-    assertEquals("birth", assertThrows(NullPointerException.class, () -> Entities.of(Town.IDLE, null)).getMessage());
-    assertEquals("key", assertThrows(NullPointerException.class, () -> town.accounts.actor(null)).getMessage());
-    assertEquals("message", assertThrows(NullPointerException.class, () -> town.ada().sendMessage(null)).getMessage());
-    assertEquals("block", assertThrows(NullPointerException.class, () -> town.ada().sendMessages(null)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.of(BankFixture.IDLE, null, bank::birth)).getMessage());
+    assertEquals("birth",
+        assertThrows(NullPointerException.class, () -> Entities.of(BankFixture.IDLE, null)).getMessage());
+    assertEquals("key", assertThrows(NullPointerException.class, () -> bank.accounts.actor(null)).getMessage());
+    assertEquals("message", assertThrows(NullPointerException.class, () -> bank.ada().sendMessage(null)).getMessage());
+    assertEquals("block", assertThrows(NullPointerException.class, () -> bank.ada().sendMessages(null)).getMessage());
     assertEquals("request",
-        assertThrows(NullPointerException.class, () -> town.ada().ask((Balance) null)).getMessage());
+        assertThrows(NullPointerException.class, () -> bank.ada().ask((Balance) null)).getMessage());
     assertEquals("limit",
-        assertThrows(NullPointerException.class, () -> town.ada().ask(new Balance(), null)).getMessage());
-    assertEquals("task", assertThrows(NullPointerException.class, () -> town.ada().execute(null)).getMessage());
-    assertEquals(List.of(), town.events);
+        assertThrows(NullPointerException.class, () -> bank.ada().ask(new Balance(), null)).getMessage());
+    assertEquals("task", assertThrows(NullPointerException.class, () -> bank.ada().execute(null)).getMessage());
+    assertEquals(List.of(), bank.events);
   }
 
   @Promise("23.5")
   @Test
   void manyThreadsMakeOneActorOfAKey() throws Exception {
     var births = new AtomicInteger();
-    var slow = town.others(name -> {
+    var slow = bank.others(name -> {
       births.incrementAndGet();
       Thread.yield();
-      return town.birth(name);
+      return bank.birth(name);
     });
     var start = new CountDownLatch(1);
 
@@ -187,13 +188,13 @@ class EntitiesTest {
 
   @Test
   void entitiesOfTheirOwnShareNothing() {
-    var others = town.others(name -> town.scope.anonymous().newActor(order -> town.events.add("other " + order)));
+    var others = bank.others(name -> bank.scope.anonymous().newActor(order -> bank.events.add("other " + order)));
 
-    town.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessage(new Pay(1));
     others.actor("ada").sendMessage(new Pay(2));
     others.close();
 
-    assertEquals(1, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada", "other Pay[amount=2]"), town.events);
+    assertEquals(1, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "other Pay[amount=2]"), bank.events);
   }
 }

@@ -10,8 +10,8 @@ import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Strategy;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Pay;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Pay;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -23,55 +23,55 @@ import org.junit.jupiter.api.Timeout;
 class EntitiesTimersTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
 
-  private final Town town = new Town(Strategy.FIBER);
+  private final BankFixture bank = new BankFixture(Strategy.FIBER);
 
   @AfterEach
   void closes() {
-    town.close();
+    bank.close();
   }
 
   private void balanceBecomes(int balance) {
-    Patience.eventually(() -> town.ada().ask(new Balance()) == balance);
+    Patience.eventually(() -> bank.ada().ask(new Balance()) == balance);
   }
 
   @Test
   void aMessageComesLaterAndMakesWhoIsNotAlive() {
-    town.ada().sendMessageLater(new Pay(1), MINUTE);
-    assertEquals(0, town.accounts.size());
+    bank.ada().sendMessageLater(new Pay(1), MINUTE);
+    assertEquals(0, bank.accounts.size());
 
-    town.clock.advance(MINUTE);
-    Patience.eventually(() -> town.events.contains("born ada"));
+    bank.clock.advance(MINUTE);
+    Patience.eventually(() -> bank.events.contains("born ada"));
 
     balanceBecomes(1);
   }
 
   @Test
   void itOutlivesTheActorThatLivedWhenItWasSet() {
-    town.ada().sendMessage(new Pay(1));
-    town.ada().sendMessageLater(new Pay(2), Town.IDLE.multipliedBy(4));
+    bank.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    town.rest(0);
-    town.rest();
+    bank.rest(0);
+    bank.rest();
 
     balanceBecomes(3);
   }
 
   @Test
   void itDoesNotKeepTheActorAlive() {
-    town.ada().sendMessage(new Pay(1));
-    town.ada().sendMessageLater(new Pay(2), Town.IDLE.multipliedBy(4));
+    bank.ada().sendMessage(new Pay(1));
+    bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    town.rest(0);
+    bank.rest(0);
 
-    assertEquals(1, town.saved.get("ada"));
+    assertEquals(1, bank.saved.get("ada"));
   }
 
   @Test
   void oneThatRepeatsComesEachPeriod() {
-    town.ada().sendMessageEvery(new Pay(1), MINUTE);
+    bank.ada().sendMessageEvery(new Pay(1), MINUTE);
 
     for (int i = 1; i <= 3; i++) {
-      town.clock.advance(MINUTE);
+      bank.clock.advance(MINUTE);
       balanceBecomes(i);
     }
   }
@@ -79,15 +79,15 @@ class EntitiesTimersTest {
   @Test
   void oneThatRepeatsLeavesOutAMessageWhileTheOneBeforeIsOnItsWay() {
     var gate = new Gate();
-    var slow = town.others(name -> {
+    var slow = bank.others(name -> {
       gate.passDeaf();
-      return town.birth(name);
+      return bank.birth(name);
     });
     slow.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
-    town.clock.advance(MINUTE);
+    bank.clock.advance(MINUTE);
     Patience.await(gate.entered);
 
-    town.clock.advance(MINUTE.multipliedBy(5));
+    bank.clock.advance(MINUTE.multipliedBy(5));
     gate.open();
 
     Patience.eventually(() -> slow.actor("ada").ask(new Balance()) > 0);
@@ -97,48 +97,48 @@ class EntitiesTimersTest {
 
   @Test
   void aKeyReplacesTheTimerOfTheSameEntityThatHasIt() {
-    town.ada().sendMessageLater("bill", new Pay(1), MINUTE);
-    town.ada().sendMessageEvery("bill", new Pay(10), MINUTE);
-    town.ada().sendMessageLater("bill", new Pay(100), MINUTE);
-    town.accounts.actor("bob").sendMessageLater("bill", new Pay(1_000), MINUTE);
+    bank.ada().sendMessageLater("bill", new Pay(1), MINUTE);
+    bank.ada().sendMessageEvery("bill", new Pay(10), MINUTE);
+    bank.ada().sendMessageLater("bill", new Pay(100), MINUTE);
+    bank.accounts.actor("bob").sendMessageLater("bill", new Pay(1_000), MINUTE);
 
-    town.clock.advance(MINUTE);
+    bank.clock.advance(MINUTE);
 
     balanceBecomes(100);
-    Patience.eventually(() -> town.accounts.actor("bob").ask(new Balance()) == 1_000);
+    Patience.eventually(() -> bank.accounts.actor("bob").ask(new Balance()) == 1_000);
   }
 
   @Test
   void takenBackItDoesNotCome() {
-    var timer = town.ada().sendMessageLater(new Pay(1), MINUTE);
-    var repeated = town.ada().sendMessageEvery("key", new Pay(1), MINUTE);
+    var timer = bank.ada().sendMessageLater(new Pay(1), MINUTE);
+    var repeated = bank.ada().sendMessageEvery("key", new Pay(1), MINUTE);
 
     assertTrue(timer.cancel() && repeated.cancel());
     assertFalse(timer.cancel());
-    town.clock.advance(MINUTE);
+    bank.clock.advance(MINUTE);
 
-    assertEquals(0, town.ada().ask(new Balance()));
+    assertEquals(0, bank.ada().ask(new Balance()));
   }
 
   @Test
   void timersEndWithTheEntities() {
-    town.ada().sendMessageLater(new Pay(1), MINUTE);
-    town.ada().sendMessageEvery(new Pay(1), MINUTE);
-    town.accounts.close();
+    bank.ada().sendMessageLater(new Pay(1), MINUTE);
+    bank.ada().sendMessageEvery(new Pay(1), MINUTE);
+    bank.accounts.close();
 
     try (var logged = new Logged()) {
-      town.clock.advance(MINUTE);
+      bank.clock.advance(MINUTE);
       assertEquals("", logged.text());
     }
 
-    assertEquals(List.of(), town.events);
+    assertEquals(List.of(), bank.events);
   }
 
   @Test
   void setAfterTheEndItsMessageIsADeadLetterAtOnce() {
-    town.accounts.close();
+    bank.accounts.close();
 
-    boolean due = town.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
+    boolean due = bank.ada().sendMessageLater(new Pay(77), MINUTE).cancel();
 
     assertFalse(due);
     assertEquals(new Pay(77), ActorSystem.root().deadLetters().getLast().message());
@@ -146,13 +146,13 @@ class EntitiesTimersTest {
 
   @Test
   void aBirthThatFailsMakesADeadLetterAndIsLogged() {
-    var broken = town.others(name -> {
+    var broken = bank.others(name -> {
       throw new IllegalStateException("planned");
     });
     try (var logged = new Logged()) {
       broken.actor("ada").sendMessageLater(new Pay(78), MINUTE);
 
-      town.clock.advance(MINUTE);
+      bank.clock.advance(MINUTE);
 
       Patience.eventually(
           () -> ActorSystem.root().deadLetters().stream().anyMatch(letter -> letter.message().equals(new Pay(78))));
@@ -164,14 +164,14 @@ class EntitiesTimersTest {
   @Test
   void badInputIsRefused() {
     assertEquals("message",
-        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, MINUTE)).getMessage());
+        assertThrows(NullPointerException.class, () -> bank.ada().sendMessageLater(null, MINUTE)).getMessage());
     assertEquals("delay",
-        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(new Pay(1), null)).getMessage());
+        assertThrows(NullPointerException.class, () -> bank.ada().sendMessageLater(new Pay(1), null)).getMessage());
     assertEquals("period",
-        assertThrows(NullPointerException.class, () -> town.ada().sendMessageEvery(new Pay(1), null)).getMessage());
+        assertThrows(NullPointerException.class, () -> bank.ada().sendMessageEvery(new Pay(1), null)).getMessage());
     assertEquals("key",
-        assertThrows(NullPointerException.class, () -> town.ada().sendMessageLater(null, new Pay(1), MINUTE))
+        assertThrows(NullPointerException.class, () -> bank.ada().sendMessageLater(null, new Pay(1), MINUTE))
             .getMessage());
-    assertThrows(IllegalArgumentException.class, () -> town.ada().sendMessageEvery(new Pay(1), Duration.ZERO));
+    assertThrows(IllegalArgumentException.class, () -> bank.ada().sendMessageEvery(new Pay(1), Duration.ZERO));
   }
 }

@@ -14,9 +14,9 @@ import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.pool.Town.Balance;
-import io.fibry.pool.Town.Order;
-import io.fibry.pool.Town.Pay;
+import io.fibry.pool.BankFixture.Balance;
+import io.fibry.pool.BankFixture.Order;
+import io.fibry.pool.BankFixture.Pay;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -34,22 +34,22 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(60)
 class EntitiesWindowTest {
-  private final Town town = new Town(Strategy.FIBER);
+  private final BankFixture bank = new BankFixture(Strategy.FIBER);
   private final Gate leaving = new Gate();
 
   @AfterEach
   void closes() {
     leaving.open();
-    town.close();
+    bank.close();
   }
 
   @BeforeEach
   void anAccountIsBeingSaved() {
-    town.leaving = leaving;
-    town.ada().sendMessage(new Pay(5));
-    town.rest();
+    bank.leaving = leaving;
+    bank.ada().sendMessage(new Pay(5));
+    bank.rest();
     Patience.await(leaving.entered);
-    town.leaving = null;
+    bank.leaving = null;
   }
 
   private static <T> CompletableFuture<T> waiting(Callable<T> code) {
@@ -68,22 +68,22 @@ class EntitiesWindowTest {
   @Promise("23.6")
   @Test
   void whoSendsWaitsAndTheSuccessorHasWhatWasSaved() {
-    var sent = waiting(() -> town.ada().sendMessage(new Pay(1)));
+    var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
     assertFalse(sent.isDone());
 
     leaving.open();
 
     assertTrue(Patience.value(sent));
-    assertEquals(6, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada", "saved ada", "born ada"), town.events);
-    assertEquals(List.of(), town.letters.messages());
+    assertEquals(6, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
+    assertEquals(List.of(), bank.letters.messages());
   }
 
   @Test
   void whoAsksWaitsToo() {
-    var asked = waiting(() -> town.ada().ask(new Balance()));
-    var limited = waiting(() -> town.ada().ask(new Balance(), Duration.ofHours(1)));
-    var future = waiting(() -> town.ada().sendMessageReturn(new Balance()).get());
+    var asked = waiting(() -> bank.ada().ask(new Balance()));
+    var limited = waiting(() -> bank.ada().ask(new Balance(), Duration.ofHours(1)));
+    var future = waiting(() -> bank.ada().sendMessageReturn(new Balance()).get());
 
     leaving.open();
 
@@ -93,7 +93,7 @@ class EntitiesWindowTest {
   @Promise("23.8")
   @Test
   void theLimitOfAnAskHoldsForTheWaitAndSaysWhatItWaitsFor() {
-    var failure = assertThrows(AskTimeoutException.class, () -> town.ada().ask(new Balance(), Duration.ofSeconds(1)));
+    var failure = assertThrows(AskTimeoutException.class, () -> bank.ada().ask(new Balance(), Duration.ofSeconds(1)));
 
     assertTrue(failure.getMessage().contains("'account/ada' (its end)"), failure.getMessage());
     assertEquals(Duration.ofSeconds(1), failure.waited());
@@ -101,20 +101,20 @@ class EntitiesWindowTest {
 
   @Test
   void whoGaveUpAskingIsNotHandled() {
-    assertThrows(AskTimeoutException.class, () -> town.ada().ask(new Balance(), Duration.ofMillis(20)));
+    assertThrows(AskTimeoutException.class, () -> bank.ada().ask(new Balance(), Duration.ofMillis(20)));
 
     leaving.open();
-    Patience.eventually(() -> town.ada().ask(new Balance()) == 5);
+    Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
     for (int i = 0; i < 1_000; i++) Thread.yield(); // who waited in our place would ask now
 
-    assertEquals(1, town.asked.get());
+    assertEquals(1, bank.asked.get());
   }
 
   @Test
   void whoIsInterruptedSendsADeadLetterAndKeepsTheFlag() {
     Thread.currentThread().interrupt();
 
-    boolean taken = town.ada().sendMessage(new Pay(1));
+    boolean taken = bank.ada().sendMessage(new Pay(1));
 
     assertFalse(taken);
     assertTrue(Thread.interrupted());
@@ -125,7 +125,7 @@ class EntitiesWindowTest {
   void whoIsInterruptedAskingIsToldAndWhatHeAskedIsNotHandled() {
     var told = new CompletableFuture<Boolean>();
     var asker = Patience.elsewhere(() -> {
-      assertThrows(CancellationException.class, () -> town.ada().ask(new Balance()));
+      assertThrows(CancellationException.class, () -> bank.ada().ask(new Balance()));
       told.complete(Thread.currentThread().isInterrupted());
     });
     Patience.parked(asker);
@@ -134,35 +134,35 @@ class EntitiesWindowTest {
     asker.interrupt();
     assertTrue(Patience.value(told));
     leaving.open();
-    Patience.eventually(() -> town.ada().ask(new Balance()) == 5);
+    Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
     for (int i = 0; i < 1_000; i++) Thread.yield();
 
-    assertEquals(1, town.asked.get());
+    assertEquals(1, bank.asked.get());
   }
 
   @Test
   void severalWhoWaitHaveOneSuccessor() {
-    var sent = List.of(waiting(() -> town.ada().sendMessage(new Pay(1))),
-        waiting(() -> town.ada().sendMessage(new Pay(2))), waiting(() -> town.ada().sendMessage(new Pay(3))));
+    var sent = List.of(waiting(() -> bank.ada().sendMessage(new Pay(1))),
+        waiting(() -> bank.ada().sendMessage(new Pay(2))), waiting(() -> bank.ada().sendMessage(new Pay(3))));
 
     leaving.open();
     sent.forEach(Patience::value);
 
-    assertEquals(11, town.ada().ask(new Balance()));
-    assertEquals(List.of("born ada", "saved ada", "born ada"), town.events);
+    assertEquals(11, bank.ada().ask(new Balance()));
+    assertEquals(List.of("born ada", "saved ada", "born ada"), bank.events);
   }
 
   @Test
   void whoSendsInItsOwnStopHookIsTold() {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name)
+    accounts.set(bank.others(name -> bank.scope.anonymous().initialState(() -> name)
         .onStop(state -> thrown
             .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).sendMessage(new Pay(1)))))
         .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
-    town.rest();
+    bank.rest();
 
     assertInstanceOf(AskCycleException.class, Patience.value(thrown));
     accounts.get().close();
@@ -172,13 +172,13 @@ class EntitiesWindowTest {
   void whoAsksInItsOwnStopHookIsTold() {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(town.others(name -> town.scope.anonymous().initialState(() -> name)
+    accounts.set(bank.others(name -> bank.scope.anonymous().initialState(() -> name)
         .onStop(state -> thrown
             .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).ask(new Balance()))))
         .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
-    town.rest();
+    bank.rest();
 
     assertInstanceOf(AskCycleException.class, Patience.value(thrown));
     accounts.get().close();
@@ -186,9 +186,9 @@ class EntitiesWindowTest {
 
   @Test
   void whoWaitsWhenAllEndsIsRefused() {
-    var sent = waiting(() -> town.ada().sendMessage(new Pay(1)));
-    var asked = waiting(() -> town.ada().ask(new Balance()));
-    town.accounts.sendPoisonPill();
+    var sent = waiting(() -> bank.ada().sendMessage(new Pay(1)));
+    var asked = waiting(() -> bank.ada().ask(new Balance()));
+    bank.accounts.sendPoisonPill();
 
     leaving.open();
 
@@ -198,12 +198,12 @@ class EntitiesWindowTest {
 
   @Test
   void whoIsBeingSavedCanBeWaitedForAndKilled() {
-    var ended = town.ada().onExit();
-    assertFalse(town.ada().waitForExit(Duration.ofMillis(1)));
+    var ended = bank.ada().onExit();
+    assertFalse(bank.ada().waitForExit(Duration.ofMillis(1)));
 
-    town.ada().kill(); // interrupts what saves it
+    bank.ada().kill(); // interrupts what saves it
 
-    assertTrue(town.ada().waitForExit(Patience.LONG));
+    assertTrue(bank.ada().waitForExit(Patience.LONG));
     assertTrue(ended.isDone());
   }
 }

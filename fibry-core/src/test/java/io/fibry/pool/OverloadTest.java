@@ -9,10 +9,10 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Promise;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.pool.Surge.Call;
-import io.fibry.pool.Surge.End;
-import io.fibry.pool.Surge.Side;
-import io.fibry.pool.Surge.Span;
+import io.fibry.pool.LoadGenerator.Call;
+import io.fibry.pool.LoadGenerator.End;
+import io.fibry.pool.LoadGenerator.Side;
+import io.fibry.pool.LoadGenerator.Span;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class OverloadTest {
-  private static final Duration LIMIT = Duration.ofNanos(Surge.PATIENCE);
+  private static final Duration LIMIT = Duration.ofNanos(LoadGenerator.PATIENCE);
   private static final int ROOM = 16;
   private static final boolean LONG = Boolean.getBoolean("fibry.soak");
   private static final int LONGER = LONG ? 10 : 1;
@@ -46,7 +46,7 @@ class OverloadTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ActorScope scope = ActorSystem.openScope("overload");
   private final ExecutorService perRequest = Executors.newVirtualThreadPerTaskExecutor();
-  private final Semaphore resources = new Semaphore(Surge.RESOURCES, true);
+  private final Semaphore resources = new Semaphore(LoadGenerator.RESOURCES, true);
 
   private final Side bounded = asked(Mailbox.bounded(ROOM, Overflow.REJECT));
   private final Side timely = asked(Mailbox.bounded(1_000, Overflow.REJECT).within(Duration.ofMillis(100)));
@@ -59,7 +59,7 @@ class OverloadTest {
   /** A pool of as many workers as there are resources: what is begun has all it needs. */
   private Side asked(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
-        Pools.fixed(scope.anonymous().mailbox(mailbox), Surge.RESOURCES).newActorWithReturn((Call call) -> {
+        Pools.fixed(scope.anonymous().mailbox(mailbox), LoadGenerator.RESOURCES).newActorWithReturn((Call call) -> {
           call.steps();
           return true;
         });
@@ -83,19 +83,19 @@ class OverloadTest {
       }
       return answer.complete(true);
     });
-    answer.get(Surge.PATIENCE, TimeUnit.NANOSECONDS);
+    answer.get(LoadGenerator.PATIENCE, TimeUnit.NANOSECONDS);
   }
 
   @BeforeAll
   void ramp() throws Exception {
     System.out.println("OverloadTest: -Dfibry.seed=" + seed);
-    var surge = new Surge(seed, bounded, timely, unbounded);
-    double capacity = surge.capacity(0.5 * LONGER);
-    low = surge.load(0.5 * capacity, 0.7 * LONGER);
-    surge.load(capacity, 0.7 * LONGER);
-    high = surge.load(3 * capacity, 2 * LONGER).after(0.5);
-    after = surge.load(0.8 * capacity, 2 * LONGER).after(1);
-    surge.close();
+    var generator = new LoadGenerator(seed, bounded, timely, unbounded);
+    double capacity = generator.capacity(0.5 * LONGER);
+    low = generator.load(0.5 * capacity, 0.7 * LONGER);
+    generator.load(capacity, 0.7 * LONGER);
+    high = generator.load(3 * capacity, 2 * LONGER).after(0.5);
+    after = generator.load(0.8 * capacity, 2 * LONGER).after(1);
+    generator.close();
     perRequest.shutdownNow();
     System.out.printf(
         "capacity %.0f/s; at three times as much: bounded %s; within %s; unbounded %s; after: %.0f, %.0f, %.0f/s%n",
@@ -145,12 +145,13 @@ class OverloadTest {
     double handled = bounded.capacity(high);
     double waited = bounded.percentile(SLOWEST, high, End.GOOD) / 1e9;
 
-    assertTrue(waited <= ROOM / handled + 3 * Surge.RESOURCES / handled, () -> waited + " s, at " + handled + "/s");
+    assertTrue(waited <= ROOM / handled + 3 * LoadGenerator.RESOURCES / handled,
+        () -> waited + " s, at " + handled + "/s");
   }
 
   @Test
   void whoGetsInWaitsNoLongerThanTheMailboxWasTold() {
-    assertTrue(timely.percentile(SLOWEST, high, End.GOOD) <= Surge.PATIENCE / 2);
+    assertTrue(timely.percentile(SLOWEST, high, End.GOOD) <= LoadGenerator.PATIENCE / 2);
   }
 
   @Test

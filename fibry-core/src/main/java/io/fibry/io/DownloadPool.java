@@ -21,23 +21,23 @@ import java.util.random.RandomGenerator;
  * The one downloader: a pool whose messages are downloads. It tells a download when its asker goes,
  * since a handler has no way to hear of that.
  */
-final class Downloads implements Downloader {
+final class DownloadPool implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
 
   private final Options options;
-  private final Actor<Fetch> pool;
+  private final Actor<DownloadRequest> pool;
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  Downloads(ActorBuilder<?> how, Options options, RandomGenerator random) {
+  DownloadPool(ActorBuilder<?> how, Options options, RandomGenerator random) {
     this.options = options;
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
         .executor(fibers()).build();
-    var budget = new Budget();
+    var budget = new RetryBudget();
     var clock = how.scheduler();
     try {
       pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
-          .newActor((Fetch fetch, ActorContext<Fetch> context) -> {
+          .newActor((DownloadRequest fetch, ActorContext<DownloadRequest> context) -> {
             try {
               context.reply(fetch, fetch.run(client, clock, budget, random));
             } catch (IOException | CancellationException failure) {
@@ -52,10 +52,10 @@ final class Downloads implements Downloader {
     pool.closeOnExit(() -> close(client));
   }
 
-  static Downloads open(ActorBuilder<?> how, UnaryOperator<Options> options) {
+  static DownloadPool open(ActorBuilder<?> how, UnaryOperator<Options> options) {
     Objects.requireNonNull(how, "how");
     var chosen = Objects.requireNonNull(options, "options").apply(new Options());
-    return new Downloads(how, Objects.requireNonNull(chosen, "the options that were answered"),
+    return new DownloadPool(how, Objects.requireNonNull(chosen, "the options that were answered"),
         () -> ThreadLocalRandom.current().nextLong());
   }
 
@@ -73,7 +73,7 @@ final class Downloads implements Downloader {
 
   @Override
   public Download ask(URI uri) {
-    var fetch = new Fetch(uri, options);
+    var fetch = new DownloadRequest(uri, options);
     try {
       return pool.ask(fetch);
     } finally {
@@ -83,7 +83,7 @@ final class Downloads implements Downloader {
 
   @Override
   public Download ask(URI uri, Duration limit) {
-    var fetch = new Fetch(uri, options);
+    var fetch = new DownloadRequest(uri, options);
     try {
       return pool.ask(fetch, limit);
     } finally {
@@ -93,7 +93,7 @@ final class Downloads implements Downloader {
 
   @Override
   public CompletableFuture<Download> sendMessageReturn(URI uri) {
-    var fetch = new Fetch(uri, options);
+    var fetch = new DownloadRequest(uri, options);
     var future = pool.sendMessageReturn(fetch);
     future.whenComplete((download, failure) -> fetch.forget());
     return future;

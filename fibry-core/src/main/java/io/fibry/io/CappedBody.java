@@ -13,21 +13,21 @@ import java.util.concurrent.Flow;
  * A body that is kept up to its limit. What is not wanted, or longer, is broken off, and so is its
  * connection. Called by one thread at a time.
  */
-final class Capped implements HttpResponse.BodySubscriber<byte[]> {
+final class CappedBody implements HttpResponse.BodySubscriber<byte[]> {
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
   // copied: a buffer may be much longer than what is in it
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
   private final int most; // 0: it is not wanted
   private Flow.Subscription subscription;
 
-  private Capped(int most) {
+  private CappedBody(int most) {
     this.most = most;
   }
 
   /** Decides by the head of the answer, before anything of the body is read. */
   static HttpResponse.BodyHandler<byte[]> handler(int most) {
     return head -> {
-      var capped = new Capped(fine(head.statusCode()) ? most : 0);
+      var capped = new CappedBody(fine(head.statusCode()) ? most : 0);
       long told = head.headers().firstValueAsLong("Content-Length").orElse(0);
       if (capped.most > 0 && told > most) capped.body.completeExceptionally(capped.tooLong());
       return capped;

@@ -26,7 +26,7 @@ import java.util.function.Function;
  * Accounts by name, for tests: each loads its balance when it begins and saves it when it ends.
  * Time is moved by hand.
  */
-final class Town implements AutoCloseable {
+final class BankFixture implements AutoCloseable {
   sealed interface Order {}
   record Pay(int amount) implements Order {}
   record Balance() implements Order, Request<Balance, Integer> {}
@@ -47,8 +47,8 @@ final class Town implements AutoCloseable {
   final ActorScope scope;
   final Entities<String, Order> accounts;
 
-  Town(Strategy strategy) {
-    scope = ActorSystem.openScope("town",
+  BankFixture(Strategy strategy) {
+    scope = ActorSystem.openScope("bank",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
     accounts = Entities.of(IDLE, clock, this::birth);
   }

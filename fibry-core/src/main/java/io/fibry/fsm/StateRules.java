@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  * All that was said of the states of one class, by the most specific rule for each message. Found
  * once for each class, then looked up.
  */
-final class Rules {
+final class StateRules {
   /** What a message does in a state. */
   record On(Class<?> state, Class<?> message, Transition<Object, Object, Object, Object> next) {
     private static final On NOTHING = new On(null, null, null);
@@ -60,7 +60,7 @@ final class Rules {
   // by class of the message
   private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>();
 
-  Rules(Class<?> state, Collection<On> ons, Collection<After> afters, Collection<Code> entering,
+  StateRules(Class<?> state, Collection<On> ons, Collection<After> afters, Collection<Code> entering,
       Collection<Code> leaving) {
     this.ons = ons.stream().filter(on -> on.state().isAssignableFrom(state)).toList();
     this.after = told(state, afters, "has two times, ");

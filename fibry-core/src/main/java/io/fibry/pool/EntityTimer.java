@@ -10,11 +10,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A timer set through an address. When it is due its message is sent there, on a thread of its own:
  * that may give birth, or wait.
  */
-final class Later<K, M> implements Scheduler.Timer, Runnable {
+final class EntityTimer<K, M> implements Scheduler.Timer, Runnable {
   /** A timer with a key, of one address. */
   private record Named(Object entity, Object timer) {}
 
-  private final Address<K, M> address;
+  private final EntityAddress<K, M> address;
   private final Object name;
   private final M message;
   private final boolean repeats;
@@ -23,7 +23,7 @@ final class Later<K, M> implements Scheduler.Timer, Runnable {
   private volatile Scheduler.Timer timer; // written at the start, before anybody else knows this
   private volatile boolean ran; // and will not again
 
-  private Later(Address<K, M> address, Object key, M message, boolean repeats) {
+  private EntityTimer(EntityAddress<K, M> address, Object key, M message, boolean repeats) {
     this.address = address;
     this.name = key == null ? this : new Named(address.key(), key);
     this.message = Objects.requireNonNull(message, "message");
@@ -31,9 +31,10 @@ final class Later<K, M> implements Scheduler.Timer, Runnable {
   }
 
   /** Starts one; where the entities have ended, the message is a dead letter at once. */
-  static <K, M> Scheduler.Timer start(Address<K, M> address, Object key, M message, Duration time, boolean repeats) {
+  static <K, M> Scheduler.Timer start(EntityAddress<K, M> address, Object key, M message, Duration time,
+      boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
-    var later = new Later<>(address, key, message, repeats);
+    var later = new EntityTimer<>(address, key, message, repeats);
     var clock = address.entities().clock();
     var timers = address.entities().timers();
     later.timer = repeats ? clock.atFixedRate(time, time, later) : clock.after(time, later);
@@ -58,7 +59,7 @@ final class Later<K, M> implements Scheduler.Timer, Runnable {
     try {
       address.sendMessage(message);
     } catch (Throwable failure) {
-      Living.LOG.error("a timer could not send {} to {}", message, address, failure);
+      LiveEntities.LOG.error("a timer could not send {} to {}", message, address, failure);
       address.ended().sendMessage(message); // a dead letter
     } finally {
       onItsWay.set(false);

@@ -3,9 +3,9 @@ package io.fibry.fsm;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
-import io.fibry.fsm.Rules.After;
-import io.fibry.fsm.Rules.Code;
-import io.fibry.fsm.Rules.On;
+import io.fibry.fsm.StateRules.After;
+import io.fibry.fsm.StateRules.Code;
+import io.fibry.fsm.StateRules.On;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -22,7 +22,7 @@ import java.util.stream.Stream;
  */
 // the types are held by Fsm; behind it states and messages are Objects
 @SuppressWarnings("unchecked")
-final class Table<S, M> implements Fsm<S, M> {
+final class TransitionTable<S, M> implements Fsm<S, M> {
   private final Class<S> states;
   private final Class<M> messages;
   private final S initial;
@@ -31,10 +31,11 @@ final class Table<S, M> implements Fsm<S, M> {
   private final List<Code> entering;
   private final List<Code> leaving;
   // by class of the state
-  private final ConcurrentHashMap<Class<?>, Rules> rules = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Class<?>, StateRules> rules = new ConcurrentHashMap<>();
   private volatile boolean checked; // false -> true, by whoever checked it; twice does no harm
 
-  private Table(Class<S> states, Class<M> messages, S initial, List<On> ons, List<After> afters, List<Code> entering,
+  private TransitionTable(Class<S> states, Class<M> messages, S initial, List<On> ons, List<After> afters,
+      List<Code> entering,
       List<Code> leaving) {
     this.states = states;
     this.messages = messages;
@@ -49,7 +50,7 @@ final class Table<S, M> implements Fsm<S, M> {
     Objects.requireNonNull(messages, "messages");
     below(Objects.requireNonNull(states, "states"), Objects.requireNonNull(initial, "initial").getClass(),
         "initial state");
-    return new Table<>(states, messages, initial, List.of(), List.of(), List.of(), List.of());
+    return new TransitionTable<>(states, messages, initial, List.of(), List.of(), List.of(), List.of());
   }
 
   // ---- saying
@@ -75,7 +76,7 @@ final class Table<S, M> implements Fsm<S, M> {
     below(messages, message, "message");
     var on = new On(below(states, state, "state"), message, next);
     refuse(ons, one -> one.state() == state && one.message() == message, "it has " + on + " already");
-    return new Table<>(states, messages, initial, more(ons, on), afters, entering, leaving);
+    return new TransitionTable<>(states, messages, initial, more(ons, on), afters, entering, leaving);
   }
 
   @Override
@@ -86,18 +87,19 @@ final class Table<S, M> implements Fsm<S, M> {
     var after = new After(state, time,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(next, "next"));
     refuse(afters, one -> one.state() == state, state.getSimpleName() + " has a time already");
-    return new Table<>(states, messages, initial, ons, more(afters, after), entering, leaving);
+    return new TransitionTable<>(states, messages, initial, ons, more(afters, after), entering, leaving);
   }
 
   @Override
   public <A extends S> Fsm<S, M> entering(Class<A> state, Handler<A> code) {
-    return new Table<>(states, messages, initial, ons, afters, more(entering, code(entering, state, code, "entering")),
+    return new TransitionTable<>(states, messages, initial, ons, afters,
+        more(entering, code(entering, state, code, "entering")),
         leaving);
   }
 
   @Override
   public <A extends S> Fsm<S, M> leaving(Class<A> state, Handler<A> code) {
-    return new Table<>(states, messages, initial, ons, afters, entering,
+    return new TransitionTable<>(states, messages, initial, ons, afters, entering,
         more(leaving, code(leaving, state, code, "leaving")));
   }
 
@@ -172,8 +174,8 @@ final class Table<S, M> implements Fsm<S, M> {
           + " sends itself messages, for its times and to begin, which a priority mailbox cannot rank; give it "
           + "another mailbox");
     if (ons.stream().anyMatch(On::postpones) && !mailbox.isSelective()) builder = builder.mailbox(mailbox.selective());
-    var actor = builder.initialState(() -> new Machine(this)).onStop(Machine::stop).newActor(Machine::handle);
-    if (begins()) actor.sendMessage(new Machine.Begin(initial));
+    var actor = builder.initialState(() -> new MachineRun(this)).onStop(MachineRun::stop).newActor(MachineRun::handle);
+    if (begins()) actor.sendMessage(new MachineRun.Begin(initial));
     return (Actor<M>) (Actor<?>) actor;
   }
 
@@ -190,11 +192,11 @@ final class Table<S, M> implements Fsm<S, M> {
   }
 
   /** What holds for the states of this class. */
-  Rules rules(Class<?> state) {
+  StateRules rules(Class<?> state) {
     var known = rules.get(state);
     // a race makes the same twice
     if (known == null)
-      rules.put(state, known = new Rules(below(states, state, "next state"), ons, afters, entering, leaving));
+      rules.put(state, known = new StateRules(below(states, state, "next state"), ons, afters, entering, leaving));
     return known;
   }
 

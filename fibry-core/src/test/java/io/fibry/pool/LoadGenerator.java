@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  * each asks all of them at once, side by side. A request is three steps of 5 to 15 ms, which sleep,
  * each on one of four scarce resources. Whoever has waited for half a second gives up.
  */
-final class Surge {
+final class LoadGenerator {
   static final int RESOURCES = 4;
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   private static final int STEPS = 3;
@@ -137,7 +137,7 @@ final class Surge {
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final List<Side> sides;
 
-  Surge(long seed, Side... sides) {
+  LoadGenerator(long seed, Side... sides) {
     this.random = new Random(seed);
     this.sides = List.of(sides);
   }

@@ -6,13 +6,13 @@ import java.time.Duration;
 import org.slf4j.LoggerFactory;
 
 /** A task, when it is due, and how it comes again: what both clocks have in common. */
-abstract class Due implements Scheduler.Timer, Runnable {
+abstract class ScheduledTask implements Scheduler.Timer, Runnable {
   private static final long LONGEST = Long.MAX_VALUE / 2;
   private static final VarHandle OPEN;
 
   static {
     try {
-      OPEN = MethodHandles.lookup().findVarHandle(Due.class, "open", boolean.class);
+      OPEN = MethodHandles.lookup().findVarHandle(ScheduledTask.class, "open", boolean.class);
     } catch (ReflectiveOperationException impossible) {
       throw new ExceptionInInitializerError(impossible);
     }
@@ -28,7 +28,7 @@ abstract class Due implements Scheduler.Timer, Runnable {
   // true -> false, once: by `cancel`, or by the one run of a task that does not repeat
   private volatile boolean open = true;
 
-  Due(Scheduler clock, Runnable task, long delay, long period) {
+  ScheduledTask(Scheduler clock, Runnable task, long delay, long period) {
     this.clock = clock;
     this.task = task;
     this.period = period;

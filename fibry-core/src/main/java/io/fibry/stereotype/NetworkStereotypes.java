@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
 
 /** The recipes of {@link Stereotypes} for the network. Immutable and thread-safe. */
 @SuppressWarnings("exports") // the nullness annotations are for the compiler alone
-abstract sealed class Network permits Stereotypes {
+abstract sealed class NetworkStereotypes permits Stereotypes {
   final ActorBuilder<?> how;
 
-  Network(ActorBuilder<?> how) {
+  NetworkStereotypes(ActorBuilder<?> how) {
     this.how = how;
   }
 

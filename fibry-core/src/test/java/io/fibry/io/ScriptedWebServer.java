@@ -20,7 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * A web server on the loopback interface that answers what a test says, one request for each
  * connection.
  */
-final class Web implements AutoCloseable {
+final class ScriptedWebServer implements AutoCloseable {
   /** Writes the answer to one request. */
   interface Page {
     void answer(String head, OutputStream out) throws Exception;
@@ -31,7 +31,7 @@ final class Web implements AutoCloseable {
   private final ServerSocket listening;
   private final Page page;
 
-  Web(Page page) {
+  ScriptedWebServer(Page page) {
     this.page = page;
     try {
       listening = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
@@ -42,8 +42,8 @@ final class Web implements AutoCloseable {
   }
 
   /** One that answers the same every time. */
-  static Web saying(String... lines) {
-    return new Web((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
+  static ScriptedWebServer saying(String... lines) {
+    return new ScriptedWebServer((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
   }
 
   URI uri(String path) {

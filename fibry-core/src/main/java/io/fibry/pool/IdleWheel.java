@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicReference;
  * later list. So a turn costs as much as there are who may be idle, and each use costs nothing
  * here. Turned by one thread at a time.
  */
-final class Wheel<K, M> {
+final class IdleWheel<K, M> {
   /** What becomes of who is idle. */
   @FunctionalInterface
   interface Passivation<K, M> {
@@ -41,7 +41,7 @@ final class Wheel<K, M> {
   private long turned; // up to which tick
   private long held; // how many stand in the slots
 
-  Wheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
+  IdleWheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
     if (!idleness.isPositive()) throw new IllegalArgumentException(
         "entities that are idle after " + idleness + " would end before their first message; give more than zero");
     this.clock = clock;

@@ -17,7 +17,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 
 /** The actor of a key, whoever that is. */
-record Address<K, M>(Living<K, M> entities, K key) implements Actor<M> {
+record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<M> {
 
   // ---- sending
 
@@ -139,22 +139,22 @@ record Address<K, M>(Living<K, M> entities, K key) implements Actor<M> {
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return Later.start(this, null, message, delay, false);
+    return EntityTimer.start(this, null, message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
-    return Later.start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
+    return EntityTimer.start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return Later.start(this, null, message, period, true);
+    return EntityTimer.start(this, null, message, period, true);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
-    return Later.start(this, Objects.requireNonNull(timer, "key"), message, period, true);
+    return EntityTimer.start(this, Objects.requireNonNull(timer, "key"), message, period, true);
   }
 
   // ---- ending the one that is alive

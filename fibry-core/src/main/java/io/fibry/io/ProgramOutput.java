@@ -11,18 +11,18 @@ import java.util.concurrent.TimeUnit;
  * What a program writes, read to its end on a thread of its own so that it never waits for us, and
  * kept up to a limit.
  */
-final class Output {
+final class ProgramOutput {
   private final int most;
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream(); // guarded by this
   private boolean more; // than is kept; guarded by this
   private final CountDownLatch end = new CountDownLatch(1);
 
-  private Output(int most) {
+  private ProgramOutput(int most) {
     this.most = most;
   }
 
-  static Output of(InputStream in, int most) {
-    var output = new Output(most);
+  static ProgramOutput of(InputStream in, int most) {
+    var output = new ProgramOutput(most);
     start("program-output", () -> output.read(in));
     return output;
   }

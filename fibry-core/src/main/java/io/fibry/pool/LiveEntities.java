@@ -23,9 +23,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Who is alive, by key. What each use goes through is {@link #enter}; who was not used is found by
- * the {@link Wheel}, which an actor of its own turns: that actor is also the end of it all.
+ * the {@link IdleWheel}, which an actor of its own turns: that actor is also the end of it all.
  */
-final class Living<K, M> implements Entities<K, M> {
+final class LiveEntities<K, M> implements Entities<K, M> {
   static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
   /** How it all ends, each overruling those before. */
@@ -47,25 +47,25 @@ final class Living<K, M> implements Entities<K, M> {
   // with those being born, and those ending, until they have
   private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
   // due later
-  private final ConcurrentHashMap<Object, Later<K, M>> timers = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<Object, EntityTimer<K, M>> timers = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper =
       ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
-  private final Wheel<K, M> wheel;
+  private final IdleWheel<K, M> wheel;
   private final Semaphore room = new Semaphore(LEAVING); // for who leaves
   // false -> true, by who lets the sweeper wait for all
   private final AtomicBoolean ending = new AtomicBoolean();
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
   private volatile End end; // null: it goes on. Written under the monitor, only upwards
 
-  Living(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
+  LiveEntities(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
     this.clock = Objects.requireNonNull(clock, "clock");
     this.birth = Objects.requireNonNull(birth, "birth");
-    this.wheel = new Wheel<>(Objects.requireNonNull(idle, "idle"), clock, this::due, this::passivate);
+    this.wheel = new IdleWheel<>(Objects.requireNonNull(idle, "idle"), clock, this::due, this::passivate);
   }
 
   @Override
   public Actor<M> actor(K key) {
-    return new Address<>(this, Objects.requireNonNull(key, "key"));
+    return new EntityAddress<>(this, Objects.requireNonNull(key, "key"));
   }
 
   @Override
@@ -143,7 +143,7 @@ final class Living<K, M> implements Entities<K, M> {
     entity.retire();
   }
 
-  private boolean awaitBirth(Entity<K, M> entity, Birth pending, boolean waits) {
+  private boolean awaitBirth(Entity<K, M> entity, EntityBirth pending, boolean waits) {
     boolean over = false;
     try {
       if (waits) pending.await();
@@ -233,7 +233,7 @@ final class Living<K, M> implements Entities<K, M> {
     return clock;
   }
 
-  ConcurrentHashMap<Object, Later<K, M>> timers() {
+  ConcurrentHashMap<Object, EntityTimer<K, M>> timers() {
     return timers;
   }
 

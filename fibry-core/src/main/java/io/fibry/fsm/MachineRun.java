@@ -11,7 +11,7 @@ import java.util.Objects;
  * One actor's machine: the state it is in. It is the actor's own state, so only its turn touches
  * it.
  */
-final class Machine {
+final class MachineRun {
   /**
    * The machine's own message at its start: so that the initial state is entered without waiting
    * for another.
@@ -34,15 +34,15 @@ final class Machine {
     }
   }
 
-  private final Table<?, ?> table;
+  private final TransitionTable<?, ?> table;
   private Object state;
-  private Rules rules; // of the state
+  private StateRules rules; // of the state
   private Actor<Object> self; // null: the initial state was not entered yet
   private Over over; // of this stay; null: it may last
   private Scheduler.Timer timer; // sends it
   private boolean postponed; // something waits for another state
 
-  Machine(Table<?, ?> table) {
+  MachineRun(TransitionTable<?, ?> table) {
     this.table = table;
     this.state = table.initial();
     this.rules = table.rules(state.getClass());

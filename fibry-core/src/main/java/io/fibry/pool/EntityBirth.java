@@ -10,16 +10,16 @@ import java.util.concurrent.ExecutionException;
  * A birth, on the thread of who used the key first. Others wait for it; among them may be threads
  * that give birth themselves, and those must not wait for one another in a ring.
  */
-final class Birth {
+final class EntityBirth {
   // for which one a thread waits; guarded by itself
-  private static final Map<Thread, Birth> WAITING = new HashMap<>();
+  private static final Map<Thread, EntityBirth> WAITING = new HashMap<>();
 
   private final Object key;
   private final Thread thread = Thread.currentThread();
   private final CompletableFuture<Void> over = new CompletableFuture<>();
   private Throwable failure; // null: none; written before it is over
 
-  Birth(Object key) {
+  EntityBirth(Object key) {
     this.key = key;
   }
 
@@ -55,7 +55,7 @@ final class Birth {
         WAITING.remove(Thread.currentThread());
       }
     }
-    if (failure != null) throw Birth.<RuntimeException>sneak(failure);
+    if (failure != null) throw EntityBirth.<RuntimeException>sneak(failure);
   }
 
   /**

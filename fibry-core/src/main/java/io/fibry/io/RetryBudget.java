@@ -4,7 +4,7 @@ package io.fibry.io;
  * How many retries there may be: one for ten downloads, and ten to begin with, which is also the
  * most that is saved. Thread-safe.
  */
-final class Budget {
+final class RetryBudget {
   private static final int EACH = 10; // downloads that pay for a retry
   private static final int MOST = 10 * EACH;
 

@@ -27,7 +27,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.random.RandomGenerator;
 
 /** One download, as the message that asks for it. */
-final class Fetch implements Request<Fetch, Download> {
+final class DownloadRequest implements Request<DownloadRequest, Download> {
   private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
 
   private static final Duration LONGEST = Duration.ofDays(365); // so that nothing overflows
@@ -38,7 +38,7 @@ final class Fetch implements Request<Fetch, Download> {
   // only ever fails: by its limit, or when nobody waits any more
   private final CompletableFuture<Object> over = new CompletableFuture<>();
 
-  Fetch(URI uri, Options options) {
+  DownloadRequest(URI uri, Options options) {
     var scheme = Objects.requireNonNull(uri, "uri").getScheme();
     if (!"http".equalsIgnoreCase(scheme) && !"https".equalsIgnoreCase(scheme) || uri.getHost() == null)
       throw new IllegalArgumentException(
@@ -56,7 +56,7 @@ final class Fetch implements Request<Fetch, Download> {
 
   // ---- on the actor's thread
 
-  Download run(HttpClient client, Scheduler clock, Budget budget, RandomGenerator random)
+  Download run(HttpClient client, Scheduler clock, RetryBudget budget, RandomGenerator random)
       throws IOException, InterruptedException {
     long begun = clock.nanoTime();
     var limit = clock.after(options.limit, () -> over
@@ -83,7 +83,7 @@ final class Fetch implements Request<Fetch, Download> {
   private Answer answer(HttpClient client) throws IOException, InterruptedException {
     HttpResponse<byte[]> response;
     try {
-      var exchange = client.sendAsync(request, Capped.handler(options.maxBytes));
+      var exchange = client.sendAsync(request, CappedBody.handler(options.maxBytes));
       try {
         await(exchange);
         response = exchange.join();
@@ -97,11 +97,11 @@ final class Fetch implements Request<Fetch, Download> {
       return new Answer(null, failure, true, Duration.ZERO);
     }
     int status = response.statusCode();
-    if (Capped.fine(status))
+    if (CappedBody.fine(status))
       return new Answer(new Download(response.uri(), response.headers().firstValue("Content-Type"), response.body()),
           null, false, Duration.ZERO);
     return new Answer(null, new Refused(response.uri(), status), TRANSIENT.contains(status),
-        response.headers().firstValue("Retry-After").map(Fetch::patience).orElse(Duration.ZERO));
+        response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));
   }
 
   private void rest(Scheduler clock, Duration rest) throws IOException, InterruptedException {

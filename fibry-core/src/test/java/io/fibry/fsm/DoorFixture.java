@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Where the doors of the tests are: a scope with a clock that is moved by hand. */
-final class House implements AutoCloseable {
+final class DoorFixture implements AutoCloseable {
   sealed interface Door {}
   record Closed() implements Door {}
   record Open(String by) implements Door {}
@@ -32,8 +32,8 @@ final class House implements AutoCloseable {
   final List<String> seen = new CopyOnWriteArrayList<>();
   final ActorScope scope;
 
-  House(Strategy strategy) {
-    scope = ActorSystem.openScope("house",
+  DoorFixture(Strategy strategy) {
+    scope = ActorSystem.openScope("doors",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
   }
 
