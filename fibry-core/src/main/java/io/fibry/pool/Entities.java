@@ -7,47 +7,40 @@ import java.time.Duration;
 import java.util.function.Function;
 
 /**
- * An actor for each key: born when its key is first used, ended after nobody has used it for so
- * long, born again when needed. Thread-safe.
+ * An actor per key: made at first use, ended when idle, made again when needed. Thread-safe.
  * {@snippet class="io.fibry.EntitiesSnippetsTest" region="entities"}
  *
- * <p>At most one actor of a key lives at a time. Who uses a key first makes its actor, on his own
- * thread, and others wait for it; what {@code birth} throws is thrown to all of them, and the next
- * use tries again. So {@code birth} should only make the actor, and leave what takes long to its
- * {@code initialState}. It may use other keys; where births would wait for each other for ever, one
- * is told by an {@link IllegalStateException}.
+ * <p>A key has at most one live actor. The first thread that uses the key makes it; others wait.
+ * All get what {@code birth} throws, and the next use tries again. Let {@code birth} only make the
+ * actor, and leave slow work to {@code initialState}. It may use other keys; if births would wait
+ * for each other forever, one gets an {@link IllegalStateException}.
  *
- * <p><b>Passivation.</b> An actor is idle if for so long nobody has sent it anything through its
- * address, and no request sent there waits for its answer. It gets a poison pill: it handles what
- * waits and runs its {@code onStop}, and only then may a successor be born, so what the one saves,
- * the other loads. At most a thousand end at once, the others a little later. Who uses the key in
- * between waits for that end: the one wait that {@code sendMessage} knows here beside that for
- * room; who is himself what this end waits for, its {@code onStop} say, gets an
- * {@link io.fibry.AskCycleException}. A message through the address is not lost by passivation, and
- * one sender's keep their order. What an actor sends to itself, or its own timers, do not keep it
- * alive; its own {@code self()} is good for one life, its address for all.
+ * <p><b>Passivation.</b> An actor is idle when nothing was sent through its address for the idle
+ * time and no answer is pending. A poison pill ends it; its successor is made after its
+ * {@code onStop}, and can load what it saved. At most a thousand actors end at the same time. A use
+ * of the key waits for that end, even {@code sendMessage}; a caller that the end waits for, such as
+ * {@code onStop}, gets an {@link io.fibry.AskCycleException}. No message is lost, and those of one
+ * sender keep their order. An actor's timers, and messages to itself, do not keep it alive. Its
+ * {@code self()} is valid for one life, its address for all.
  *
- * <p>An actor that ends by itself, or by its failure policy, has a successor at the next use. A use
- * just then is answered as the ended actor answers.
+ * <p>An actor that ends otherwise has a successor at the next use; uses during that end are
+ * answered as ended actors answer.
  *
- * <p>Ending the entities ends all their actors, in the same way; waiting for the end waits for
- * theirs. Afterwards addresses answer like ended actors. {@link #close} from a handler of one of
- * them does not wait.
+ * <p>Ending the entities ends their actors in the same way, and waits for all. Afterwards addresses
+ * answer like ended actors. {@link #close} from a handler of these actors does not wait.
  *
- * @param <K> the keys; equal keys have one actor
- * @param <M> the messages
+ * @param <K> keys; equal keys have one actor
+ * @param <M> messages
  */
 public interface Entities<K, M> extends Exitable {
 
   /**
-   * Entities by the clock of the system.
+   * Entities on the system's clock.
    *
-   * @param <K> the keys
-   * @param <M> the messages
-   * @param idle after how long without use an actor ends; at most an eighth later, and 2
-   * milliseconds
-   * @param birth makes the actor of a key, of any kind; called by many threads at once, for
-   * different keys
+   * @param <K> keys
+   * @param <M> messages
+   * @param idle the idle time, exceeded by an eighth and 2 ms at most
+   * @param birth makes a key's actor; different keys at the same time
    * @return entities, none alive
    */
   static <K, M> Entities<K, M> of(Duration idle, Function<K, Actor<M>> birth) {
@@ -55,15 +48,13 @@ public interface Entities<K, M> extends Exitable {
   }
 
   /**
-   * Entities by another clock, for tests say.
+   * Entities on another clock.
    *
-   * @param <K> the keys
-   * @param <M> the messages
-   * @param idle after how long without use an actor ends; at most an eighth later, and 2
-   * milliseconds
-   * @param clock tells how long that is, and when timers set through addresses are due
-   * @param birth makes the actor of a key, of any kind; called by many threads at once, for
-   * different keys
+   * @param <K> keys
+   * @param <M> messages
+   * @param idle the idle time, exceeded by an eighth and 2 ms at most
+   * @param clock also for timers set through addresses
+   * @param birth makes a key's actor; different keys at the same time
    * @return entities, none alive
    */
   static <K, M> Entities<K, M> of(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
@@ -71,25 +62,21 @@ public interface Entities<K, M> extends Exitable {
   }
 
   /**
-   * The address of this key's actor, alive or not; for as long as the entities live. Sending to it
-   * makes the actor, if need be. Ending it, waiting for its end, or {@code closeOnExit} are about
-   * the actor that is alive now: where none is, there is nothing to end and nothing to wait for.
-   * Equal for equal keys.
+   * The address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the live
+   * actor, if any. Addresses of equal keys are equal.
    *
-   * <p>Timers set through it are its own, not the actor's: their messages find whoever is alive
-   * when they are due, or make one, and count as use. One that repeats leaves out a message while
-   * the one before has not reached the actor's mailbox. They end with the entities.
+   * <p>Timers belong to the address; their messages count as use. A repeating timer skips a message
+   * while the last one has not reached the mailbox.
    *
    * @param key never null
-   * @return the address; costs next to nothing, and need not be kept
+   * @return valid as long as the entities live; cheap
    */
   Actor<M> actor(K key);
 
   /**
-   * How many are alive.
+   * How many actors are alive.
    *
-   * @return with those that are being born or ending, and those that ended by themselves, until
-   * they are used or idle
+   * @return with those being made or ending, and ended ones until they are used or idle
    */
   long size();
 

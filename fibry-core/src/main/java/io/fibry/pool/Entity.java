@@ -1,6 +1,11 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorSystem;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;
@@ -8,47 +13,50 @@ import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One life of a key: its actor, who is using it, and when it was last used.
+ * One life of a key. {@code living -> GONE}; the next life is another object.
  *
- * <p>{@code living -> GONE}, for ever: the next life is another object. Who uses the actor is
- * inside while he hands over his message; GONE comes by who passivates it only from a word that
- * shows nobody inside, in one step. So a message is either handed over before the pill is sent, or
- * its sender finds it GONE and turns to the next life. (Who ends it on purpose sets it GONE whoever
- * is inside.)
+ * <p>A thread is inside while it hands over a message. Passivation sets GONE from a word without
+ * threads inside, in one step. So a message comes before the pill, or its sender finds GONE and
+ * uses the next life. An explicit end sets GONE in any case.
  */
 final class Entity<K, M> {
   private static final long GONE = -1;
-  private static final int BITS = 24; // so many threads can hardly be inside
+  private static final int BITS = 24; // for the number of threads inside
   private static final long USERS = (1L << BITS) - 1;
-  private static final VarHandle WORD;
-
-  static {
-    try {
-      WORD = MethodHandles.lookup().findVarHandle(Entity.class, "word", long.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
-  }
+  private static final VarHandle WORD =
+      ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "word", VarHandle.class, Entity.class, long.class);
 
   final K key;
-  // the tick of the last use, and how many are inside; or GONE. By compare-and-set: in, out; any to
-  // GONE
+  // tick of the last use and threads inside, or GONE; changed by uses and passivation
   private volatile long word;
-  private volatile EntityBirth birth; // null: it was born. Written by who gave birth, after the actor
-  private Actor<M> actor; // written by who gave birth, before `birth`
-  private Answers answers; // null: nobody waits for one; guarded by this
-  Entity<K, M> next; // in a list of the wheel; whose list it is, writes it
+  private volatile EntityBirth birth; // null: born; written by the creator, after `actor`
+  private Actor<M> actor; // written by the creator, before `birth`
+  private PendingAnswers answers; // null: none; guarded by this
+  Entity<K, M> next; // in a list of the wheel, written by its owner
 
-  /** To be born by this thread, which is inside. */
+  /** The current thread is the creator, inside. */
   Entity(K key, long tick) {
     this.key = key;
     this.word = tick << BITS | 1;
     this.birth = new EntityBirth(key);
   }
 
-  // ---- birth
+  /** An ended actor: messages to it are dead letters. */
+  static <M> Actor<M> ended(String name) {
+    try {
+      return ended(ActorSystem.named(name));
+    } catch (IllegalArgumentException taken) {
+      return ended(ActorSystem.anonymous());
+    }
+  }
 
-  /** Null: it is over, well. */
+  private static <M> Actor<M> ended(ActorBuilder<Object> how) {
+    Actor<M> actor = how.strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
+    actor.askExit();
+    return actor;
+  }
+
+  /** Null: born. */
   EntityBirth birth() {
     return birth;
   }
@@ -58,26 +66,23 @@ final class Entity<K, M> {
     birth = null;
   }
 
-  /** Null: it is not born, or never will be. */
+  /** Null: not born. */
   Actor<M> actor() {
     return birth == null ? actor : null;
   }
 
-  // ---- use
-
-  /** Comes in; false: it is gone. */
+  /** False: gone. */
   boolean enter() {
     for (long seen = word; seen != GONE; seen = word) if (WORD.compareAndSet(this, seen, seen + 1)) return true;
     return false;
   }
 
-  /** Goes out, at this tick; another who went later may have been quicker. */
+  /** A thread may leave after one with a later tick. */
   void leave(long tick) {
     for (long seen = word; seen != GONE; seen = word)
       if (WORD.compareAndSet(this, seen, Math.max(tick, tick(seen)) << BITS | (seen & USERS) - 1)) return;
   }
 
-  /** What a sweep looks at: {@link #passivate} takes it for granted that it has not changed. */
   long word() {
     return word;
   }
@@ -94,50 +99,41 @@ final class Entity<K, M> {
     return word >> BITS;
   }
 
-  /**
-   * Gone, if nobody came in since it was seen unused. Who came and went left another tick, or the
-   * same and is as long ago.
-   */
+  /** False: used since {@code seen}. A use that left the same word is as long ago. */
   boolean passivate(long seen) {
     return WORD.compareAndSet(this, seen, GONE);
   }
 
-  /** Gone, whoever is inside. */
   void retire() {
     word = GONE;
   }
 
-  // ---- answers
-
-  /** Notes an answer that is still to come: a pill would come before what was promised. */
+  /** Notes a pending answer, which no pill must precede. */
   synchronized void awaits(CompletableFuture<?> answer) {
-    if (answers == null) answers = new Answers();
+    if (answers == null) answers = new PendingAnswers();
     answers.add(answer);
   }
 
-  /** Whether somebody waits for an answer. */
   synchronized boolean isAwaited() {
-    if (answers != null && answers.settle()) answers = null;
+    if (answers != null && answers.removeGiven()) answers = null;
     return answers != null;
   }
 
-  /**
-   * Weak references: an answer that nobody can get hold of any more was given, or concerns nobody.
-   */
-  private static final class Answers {
+  /** Weak references: an unreachable future needs no answer. */
+  private static final class PendingAnswers {
     private final ArrayList<WeakReference<CompletableFuture<?>>> open = new ArrayList<>();
-    private int enough = 8; // when it is worth looking for those that were given
+    private int limit = 8; // of the list, before it is cleaned
 
     void add(CompletableFuture<?> answer) {
-      if (open.size() >= enough) {
-        settle();
-        enough = Math.max(8, 2 * open.size());
+      if (open.size() >= limit) {
+        removeGiven();
+        limit = Math.max(8, 2 * open.size());
       }
       open.add(new WeakReference<>(answer));
     }
 
-    /** True: all were given. */
-    boolean settle() {
+    /** True: none is left. */
+    boolean removeGiven() {
       open.removeIf(reference -> {
         var answer = reference.get();
         return answer == null || answer.isDone();

@@ -15,54 +15,33 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
-/** The actor of a key, whoever that is. */
+/** The address of a key: delegates to the actor that the key has now. */
 record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<M> {
-
-  // ---- sending
 
   @Override
   public boolean sendMessage(M message) {
     Objects.requireNonNull(message, "message");
-    var entity = enter();
-    if (entity == null) return ended().sendMessage(message);
-    try {
-      return entity.actor().sendMessage(message);
-    } finally {
-      entities.leave(entity);
-    }
+    return use(enter(), actor -> actor.sendMessage(message));
   }
 
   @Override
   public boolean sendMessages(List<? extends M> block) {
     if (Objects.requireNonNull(block, "block").isEmpty()) return !entities.isEnding();
-    var entity = enter();
-    if (entity == null) return ended().sendMessages(block);
-    try {
-      return entity.actor().sendMessages(block);
-    } finally {
-      entities.leave(entity);
-    }
+    return use(enter(), actor -> actor.sendMessages(block));
   }
 
   @Override
   public void execute(Runnable task) {
     Objects.requireNonNull(task, "task");
-    var entity = enter();
-    if (entity == null) ended().execute(task);
-    else {
-      try {
-        entity.actor().execute(task);
-      } finally {
-        entities.leave(entity);
-      }
-    }
+    use(enter(), actor -> {
+      actor.execute(task);
+      return null;
+    });
   }
 
-  /**
-   * Null: they have ended; or this thread was interrupted where it had to wait, and what it sends
-   * is a dead letter.
-   */
+  /** Null: the entities have ended, or this thread was interrupted while it waited. */
   private Entity<K, M> enter() {
     try {
       return entities.enter(key, true);
@@ -72,92 +51,88 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
     }
   }
 
-  // ---- asking
+  /** Leaves the entity afterwards; null: an ended actor. */
+  private <T> T use(Entity<K, M> entity, Function<Actor<M>, T> code) {
+    if (entity == null) return code.apply(Entity.ended(name()));
+    try {
+      return code.apply(entity.actor());
+    } finally {
+      entities.leave(entity);
+    }
+  }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, true);
-    if (entity == null) return ended().sendMessageReturn(request);
-    try {
-      var answer = entity.actor().sendMessageReturn(request);
-      if (!answer.isDone()) entity.awaits(answer);
+    return use(entity, actor -> {
+      var answer = actor.sendMessageReturn(request);
+      if (entity != null && !answer.isDone()) entity.awaits(answer);
       return answer;
-    } finally {
-      entities.leave(entity);
-    }
+    });
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    return ask(request, null, false);
+    return askWithin(null, request);
   }
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return ask(request, Objects.requireNonNull(limit, "limit"), true);
+    return askWithin(Objects.requireNonNull(limit, "limit"), request);
   }
 
-  private <Q extends M, R> R ask(Request<Q, R> request, Duration limit, boolean limited) {
+  /** Null: the limit of the scope. */
+  private <Q extends M, R> R askWithin(Duration limit, Request<Q, R> request) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
-    if (entity == null) return limited ? patient(limit).ask(request, limit) : patient(null).ask(request);
-    try {
-      return limited ? entity.actor().ask(request, limit) : entity.actor().ask(request);
-    } finally {
-      entities.leave(entity);
-    }
+    if (entity == null) return ask(relay(limit), request, limit);
+    return use(entity, actor -> ask(actor, request, limit));
+  }
+
+  private static <M, Q extends M, R> R ask(Actor<M> actor, Request<Q, R> request, Duration limit) {
+    return limit == null ? actor.ask(request) : actor.ask(request, limit);
   }
 
   /**
-   * Waits in our place, and then asks in our place: so that the limit holds for both, and a ring of
-   * waits is found.
+   * Waits for the entity and asks it for us: so the limit covers both, and a ring of waits is
+   * found.
    */
-  private Actor<M> patient(Duration limit) {
+  private Actor<M> relay(Duration limit) {
     return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.goOn().withoutLog())
         .newActor((M message, ActorContext<M> context) -> relay(message, context, limit));
   }
 
-  @SuppressWarnings("unchecked") // it was asked with a request of these messages
+  @SuppressWarnings("unchecked") // the message is such a request
   private <Q extends M> void relay(M message, ActorContext<M> context, Duration limit) {
     var request = (Request<Q, Object>) message;
     var entity = entities.enter(key, true);
-    if (entity == null) {
-      context.reply(request, ended().ask(request)); // throws
-      return;
-    }
-    try {
-      if (context.cancelled()) return;
-      context.reply(request, limit == null ? entity.actor().ask(request) : entity.actor().ask(request, limit));
-    } finally {
-      entities.leave(entity);
-    }
+    use(entity, actor -> {
+      if (!context.cancelled()) context.reply(request, ask(actor, request, limit));
+      return null;
+    });
   }
-
-  // ---- timers
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return EntityTimer.start(this, null, message, delay, false);
+    return entities.timers().start(this, null, message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
-    return EntityTimer.start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
+    return entities.timers().start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return EntityTimer.start(this, null, message, period, true);
+    return entities.timers().start(this, null, message, period, true);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
-    return EntityTimer.start(this, Objects.requireNonNull(timer, "key"), message, period, true);
+    return entities.timers().start(this, Objects.requireNonNull(timer, "key"), message, period, true);
   }
-
-  // ---- ending the one that is alive
 
   @Override
   public void askExit() {
@@ -187,24 +162,24 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
 
   @Override
   public boolean waitForExit(Duration limit) {
-    var actor = entities.find(key);
-    return (actor == null ? ended() : actor).waitForExit(limit);
+    return present().waitForExit(limit);
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    var actor = entities.find(key);
-    return (actor == null ? ended() : actor).onExit();
+    return present().onExit();
   }
 
   @Override
   public Actor<M> closeOnExit(AutoCloseable... resources) {
-    var actor = entities.find(key);
-    (actor == null ? ended() : actor).closeOnExit(resources);
+    present().closeOnExit(resources);
     return this;
   }
 
-  // ---- what it is
+  private Actor<M> present() {
+    var actor = entities.find(key);
+    return actor == null ? Entity.ended(name()) : actor;
+  }
 
   @Override
   public String name() {
@@ -214,20 +189,5 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
   @Override
   public String toString() {
     return name();
-  }
-
-  /**
-   * An actor that has ended: it answers as those do, and what it refuses is a dead letter. With
-   * this name, if nobody has it.
-   */
-  Actor<Object> ended() {
-    Actor<Object> ended;
-    try {
-      ended = ActorSystem.named(name()).strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
-    } catch (IllegalArgumentException taken) {
-      ended = ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded()).newActor(nothing -> {});
-    }
-    ended.askExit();
-    return ended;
   }
 }

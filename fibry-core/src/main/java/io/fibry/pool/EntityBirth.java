@@ -6,45 +6,37 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/**
- * A birth, on the thread of who used the key first. Others wait for it; among them may be threads
- * that give birth themselves, and those must not wait for one another in a ring.
- */
+/** The birth of an actor, on the thread that used its key first. */
 final class EntityBirth {
-  // for which one a thread waits; guarded by itself
+  // what a thread waits for; guarded by itself
   private static final Map<Thread, EntityBirth> WAITING = new HashMap<>();
 
   private final Object key;
   private final Thread thread = Thread.currentThread();
-  private final CompletableFuture<Void> over = new CompletableFuture<>();
-  private Throwable failure; // null: none; written before it is over
+  private final CompletableFuture<Throwable> end = new CompletableFuture<>();
 
   EntityBirth(Object key) {
     this.key = key;
   }
 
-  void end() {
-    over.complete(null);
+  /** Null: it succeeded. */
+  void end(Throwable failure) {
+    end.complete(failure);
   }
 
-  void fail(Throwable thrown) {
-    failure = thrown;
-    over.complete(null);
+  CompletableFuture<Throwable> onEnd() {
+    return end;
   }
 
-  /** Completes when it is over, well or not. */
-  CompletableFuture<Void> over() {
-    return over;
-  }
-
-  /** Waits until it is over, and throws what it threw. */
+  /** Throws what the birth threw. */
   void await() {
     synchronized (WAITING) {
       refuseRing();
       WAITING.put(Thread.currentThread(), this);
     }
+    Throwable failure;
     try {
-      over.get();
+      failure = end.get();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for the birth of entity " + key);
@@ -58,13 +50,10 @@ final class EntityBirth {
     if (failure != null) throw EntityBirth.<RuntimeException>sneak(failure);
   }
 
-  /**
-   * From this birth to the one that its thread waits for, and so on: back at our own thread the
-   * wait would have no end.
-   */
+  /** Follows the waits from this birth: one that comes back to this thread would never end. */
   void refuseRing() {
     synchronized (WAITING) {
-      for (var at = this; at != null && !at.over.isDone(); at = WAITING.get(at.thread))
+      for (var at = this; at != null && !at.end.isDone(); at = WAITING.get(at.thread))
         if (at.thread == Thread.currentThread())
           throw new IllegalStateException("the birth of entity " + at.key + " uses entity " + key
               + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
@@ -72,7 +61,7 @@ final class EntityBirth {
     }
   }
 
-  @SuppressWarnings("unchecked") // the point of it: what birth threw leaves as itself
+  @SuppressWarnings("unchecked") // unwrapped
   private static <T extends Throwable> T sneak(Throwable failure) throws T {
     throw (T) failure;
   }

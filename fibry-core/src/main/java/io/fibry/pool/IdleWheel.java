@@ -2,25 +2,24 @@ package io.fibry.pool;
 
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Finds the idle. The time of idleness has eight ticks; who is alive stands in a list for the tick
- * at which he may be idle, at the earliest, and is looked at then: used meanwhile, he goes to a
- * later list. So a turn costs as much as there are who may be idle, and each use costs nothing
- * here. Turned by one thread at a time.
+ * Finds idle entities. The idle time has eight ticks. Each entity is in the slot of the first tick
+ * at which it can be idle, and then is passivated or moves to a later slot. So a use costs nothing
+ * here. One thread at a time turns the wheel.
  */
 final class IdleWheel<K, M> {
-  /** What becomes of who is idle. */
   @FunctionalInterface
   interface Passivation<K, M> {
-    /** Lets it go, unless it was used since it was seen so; false then. */
+    /** False: the entity was used since {@code seen}. */
     boolean of(Entity<K, M> entity, long seen);
   }
 
   private static final int TICKS = 8;
-  private static final int SLOTS = TICKS + 2; // more than a life has ticks
+  private static final int SLOTS = TICKS + 2; // more than `life`
   private static final long SHORTEST = 1_000_000; // ns
   private static final long LONGEST = Long.MAX_VALUE / 4; // ns
 
@@ -29,17 +28,17 @@ final class IdleWheel<K, M> {
   private final Passivation<K, M> passivation;
   private final long start;
   private final long tick; // ns
-  // so many ticks after the tick of the last use, at least as long as idleness has passed
-  private final long life;
-  // a list: added to by who gave birth, taken by who turns
+  private final long life; // ticks from the last use until the idle time is surely over
+  // a list, pushed by creators and taken by turns
   private final AtomicReference<Entity<K, M>> newborn = new AtomicReference<>();
-  // false -> true by the newborn, true -> false by who turns: a timer is set, or somebody turns
+  // a timer is set or a turn runs; false -> true by a creator or a turn, true -> false by a turn
   private final AtomicBoolean armed = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by who arms
+  private volatile Scheduler.Timer timer; // written by the thread that set `armed`
   private volatile boolean stopped;
-  private final Entity<?, ?>[] slots = new Entity<?, ?>[SLOTS]; // this and the next two: who turns
-  private long turned; // up to which tick
-  private long held; // how many stand in the slots
+  @SuppressWarnings("unchecked")
+  private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS]; // from here on: of a turn
+  private long turned; // the last tick done
+  private long held; // entities in the slots
 
   IdleWheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
     if (!idleness.isPositive()) throw new IllegalArgumentException(
@@ -48,19 +47,18 @@ final class IdleWheel<K, M> {
     this.due = due;
     this.passivation = passivation;
     this.start = clock.nanoTime();
-    long nanos = idleness.compareTo(Duration.ofNanos(LONGEST)) < 0 ? idleness.toNanos() : LONGEST;
+    long nanos = Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(idleness));
     this.tick = Math.max(SHORTEST, Math.ceilDiv(nanos, TICKS));
     this.life = Math.ceilDiv(nanos, tick) + 1;
   }
 
-  /** The tick it is now. */
   long now() {
     return (clock.nanoTime() - start) / tick;
   }
 
   /**
-   * One more is alive. The timer is looked at after it was added; who turns looks at the added
-   * after he gave up the timer.
+   * Adds, then looks at {@code armed}; a turn disarms, then looks for newborn entities. So one of
+   * them sets the timer.
    */
   void add(Entity<K, M> entity) {
     do entity.next = newborn.get(); while (!newborn.compareAndSet(entity.next, entity));
@@ -71,7 +69,7 @@ final class IdleWheel<K, M> {
     try {
       timer = clock.after(Duration.ofNanos(Math.max(0, start + (from + 1) * tick - clock.nanoTime())), due);
     } catch (RuntimeException noTimer) {
-      armed.set(false); // the next one that is born tries again
+      armed.set(false); // the next birth tries again
       throw noTimer;
     }
     if (stopped) timer.cancel();
@@ -83,10 +81,7 @@ final class IdleWheel<K, M> {
     if (last != null) last.cancel();
   }
 
-  /**
-   * Looks at who may be idle, and sets the timer for the next turn, if anybody is alive. A clock
-   * moved by hand may be there already.
-   */
+  /** Goes on at once if a manual clock has reached the next tick meanwhile. */
   void turn() {
     do turn(now()); while (!stopped && goesOn() && now() > turned && timer.cancel());
   }
@@ -97,9 +92,8 @@ final class IdleWheel<K, M> {
     turned = now;
   }
 
-  @SuppressWarnings("unchecked") // only `place` writes
   private Entity<K, M> take(int slot) {
-    var first = (Entity<K, M>) slots[slot];
+    var first = slots[slot];
     slots[slot] = null;
     for (var each = first; each != null; each = each.next) held--;
     return first;
@@ -123,15 +117,14 @@ final class IdleWheel<K, M> {
     else if (entity.isAwaited() || !passivation.of(entity, word)) place(entity, now + life);
   }
 
-  @SuppressWarnings("unchecked") // as in `take`
   private void place(Entity<K, M> entity, long at) {
     int slot = (int) (at % SLOTS);
-    entity.next = (Entity<K, M>) slots[slot];
+    entity.next = slots[slot];
     slots[slot] = entity;
     held++;
   }
 
-  /** True: the timer is set. */
+  /** Sets the timer; false: no entity is alive. */
   private boolean goesOn() {
     if (held == 0) {
       armed.set(false);

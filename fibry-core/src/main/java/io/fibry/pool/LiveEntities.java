@@ -21,44 +21,37 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * Who is alive, by key. What each use goes through is {@link #enter}; who was not used is found by
- * the {@link IdleWheel}, which an actor of its own turns: that actor is also the end of it all.
- */
+/** The live entities. The sweeper, an actor, turns the {@link IdleWheel}; its end is theirs. */
 final class LiveEntities<K, M> implements Entities<K, M> {
-  static final Logger LOG = LoggerFactory.getLogger(Entities.class);
+  private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
-  /** How it all ends, each overruling those before. */
+  /** Later constants overrule earlier ones. */
   private enum End {
     FINISH(Exitable::sendPoisonPill), STOP(Exitable::askExit), KILL(Exitable::kill);
 
-    private final Consumer<Exitable> how;
+    private final Consumer<Exitable> signal;
 
-    End(Consumer<Exitable> how) {
-      this.how = how;
+    End(Consumer<Exitable> signal) {
+      this.signal = signal;
     }
   }
 
-  // so many save their state at once, at most: a million would each have a thread
-  private static final int LEAVING = 1_000;
+  private static final int MAX_ENDING = 1_000; // since each has a thread
 
-  private final Scheduler clock;
   private final Function<K, Actor<M>> birth;
-  // with those being born, and those ending, until they have
+  // also those being born or ending
   private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
-  // due later
-  private final ConcurrentHashMap<Object, EntityTimer<K, M>> timers = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper =
       ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
+  private final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
-  private final Semaphore room = new Semaphore(LEAVING); // for who leaves
-  // false -> true, by who lets the sweeper wait for all
-  private final AtomicBoolean ending = new AtomicBoolean();
+  private final Semaphore endings = new Semaphore(MAX_ENDING);
+  private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
-  private volatile End end; // null: it goes on. Written under the monitor, only upwards
+  private volatile End end; // null: alive; written under the monitor, upwards
 
   LiveEntities(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
-    this.clock = Objects.requireNonNull(clock, "clock");
+    this.timers = new EntityTimers(Objects.requireNonNull(clock, "clock"));
     this.birth = Objects.requireNonNull(birth, "birth");
     this.wheel = new IdleWheel<>(Objects.requireNonNull(idle, "idle"), clock, this::due, this::passivate);
   }
@@ -73,12 +66,15 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     return living.mappingCount();
   }
 
+  EntityTimers timers() {
+    return timers;
+  }
+
   // ---- use
 
   /**
-   * Comes in: the actor of this key is alive, and nobody passivates it until {@link #leave}. Makes
-   * it, if there is none. Waits where one is being born, or ending, if it may; else null. Null also
-   * where these entities have ended.
+   * Makes the actor if needed; it is not passivated before {@link #leave}. Null: the entities end,
+   * or {@code waits} is false but there is a birth or an end to wait for.
    */
   Entity<K, M> enter(K key, boolean waits) {
     while (end == null) {
@@ -92,7 +88,7 @@ final class LiveEntities<K, M> implements Entities<K, M> {
           if (!awaitBirth(entity, pending, waits)) return null;
           if (entity.actor() != null) return entity;
         } else if (takesMessages(entity.actor())) return entity;
-        else entity.retire(); // it has ended, by itself
+        else entity.retire(); // ended by itself
       } else if (!waits) return null;
       else awaitEnd(entity);
     }
@@ -104,8 +100,8 @@ final class LiveEntities<K, M> implements Entities<K, M> {
   }
 
   /**
-   * Looks for the end after it is known: who ends it all looks for those that are known after he
-   * says so.
+   * Adds the entity, then looks at {@code end}; an end sets that, then looks for entities. So one
+   * of them ends the actor.
    */
   private boolean bear(Entity<K, M> entity) {
     var pending = entity.birth();
@@ -113,17 +109,17 @@ final class LiveEntities<K, M> implements Entities<K, M> {
       if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key),
           () -> "the birth of entity " + entity.key + " gave null; let it give an actor"));
       else forget(entity);
-      pending.end();
+      pending.end(null);
     } catch (Throwable failure) {
       forget(entity);
-      pending.fail(failure);
+      pending.end(failure);
       throw failure;
     }
     if (end == null) {
       add(entity);
       return true;
     }
-    if (entity.actor() != null) endQuietly(entity, end.how);
+    if (entity.actor() != null) endQuietly(entity, end.signal);
     return false;
   }
 
@@ -131,13 +127,12 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     try {
       wheel.add(entity);
     } catch (RuntimeException noTimer) {
-      LOG.error(
-          "the clock of {} could not set the timer that finds the idle; they stay alive until the next one is born",
-          this, noTimer);
+      LOG.error("{} could not set the timer that finds idle actors; they stay alive until the next one is made", this,
+          noTimer);
     }
   }
 
-  /** It was never born: nobody finds it any more, then nobody can come in. */
+  /** Removed first, so that no thread can enter. */
   private void forget(Entity<K, M> entity) {
     living.remove(entity.key, entity);
     entity.retire();
@@ -155,7 +150,7 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     return over;
   }
 
-  /** Costs the actor nothing, while its `onExit` would cost it a few hundred bytes for good. */
+  /** An empty block costs nothing, {@code onExit} a few hundred bytes for good. */
   private static boolean takesMessages(Actor<?> actor) {
     try {
       return actor.sendMessages(List.of());
@@ -170,40 +165,38 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     living.remove(entity.key, entity);
   }
 
-  // ---- the end of one
+  // ---- one end
 
-  /** The actor that lives now, or is ending; null: none. */
+  /** The present actor, alive or ending; null: none. */
   Actor<M> find(K key) {
     var entity = living.get(Objects.requireNonNull(key, "key"));
     return entity == null ? null : entity.actor();
   }
 
-  /** Ends the one that lives now. */
-  void end(K key, Consumer<Exitable> how) {
+  void end(K key, Consumer<Exitable> signal) {
     var entity = living.get(key);
-    if (entity != null && entity.actor() != null) end(entity, how);
+    if (entity != null && entity.actor() != null) end(entity, signal);
   }
 
-  /** Gone first: who finds it so waits for its end. */
-  private void end(Entity<K, M> entity, Consumer<Exitable> how) {
+  /** Retires first, so that uses wait for the end. */
+  private void end(Entity<K, M> entity, Consumer<Exitable> signal) {
     entity.retire();
     var actor = entity.actor();
     actor.onExit().whenComplete((reason, failure) -> living.remove(entity.key, entity));
-    how.accept(actor);
+    signal.accept(actor);
   }
 
-  /** For ends that nobody is told of. */
-  private void endQuietly(Entity<K, M> entity, Consumer<Exitable> how) {
+  /** Logs failures. */
+  private void endQuietly(Entity<K, M> entity, Consumer<Exitable> signal) {
     try {
-      end(entity, how);
+      end(entity, signal);
     } catch (RuntimeException failure) {
       LOG.error("entity {} could not be ended", entity.key, failure);
     }
   }
 
-  // ---- the idle
+  // ---- idle actors
 
-  /** On the clock's thread. */
   private void due() {
     if (end == null) sweeper.execAsync(nothing -> sweep());
   }
@@ -212,69 +205,59 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     if (end == null) wheel.turn();
   }
 
-  /** On the sweeper's thread, as soon as there is room. False: somebody used it meanwhile. */
   private boolean passivate(Entity<K, M> entity, long seen) {
-    room.acquireUninterruptibly();
+    endings.acquireUninterruptibly();
     boolean idle = entity.passivate(seen);
-    if (idle) depart(entity);
-    else room.release();
+    if (idle) finish(entity);
+    else endings.release();
     return idle;
   }
 
-  /** Whose room it takes, it gives back at its end. */
-  private void depart(Entity<K, M> entity) {
-    entity.actor().onExit().whenComplete((reason, failure) -> room.release());
+  /** Needs a permit, and releases it at the actor's end. */
+  private void finish(Entity<K, M> entity) {
+    entity.actor().onExit().whenComplete((reason, failure) -> endings.release());
     endQuietly(entity, Exitable::sendPoisonPill);
   }
 
-  // ---- timers of addresses
-
-  Scheduler clock() {
-    return clock;
-  }
-
-  ConcurrentHashMap<Object, EntityTimer<K, M>> timers() {
-    return timers;
-  }
+  // ---- the end of all
 
   boolean isEnding() {
     return end != null;
   }
 
-  // ---- the end of all
-
   private void end(End wanted) {
     synchronized (this) {
       if (end == null || end.compareTo(wanted) < 0) end = wanted;
     }
+    timers.end();
     wheel.stop();
-    for (var timer : timers.values()) timer.cancel();
     if (wanted != End.FINISH)
-      for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.how);
+      for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
     if (wanted == End.KILL) killed.complete(null);
     if (ending.compareAndSet(false, true)) sweeper.execAsync(nothing -> awaitAll());
   }
 
-  /** On the sweeper's thread: then the sweeper itself ends, and so all has. */
+  /** On the sweeper's thread. */
   private void awaitAll() {
     for (var entity : living.values()) if (entity.actor() != null && end == End.FINISH) {
-      room.acquireUninterruptibly();
-      depart(entity);
+      endings.acquireUninterruptibly();
+      finish(entity);
     }
     while (!living.isEmpty()) living.values().forEach(this::awaitLast);
-    end.how.accept(sweeper);
+    end.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
     try {
       var pending = entity.birth();
-      // who gives birth after a kill, kills
-      if (pending != null) CompletableFuture.anyOf(pending.over(), killed).join();
+      // after a kill, the creator kills
+      if (pending != null) CompletableFuture.anyOf(pending.onEnd(), killed).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
+      // in a ring, the actor waits for our end
       if (!(failure instanceof AskCycleException))
         LOG.error("the end of entity {} could not be waited for", entity.key, failure);
-      living.remove(entity.key, entity); // it waits for the end of us all itself
+      living.remove(entity.key, entity);
     }
   }
 
@@ -325,7 +308,7 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     try {
       waitForExit();
     } catch (AskCycleException ring) {
-      // else it is one of ours that waits, for us, who wait for it
+      // in a ring of three, one of our actors waits for us
       if (ring.ring().size() > 3) throw ring;
     }
   }

@@ -1,5 +1,2 @@
-/**
- * Many actors behind one address: {@link io.fibry.pool.Pools} of workers that share a mailbox, and
- * {@link io.fibry.pool.Entities}, an actor for each key that is used.
- */
+/** {@link io.fibry.pool.Pools} of workers, and {@link io.fibry.pool.Entities}, an actor per key. */
 package io.fibry.pool;
