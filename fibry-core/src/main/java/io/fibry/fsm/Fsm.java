@@ -7,34 +7,32 @@ import io.fibry.Handler;
 import java.time.Duration;
 
 /**
- * A state machine: which message does what in which state. Immutable and thread-safe; each step
- * answers a changed copy, and one machine can make many actors, each with a state of its own.
+ * A state machine: what each message does in each state. Immutable and thread-safe. One machine can
+ * make many actors.
  * {@snippet class="io.fibry.FsmSnippetsTest" region="fsm"}
  *
- * <p>States and messages are told apart by class, best those of two sealed interfaces of records.
- * What is said of a class holds for all below it; of several that fit the most specific one counts.
- * Where two fit and neither is more specific in state and message, where no state takes a message
- * of the sealed set, or where a message would be postponed for ever, {@link #newActor} refuses the
- * machine.
+ * <p>States and messages are told apart by class; two sealed interfaces of records suit best. A
+ * rule holds for subclasses too; the most specific one counts. {@link #newActor} rejects a machine
+ * with rules of which none is the most specific, a message that no state takes, or one that would
+ * be postponed forever.
  *
- * <p>A message that its state does not name is a failure, an {@link IllegalStateException} that
- * says what the state takes; whoever asked gets it. So is what a transition throws: the state
- * stays, and the failure policy of the actor decides. A restart begins again with the initial
- * state.
+ * <p>A message without a rule in the present state fails with an {@link IllegalStateException}. If
+ * it or a transition fails, the state stays, and the actor's failure policy decides. A restart
+ * begins with the initial state.
  *
- * @param <S> the states
- * @param <M> the messages
+ * @param <S> states
+ * @param <M> messages
  */
 public interface Fsm<S, M> {
 
   /**
    * A machine without rules.
    *
-   * @param <S> the states
-   * @param <M> the messages
-   * @param states what all states are
-   * @param messages what all messages are
-   * @param initial where every actor begins; shared by all of them
+   * @param <S> states
+   * @param <M> messages
+   * @param states their type
+   * @param messages their type
+   * @param initial shared by all actors
    * @return a machine
    */
   static <S, M> Fsm<S, M> of(Class<S> states, Class<M> messages, S initial) {
@@ -42,118 +40,112 @@ public interface Fsm<S, M> {
   }
 
   /**
-   * In this state, this message leads to the state that the code answers. The very object that it
-   * was given means that the machine stays: nothing is left or entered, and the time in the state
-   * runs on. Any other object, also an equal one, is a state that is entered.
+   * This message leads from this state to the one returned. The given object itself means to stay:
+   * nothing is left or entered, and the time goes on. Any other object is entered, even an equal
+   * one.
    *
-   * @param <A> the state
-   * @param <B> the message
-   * @param state the state
-   * @param message the message
-   * @param next answers the next state; never null
+   * @param <A> state
+   * @param <B> message
+   * @param state its class
+   * @param message its class
+   * @param next the next state; never null
    * @return a changed copy
-   * @throws IllegalArgumentException if it has been said what this message does in this state
+   * @throws IllegalArgumentException if there is a rule
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Handler.StatefulReturning<A, B, S> next);
 
   /**
-   * The same for code that uses its context: to answer a request, say.
+   * The same with the context, to answer a request for instance.
    *
-   * @param <A> the state
-   * @param <B> the message
-   * @param state the state
-   * @param message the message
-   * @param next answers the next state; never null
+   * @param <A> state
+   * @param <B> message
+   * @param state its class
+   * @param message its class
+   * @param next the next state; never null
    * @return a changed copy
-   * @throws IllegalArgumentException if it has been said what this message does in this state
+   * @throws IllegalArgumentException if there is a rule
    */
   <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Transition<A, B, S, M> next);
 
   /**
-   * In this state, this message waits for another state: when that is entered, it comes again,
-   * before all that came later. Requests may wait too. What still waits at the end of the actor is
-   * undelivered. The actor has a selective mailbox then.
+   * In this state, this message or request waits for another state, where it comes before later
+   * messages. What waits at the actor's end is undelivered. The actor gets a selective mailbox.
    *
-   * @param state the state
-   * @param message the message
+   * @param state its class
+   * @param message its class
    * @return a changed copy
-   * @throws IllegalArgumentException if it has been said what this message does in this state
+   * @throws IllegalArgumentException if there is a rule
    */
   Fsm<S, M> postpone(Class<? extends S> state, Class<? extends M> message);
 
   /**
-   * After so long in this state, by the clock of the actor's scope, and again after as long while
-   * the code answers the very state it was given. The time begins when the state is entered. It
-   * comes as a message of the machine's own through the mailbox: after what waits, and where a full
-   * mailbox drops it, again after the same time.
+   * Runs after {@code time} in this state, by the clock of the actor's scope, and again while it
+   * returns the given state. The end of the time is a message, behind those that are queued; if a
+   * full mailbox drops it, it comes again after {@code time}.
    *
-   * @param <A> the state
-   * @param state the state
-   * @param time how long; more than zero
-   * @param next answers the next state; never null
+   * @param <A> state
+   * @param state its class
+   * @param time more than zero
+   * @param next the next state; never null
    * @return a changed copy
-   * @throws IllegalArgumentException if the time is not more than zero, or this state has one
-   * already
+   * @throws IllegalArgumentException if {@code time} is not positive, or the state has one
    */
   <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next);
 
   /**
-   * Runs when this state is entered, the initial one too, as soon as the actor was made. The
-   * machine is in the state already: when this throws, it stays there, and the message that led to
-   * it has failed.
+   * Runs when this state is entered, the initial one as soon as the actor is made. If it throws,
+   * the machine is in this state, and the message that led to it has failed.
    *
-   * @param <A> the state
-   * @param state the state
-   * @param code what to do
+   * @param <A> state
+   * @param state its class
+   * @param code runs then
    * @return a changed copy
-   * @throws IllegalArgumentException if this state has such code already
+   * @throws IllegalArgumentException if the state has such code
    */
   <A extends S> Fsm<S, M> entering(Class<A> state, Handler<A> code);
 
   /**
-   * Runs when this state is left for another. When it throws, the machine stays in it, and the
-   * message that would have led out has failed. The end of the actor, or a restart, leaves no
-   * state.
+   * Runs when this state is left for another, but not at a restart or the actor's end. If it
+   * throws, the machine stays in this state, and the message has failed.
    *
-   * @param <A> the state
-   * @param state the state
-   * @param code what to do
+   * @param <A> state
+   * @param state its class
+   * @param code runs then
    * @return a changed copy
-   * @throws IllegalArgumentException if this state has such code already
+   * @throws IllegalArgumentException if the state has such code
    */
   <A extends S> Fsm<S, M> leaving(Class<A> state, Handler<A> code);
 
   /**
-   * An actor that begins in the initial state. Code given to {@code around} is around the machine's
-   * own messages too, where there are times or the initial state is entered with code: let it take
-   * any object.
+   * An actor in the initial state. Its {@code around} also sees the machine's own messages, for
+   * times and for the begin: let it take any object.
    *
-   * @param how makes it
+   * @param how makes the actor
    * @return the actor, at work
-   * @throws IllegalStateException if the machine cannot work; the text says why
-   * @throws IllegalArgumentException if the mailbox has an order of its own, and the machine
-   * messages of its own, which have no rank; or if the scope has a living actor of this name
+   * @throws IllegalStateException if the machine cannot work
+   * @throws IllegalArgumentException if the name is taken, or the mailbox is ordered but the
+   * machine sends itself messages
    */
   Actor<M> newActor(ActorBuilder<? super M> how);
 
   /**
    * A transition that uses its context.
    *
-   * @param <A> the state
-   * @param <B> the message
-   * @param <S> the states
-   * @param <M> the messages
+   * @param <A> state
+   * @param <B> message
+   * @param <S> states
+   * @param <M> messages
    */
   @FunctionalInterface
   interface Transition<A, B, S, M> {
     /**
-     * Does what is to be done, and says where it leads.
+     * Handles a message.
      *
-     * @param state the state that the machine is in
+     * @param state the present one
      * @param message never null
      * @param context valid until this returns
-     * @return the next state, or the very one given; never null
-     * @throws Exception what the failure policy decides about; the state stays
+     * @return the next state; never null
+     * @throws Exception what the failure policy decides about
      */
     S next(A state, B message, ActorContext<M> context) throws Exception;
   }

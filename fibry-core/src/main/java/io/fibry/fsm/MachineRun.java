@@ -6,16 +6,11 @@ import io.fibry.AskCycleException;
 import io.fibry.time.Scheduler;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
 
-/**
- * One actor's machine: the state it is in. It is the actor's own state, so only its turn touches
- * it.
- */
+/** One actor's run of a machine: the state that its handler is given. */
 final class MachineRun {
-  /**
-   * The machine's own message at its start: so that the initial state is entered without waiting
-   * for another.
-   */
+  /** Enters the initial state. */
   record Begin(Object state) {
     @Override
     public String toString() {
@@ -23,29 +18,28 @@ final class MachineRun {
     }
   }
 
-  /**
-   * The machine's own message when the time in a state is over. One for each stay, told apart by
-   * identity: a late one finds another in its place.
-   */
-  private record Over(Object state) {
+  /** One object per stay, so that a late one is ignored. */
+  private record TimeOver(Object state) {
     @Override
     public String toString() {
       return "the end of the time in " + shown(state);
     }
   }
 
-  private final TransitionTable<?, ?> table;
+  private final Function<Class<?>, StateRules> table;
+  private final Object initial;
   private Object state;
-  private StateRules rules; // of the state
+  private StateRules rules;
   private Actor<Object> self; // null: the initial state was not entered yet
-  private Over over; // of this stay; null: it may last
-  private Scheduler.Timer timer; // sends it
-  private boolean postponed; // something waits for another state
+  private TimeOver timeOver; // of this stay; null: no limit
+  private Scheduler.Timer timer; // sends `timeOver`
+  private boolean postponed; // a message waits for another state
 
-  MachineRun(TransitionTable<?, ?> table) {
+  MachineRun(Function<Class<?>, StateRules> table, Object initial) {
     this.table = table;
-    this.state = table.initial();
-    this.rules = table.rules(state.getClass());
+    this.initial = initial;
+    this.state = initial;
+    this.rules = table.apply(initial.getClass());
   }
 
   void handle(Object message, ActorContext<Object> context) throws Exception {
@@ -54,8 +48,8 @@ final class MachineRun {
       enter();
     }
     if (message instanceof Begin) return;
-    if (message instanceof Over late) {
-      if (late == over) move(rules.after.next().handle(state), context);
+    if (message instanceof TimeOver) {
+      if (message == timeOver) move(rules.after.next().handle(state), context);
       return;
     }
     var on = rules.on(message.getClass());
@@ -63,22 +57,19 @@ final class MachineRun {
     if (on.postpones()) {
       context.stash();
       postponed = true;
-    } else move(on.next().next(state, message, context), context);
+    } else move(on.next().handle(state, message, context), context);
   }
 
-  /**
-   * Until the old state is left, whatever throws leaves the machine in it. Then it is in the new
-   * one, before anything else can throw.
-   */
+  /** A failure leaves the old state, or stays in the new one once that is set. */
   private void move(Object next, ActorContext<Object> context) throws Exception {
     if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + shown(state)
         + " was null; to stay, answer the state that was given") == state)
       return;
-    var there = table.rules(next.getClass());
-    if (rules.leaving != null) rules.leaving.handle(state);
+    var there = table.apply(next.getClass());
+    if (rules.leaving != null) rules.leaving.code().handle(state);
     state = next;
     rules = there;
-    over = null;
+    timeOver = null;
     if (postponed) {
       postponed = false;
       context.unstash();
@@ -89,11 +80,11 @@ final class MachineRun {
   private void enter() throws Exception {
     stopTimer();
     if (rules.after != null) {
-      over = new Over(state);
-      // not once: a full mailbox may drop it
-      timer = self.sendMessageEvery(over, rules.after.time());
+      timeOver = new TimeOver(state);
+      // repeats, since a full mailbox may drop it
+      timer = self.sendMessageEvery(timeOver, rules.after.time());
     }
-    if (rules.entering != null) rules.entering.handle(state);
+    if (rules.entering != null) rules.entering.code().handle(state);
   }
 
   private void stopTimer() {
@@ -101,39 +92,31 @@ final class MachineRun {
     timer = null;
   }
 
-  /**
-   * At a restart, or at the end. After a restart another machine begins; it need not wait for a
-   * message of somebody else.
-   */
+  /** After a restart the next run begins without waiting for a message. */
   void stop() {
     stopTimer();
-    // it takes messages: this is no end
-    boolean open = self != null && self.sendMessages(List.of());
-    if (!open || !table.begins()) return;
+    boolean restarts = self != null && self.sendMessages(List.of());
+    if (!restarts || !table.apply(initial.getClass()).begins()) return;
     try {
-      self.sendMessage(new Begin(table.initial()));
+      self.sendMessage(new Begin(initial));
     } catch (AskCycleException full) {
-      // what it is full of will begin it
+      // the queued messages will begin it
     }
   }
 
   private String refusal(Object message) {
     return "actor '" + self.name() + "' is in state " + shown(state) + " and does not take " + shown(message)
         + "; there it takes " + rules.taken() + ". Say what it does by on(" + state.getClass().getSimpleName()
-        + ".class, "
-        + message.getClass().getSimpleName() + ".class, ..), or postpone it";
+        + ".class, " + message.getClass().getSimpleName() + ".class, ..), or postpone it";
   }
 
-  /**
-   * As it stands in a text: cut where it is long, and harmless where its own {@code toString} is
-   * not.
-   */
-  private static String shown(Object one) {
+  /** For texts. */
+  private static String shown(Object value) {
     try {
-      String text = String.valueOf(one);
+      String text = String.valueOf(value);
       return text.length() <= 200 ? text : text.substring(0, 200) + "…";
     } catch (Throwable unprintable) {
-      return one.getClass().getName();
+      return value.getClass().getName();
     }
   }
 }

@@ -1,92 +1,90 @@
 package io.fibry.fsm;
 
 import io.fibry.Handler;
-import io.fibry.fsm.Fsm.Transition;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BiPredicate;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
-/**
- * All that was said of the states of one class, by the most specific rule for each message. Found
- * once for each class, then looked up.
- */
+/** The rules for the states of one class. */
 final class StateRules {
-  /** What a message does in a state. */
-  record On(Class<?> state, Class<?> message, Transition<Object, Object, Object, Object> next) {
+  sealed interface Rule {
+    Class<?> state();
+
+    /** The other rule is as specific, or more. */
+    default boolean above(Rule other) {
+      return state().isAssignableFrom(other.state());
+    }
+
+    default boolean repeats(Rule other) {
+      return getClass() == other.getClass() && above(other) && other.above(this);
+    }
+
+    default String text() {
+      return state().getSimpleName();
+    }
+  }
+
+  record On(Class<?> state, Class<?> message, Handler.StatefulReturningInContext<Object, Object, Object> next)
+      implements Rule {
     private static final On NOTHING = new On(null, null, null);
 
     boolean postpones() {
       return next == null;
     }
 
-    boolean above(On other) {
-      return state.isAssignableFrom(other.state) && message.isAssignableFrom(other.message);
+    @Override
+    public boolean above(Rule other) {
+      return Rule.super.above(other) && message.isAssignableFrom(((On) other).message);
     }
 
     @Override
-    public String toString() {
+    public String text() {
       return (postpones() ? "postpone(" : "on(") + state.getSimpleName() + ", " + message.getSimpleName() + ")";
     }
   }
 
-  /** What happens after so long in a state. */
-  record After(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements Told {
+  record After(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements Rule {
     @Override
-    public String toString() {
+    public String text() {
       return "after(" + state.getSimpleName() + ", " + time + ")";
     }
   }
 
-  /** What runs when a state is entered or left. */
-  record Code(Class<?> state, Handler<Object> code) implements Told {
-    @Override
-    public String toString() {
-      return state.getSimpleName();
-    }
+  record Entering(Class<?> state, Handler<Object> code) implements Rule {}
+
+  record Leaving(Class<?> state, Handler<Object> code) implements Rule {}
+
+  final After after; // null, like the next two: no rule
+  final Entering entering;
+  final Leaving leaving;
+  private final List<On> ons;
+  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>(); // by class of message
+
+  StateRules(Class<?> state, List<Rule> all) {
+    var fitting = all.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();
+    var where = "a state of class " + state.getSimpleName();
+    this.ons = only(On.class, fitting).toList();
+    this.after = mostSpecific(only(After.class, fitting), where + " has two times, ");
+    this.entering = mostSpecific(only(Entering.class, fitting), where + " is entered with code for ");
+    this.leaving = mostSpecific(only(Leaving.class, fitting), where + " is left with code for ");
   }
 
-  /** Something that was said of a state alone. */
-  interface Told {
-    Class<?> state();
+  static <T> Stream<T> only(Class<T> type, List<Rule> rules) {
+    return rules.stream().filter(type::isInstance).map(type::cast);
   }
 
-  final After after; // these three: null where nothing was said
-  final Handler<Object> entering;
-  final Handler<Object> leaving;
-  private final List<On> ons; // those that hold for these states
-  // by class of the message
-  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>();
-
-  StateRules(Class<?> state, Collection<On> ons, Collection<After> afters, Collection<Code> entering,
-      Collection<Code> leaving) {
-    this.ons = ons.stream().filter(on -> on.state().isAssignableFrom(state)).toList();
-    this.after = told(state, afters, "has two times, ");
-    this.entering = code(told(state, entering, "is entered with code for "));
-    this.leaving = code(told(state, leaving, "is left with code for "));
-  }
-
-  private static Handler<Object> code(Code told) {
-    return told == null ? null : told.code;
-  }
-
-  private static <T extends Told> T told(Class<?> state, Collection<T> all, String twice) {
-    var fitting = all.stream().filter(one -> one.state().isAssignableFrom(state)).toList();
-    return mostSpecific(fitting, (one, other) -> one.state().isAssignableFrom(other.state()),
-        "a state of class " + state.getSimpleName() + " " + twice);
-  }
-
-  /** The one below all others; null: there are none. */
-  private static <T> T mostSpecific(List<T> all, BiPredicate<T, T> above, String where) {
-    for (var one : all) if (all.stream().allMatch(other -> above.test(other, one))) return one;
+  /** Null: no rules. */
+  private static <T extends Rule> T mostSpecific(Stream<T> rules, String where) {
+    var all = rules.toList();
+    for (var rule : all) if (all.stream().allMatch(other -> other.above(rule))) return rule;
     if (all.isEmpty()) return null;
-    throw new IllegalStateException(where + all.stream().map(Object::toString).collect(Collectors.joining(" and "))
+    throw new IllegalStateException(where + all.stream().map(Rule::text).collect(Collectors.joining(" and "))
         + ", and none is the most specific; say what holds for that class itself");
   }
 
-  /** Null: nothing was said of this message. */
+  /** Null: no rule. */
   On on(Class<?> message) {
     var known = found.get(message);
     if (known == null) found.put(message, known = find(message)); // a race finds the same twice
@@ -94,12 +92,16 @@ final class StateRules {
   }
 
   private On find(Class<?> message) {
-    var fitting = ons.stream().filter(on -> on.message.isAssignableFrom(message)).toList();
-    var best = mostSpecific(fitting, On::above, "a message of class " + message.getSimpleName() + " has the rules ");
+    var fitting = ons.stream().filter(on -> on.message.isAssignableFrom(message));
+    var best = mostSpecific(fitting, "a message of class " + message.getSimpleName() + " has the rules ");
     return best == null ? On.NOTHING : best;
   }
 
-  /** Whether anything can lead out of these states. */
+  /** Whether there is something to do before the first message. */
+  boolean begins() {
+    return entering != null || after != null;
+  }
+
   boolean leadsOut() {
     return after != null || ons.stream().anyMatch(on -> !on.postpones());
   }
@@ -108,7 +110,7 @@ final class StateRules {
     return ons.stream().anyMatch(On::postpones);
   }
 
-  /** The messages that were named, in words. */
+  /** For texts. */
   String taken() {
     return ons.isEmpty() ? "nothing"
         : ons.stream().map(on -> on.message.getSimpleName()).distinct().collect(Collectors.joining(", "));

@@ -1,4 +1,2 @@
-/**
- * State machines as actors: {@link io.fibry.fsm.Fsm} says which message does what in which state.
- */
+/** State machines as actors: {@link io.fibry.fsm.Fsm}. */
 package io.fibry.fsm;

@@ -148,7 +148,7 @@ class FsmRulesTest {
   void whatIsPostponedWhereNothingLeadsOutIsFoundOut() {
     var trap = empty.on(Closed.class, Event.class, (closed, event) -> new Open("Ada")).postpone(Open.class, Lock.class);
 
-    impossible("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait for ever", trap);
+    impossible("the machine of Door postpones Lock in Open, which nothing leads out of: it would wait forever", trap);
   }
 
   @Test
