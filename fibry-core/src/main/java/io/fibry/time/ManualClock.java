@@ -6,22 +6,21 @@ import java.util.Objects;
 import java.util.TreeSet;
 
 /**
- * A scheduler for tests, whose time stands still until {@link #advance} moves it; what falls due
- * runs on the thread that moves it, in order of time. Thread-safe.
+ * A scheduler for tests: {@link #advance} moves its time and runs due tasks. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualClock implements Scheduler {
-  // guarded by this
+  // guarded by this, like the next two
   private final TreeSet<Entry> queue =
       new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
-  private long now; // guarded by this
-  private long made; // guarded by this
+  private long now;
+  private long made;
 
   /** A clock at time zero. */
   public ManualClock() {}
 
   /**
-   * Moves the time on, step by step through all that falls due until then, and runs it.
+   * Moves the time from one due task to the next, and runs each.
    *
    * @param by how far
    */
@@ -30,10 +29,7 @@ public final class ManualClock implements Scheduler {
     for (Entry due = next(end); due != null; due = next(end)) due.run();
   }
 
-  /**
-   * The next entry due until then, taken out, and the time moved on to it; or the time moved on to
-   * the end.
-   */
+  /** Moves the time to the next due entry, or null, to {@code end}. */
   private synchronized Entry next(long end) {
     Entry due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
     now = Math.max(now, due == null ? end : due.at);
@@ -67,7 +63,7 @@ public final class ManualClock implements Scheduler {
   }
 
   private final class Entry extends ScheduledTask {
-    private long number; // in which order those due at one time were queued
+    private long number; // order of entries due at the same time
 
     Entry(Runnable task, long delay, long period) {
       super(ManualClock.this, task, delay, period);

@@ -1,31 +1,25 @@
 package io.fibry.time;
 
+import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
-/** A task, when it is due, and how it comes again: what both clocks have in common. */
+/** A task of a clock: when it is due, and whether it repeats. */
 abstract class ScheduledTask implements Scheduler.Timer, Runnable {
   private static final long LONGEST = Long.MAX_VALUE / 2;
-  private static final VarHandle OPEN;
-
-  static {
-    try {
-      OPEN = MethodHandles.lookup().findVarHandle(ScheduledTask.class, "open", boolean.class);
-    } catch (ReflectiveOperationException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
-  }
+  private static final VarHandle OPEN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "open",
+      VarHandle.class, ScheduledTask.class, boolean.class);
 
   private final Scheduler clock;
-  // null once it will not run again: what lingers in a queue keeps nothing. Written by who runs or
-  // cancels it
+  // null once it will not run again, since queues may keep this; written by `run` and `cancel`
   private Runnable task;
-  // > 0: between beginnings; < 0: between an end and the next beginning; 0: once
+  // > 0: between starts; < 0: between runs; 0: once
   private final long period;
-  long at; // when it is due; written before it is queued, read by whoever runs it
-  // true -> false, once: by `cancel`, or by the one run of a task that does not repeat
+  long at; // when it is due; written before it is queued
+  // true -> false, by `cancel` or the only run
   private volatile boolean open = true;
 
   ScheduledTask(Scheduler clock, Runnable task, long delay, long period) {
@@ -35,10 +29,8 @@ abstract class ScheduledTask implements Scheduler.Timer, Runnable {
     this.at = clock.nanoTime() + delay;
   }
 
-  /** Puts it into the queue of its clock, for the time {@code at}. */
   abstract void enqueue();
 
-  /** Takes it out of the queue, if it is there. */
   abstract void dequeue();
 
   final boolean open() {
@@ -60,7 +52,7 @@ abstract class ScheduledTask implements Scheduler.Timer, Runnable {
     long now = clock.nanoTime();
     at = period < 0 ? now - period : at + Math.max(1, Math.ceilDiv(now - at, period)) * period;
     enqueue();
-    if (!open) dequeue(); // cancelled between the look and the queue
+    if (!open) dequeue(); // cancelled before it was queued
   }
 
   @Override
@@ -86,6 +78,6 @@ abstract class ScheduledTask implements Scheduler.Timer, Runnable {
   }
 
   private static long nanos(Duration duration) {
-    return duration.compareTo(Duration.ofNanos(LONGEST)) < 0 ? duration.toNanos() : LONGEST;
+    return Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(duration));
   }
 }

@@ -3,66 +3,65 @@ package io.fibry.time;
 import java.time.Duration;
 
 /**
- * Runs something later. Thread-safe.
+ * Runs tasks later. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
- * <p>Tasks must be short and must not block: they share one thread, and the library itself only
- * enqueues messages from it. What a task throws is logged; a repeated task goes on. A negative
- * delay, or a period that is not positive, is an {@link IllegalArgumentException}; delays beyond
- * 146 years count as 146 years.
+ * <p>Tasks must be short and must not block, since they share one thread. What a task throws is
+ * logged; a repeating task goes on. A negative delay, or a period that is not positive, is an
+ * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years.
  */
 public interface Scheduler {
 
   /**
-   * The process-wide one: one daemon thread, started at first use.
+   * The scheduler of the process: one daemon thread.
    *
-   * @return always the same one
+   * @return always the same
    */
   static Scheduler system() {
     return SystemScheduler.INSTANCE;
   }
 
   /**
-   * The clock that the delays are measured by; only differences mean anything.
+   * The present time; only differences have a meaning.
    *
    * @return nanoseconds
    */
   long nanoTime();
 
   /**
-   * Runs it once.
+   * Runs a task once.
    *
-   * @param delay how long from now
+   * @param delay from now
    * @param task what to run
-   * @return a hold on it
+   * @return its timer
    */
   Timer after(Duration delay, Runnable task);
 
   /**
-   * Runs it at the beginning of each period; a late run is not made up for by a burst.
+   * Runs a task in each period; a late run causes no burst.
    *
-   * @param initial how long from now the first time
-   * @param period from one beginning to the next
+   * @param initial the delay of the first start
+   * @param period between starts
    * @param task what to run
-   * @return a hold on it
+   * @return its timer
    */
   Timer atFixedRate(Duration initial, Duration period, Runnable task);
 
   /**
-   * Runs it again {@code delay} after the run before ended.
+   * Runs a task again and again.
    *
-   * @param initial how long from now the first time
-   * @param delay from one end to the next beginning
+   * @param initial the delay of the first start
+   * @param delay between runs
    * @param task what to run
-   * @return a hold on it
+   * @return its timer
    */
   Timer withFixedDelay(Duration initial, Duration delay, Runnable task);
 
-  /** Something due later. Thread-safe. */
+  /** A scheduled task. Thread-safe. */
   interface Timer {
 
     /**
-     * Takes it back: no run begins after this returned; one that has begun goes on.
+     * No run starts after this returned; one that has started goes on.
      *
      * @return true if it was still due
      */

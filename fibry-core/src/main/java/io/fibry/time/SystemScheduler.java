@@ -9,26 +9,24 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The clock of the machine: one thread, with a sorted set of timers that only it touches. What
- * others want of it they put into an inbox, without a lock: a StackOverflowError of theirs inside a
- * lock (the JDK's timer heap has one) would stop every timer of the process.
+ * One thread with a sorted set of timers. Other threads use its inbox, without a lock: in the JDK's
+ * timer heap a StackOverflowError of theirs would stop all timers of the process.
  *
- * <p>No timer is slept through: who sets one puts it into the inbox, then looks how long the thread
- * sleeps; the thread says how long it will sleep, then looks into the inbox.
+ * <p>No timer is slept through: its thread adds it to the inbox, then reads {@code until}; the
+ * timer thread writes {@code until}, then looks into the inbox.
  */
 final class SystemScheduler implements Scheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
-  // so many timers may be cancelled before the thread is woken to forget them; they are empty
-  private static final int LEFTOVERS = 256;
+  private static final int LEFTOVERS = 256; // cancelled timers that wake the thread
 
-  // timers set or cancelled; added by anybody, taken by the thread
+  // timers set or cancelled
   private final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>();
-  private final TreeSet<Queued> queue = new TreeSet<>(); // the thread's own
-  // null until the first timer is set
+  private final TreeSet<Queued> queue = new TreeSet<>(); // the timer thread's own
+  // null until the first timer
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger cancelled = new AtomicInteger();
-  private volatile boolean asleep; // written by the thread
-  private volatile long until; // until when it sleeps; written by it before `asleep`
+  private volatile boolean asleep; // written by the timer thread, after `until`
+  private volatile long until; // the end of its sleep
 
   private SystemScheduler() {}
 
@@ -59,10 +57,8 @@ final class SystemScheduler implements Scheduler {
   }
 
   /**
-   * The thread; null where it is about to be. Another one makes it, whose stack is empty. Before
-   * Java 24 that is a virtual one: a thread remembers the class loaders on the stack of who made
-   * it, and this one never ends. From then on it is not, for a virtual one that this thread starts
-   * may never have its turn (25).
+   * Null while the timer thread is made. Its creator has an empty stack, since a thread keeps the
+   * class loaders on that, and this one never ends. On Java 25 a virtual creator may never run.
    */
   private Thread thread() {
     var only = thread.get();
@@ -88,7 +84,7 @@ final class SystemScheduler implements Scheduler {
       try {
         turn();
       } catch (Throwable failure) {
-        // of memory: what tasks throw is logged by them
+        // out of memory
       }
     }
   }

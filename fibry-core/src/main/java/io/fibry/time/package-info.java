@@ -1,2 +1,2 @@
-/** Run something later: by the clock of the machine, or by one that a test moves. */
+/** Schedulers: the one of the system, and one for tests. */
 package io.fibry.time;
