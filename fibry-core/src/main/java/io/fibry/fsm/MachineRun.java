@@ -63,7 +63,7 @@ final class MachineRun {
   /** A failure leaves the old state, or stays in the new one once that is set. */
   private void move(Object next, ActorContext<Object> context) throws Exception {
     if (Objects.requireNonNull(next, () -> "the next state of actor '" + self.name() + "' after " + shown(state)
-        + " was null; to stay, answer the state that was given") == state)
+        + " was null; to stay, return the given state") == state)
       return;
     var there = table.apply(next.getClass());
     if (rules.leaving != null) rules.leaving.code().handle(state);

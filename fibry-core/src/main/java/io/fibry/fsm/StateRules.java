@@ -81,7 +81,7 @@ final class StateRules {
     for (var rule : all) if (all.stream().allMatch(other -> other.above(rule))) return rule;
     if (all.isEmpty()) return null;
     throw new IllegalStateException(where + all.stream().map(Rule::text).collect(Collectors.joining(" and "))
-        + ", and none is the most specific; say what holds for that class itself");
+        + ", and none is the most specific; add a rule for that class itself");
   }
 
   /** Null: no rule. */

@@ -100,7 +100,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   private static Class<?> below(Class<?> all, Class<?> one, String what) {
     if (!all.isAssignableFrom(Objects.requireNonNull(one, what)))
-      throw new IllegalArgumentException("the " + what + " is of " + one.getName() + ", which is no " + all.getName());
+      throw new IllegalArgumentException("the " + what + " is a " + one.getName() + ", not a " + all.getName());
     return one;
   }
 
@@ -131,7 +131,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private void checkTaken(Class<?> message) {
     if (ons().noneMatch(on -> !on.postpones() && meets(on.message(), message)))
       throw new IllegalStateException(this + " takes " + message.getSimpleName()
-          + " in no state; say by on(..) what it does, in one state or in all: on(" + states.getSimpleName()
+          + " in no state; add a rule for one state or for all: on(" + states.getSimpleName()
           + ".class, " + message.getSimpleName() + ".class, ..)");
   }
 

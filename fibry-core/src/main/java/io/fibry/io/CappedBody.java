@@ -9,22 +9,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 
-/**
- * A body that is kept up to its limit. What is not wanted, or longer, is broken off, and so is its
- * connection. Called by one thread at a time.
- */
+/** A body up to a limit; a longer or unwanted one is cancelled, with its connection. */
 final class CappedBody implements HttpResponse.BodySubscriber<byte[]> {
   private final CompletableFuture<byte[]> body = new CompletableFuture<>();
-  // copied: a buffer may be much longer than what is in it
+  // copies, since a buffer may be much longer than its content
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream();
-  private final int most; // 0: it is not wanted
+  private final int most; // 0: unwanted
   private Flow.Subscription subscription;
 
   private CappedBody(int most) {
     this.most = most;
   }
 
-  /** Decides by the head of the answer, before anything of the body is read. */
+  /** Decides by the head, before the body is read. */
   static HttpResponse.BodyHandler<byte[]> handler(int most) {
     return head -> {
       var capped = new CappedBody(fine(head.statusCode()) ? most : 0);
@@ -79,6 +76,6 @@ final class CappedBody implements HttpResponse.BodySubscriber<byte[]> {
 
   private IOException tooLong() {
     return new IOException(
-        "it is longer than " + most + " bytes; open the downloader withMaxBytes(..) if it should be");
+        "the body is longer than " + most + " bytes; allow more by withMaxBytes(..)");
   }
 }

@@ -14,13 +14,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
-/**
- * The one downloader: a pool whose messages are downloads. It tells a download when its asker goes,
- * since a handler has no way to hear of that.
- */
+/** A pool of workers. It cancels a request that no caller waits for. */
 final class DownloadPool implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
@@ -28,7 +26,7 @@ final class DownloadPool implements Downloader {
   private final Options options;
   private final Actor<DownloadRequest> pool;
 
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  @SuppressWarnings("unchecked") // the messages of a builder are erased
   DownloadPool(ActorBuilder<?> how, Options options, RandomGenerator random) {
     this.options = options;
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
@@ -37,12 +35,12 @@ final class DownloadPool implements Downloader {
     var clock = how.scheduler();
     try {
       pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
-          .newActor((DownloadRequest fetch, ActorContext<DownloadRequest> context) -> {
+          .newActor((DownloadRequest request, ActorContext<DownloadRequest> context) -> {
             try {
-              context.reply(fetch, fetch.run(client, clock, budget, random));
+              context.reply(request, request.run(client, clock, budget, random));
             } catch (IOException | CancellationException failure) {
-              // of the download's: the actor has not failed
-              context.replyFailure(fetch, failure);
+              // no failure of the actor
+              context.replyFailure(request, failure);
             }
           });
     } catch (Throwable unmade) {
@@ -55,7 +53,7 @@ final class DownloadPool implements Downloader {
   static DownloadPool open(ActorBuilder<?> how, UnaryOperator<Options> options) {
     Objects.requireNonNull(how, "how");
     var chosen = Objects.requireNonNull(options, "options").apply(new Options());
-    return new DownloadPool(how, Objects.requireNonNull(chosen, "the options that were answered"),
+    return new DownloadPool(how, Objects.requireNonNull(chosen, "the changed options"),
         () -> ThreadLocalRandom.current().nextLong());
   }
 
@@ -73,29 +71,28 @@ final class DownloadPool implements Downloader {
 
   @Override
   public Download ask(URI uri) {
-    var fetch = new DownloadRequest(uri, options);
-    try {
-      return pool.ask(fetch);
-    } finally {
-      fetch.forget();
-    }
+    return ask(uri, pool::ask);
   }
 
   @Override
   public Download ask(URI uri, Duration limit) {
-    var fetch = new DownloadRequest(uri, options);
+    return ask(uri, request -> pool.ask(request, limit));
+  }
+
+  private Download ask(URI uri, Function<DownloadRequest, Download> asking) {
+    var request = new DownloadRequest(uri, options);
     try {
-      return pool.ask(fetch, limit);
+      return asking.apply(request);
     } finally {
-      fetch.forget();
+      request.cancel();
     }
   }
 
   @Override
   public CompletableFuture<Download> sendMessageReturn(URI uri) {
-    var fetch = new DownloadRequest(uri, options);
-    var future = pool.sendMessageReturn(fetch);
-    future.whenComplete((download, failure) -> fetch.forget());
+    var request = new DownloadRequest(uri, options);
+    var future = pool.sendMessageReturn(request);
+    future.whenComplete((download, failure) -> request.cancel());
     return future;
   }
 

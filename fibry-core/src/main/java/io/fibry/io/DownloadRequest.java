@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -26,16 +28,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.random.RandomGenerator;
 
-/** One download, as the message that asks for it. */
+/** A download, as a message to the pool. */
 final class DownloadRequest implements Request<DownloadRequest, Download> {
   private static final Set<Integer> TRANSIENT = Set.of(429, 502, 503, 504);
 
-  private static final Duration LONGEST = Duration.ofDays(365); // so that nothing overflows
+  private static final Duration LONGEST = Duration.ofDays(365); // no overflow
 
   private final URI uri;
   private final Options options;
   private final HttpRequest request;
-  // only ever fails: by its limit, or when nobody waits any more
+  // only fails: at its limit, or when cancelled
   private final CompletableFuture<Object> over = new CompletableFuture<>();
 
   DownloadRequest(URI uri, Options options) {
@@ -49,9 +51,8 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         .version("https".equalsIgnoreCase(scheme) ? HttpClient.Version.HTTP_2 : HttpClient.Version.HTTP_1_1).build();
   }
 
-  /** Nobody waits any more. */
-  void forget() {
-    over.completeExceptionally(new CancellationException(this + " was broken off: nobody waits for it any more"));
+  void cancel() {
+    over.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
   }
 
   // ---- on the actor's thread
@@ -66,18 +67,18 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       for (int tries = 1; true; tries++) {
         var answer = answer(client);
         if (answer.download != null) return answer.download;
-        var rest = max(backOff(tries, random), answer.patience);
+        var pause = Collections.max(List.of(backOff(tries, random), answer.patience));
         var left = options.limit.minusNanos(clock.nanoTime() - begun);
-        if (!answer.mayChange || tries == options.tries || rest.compareTo(left) >= 0 || !budget.spend())
+        if (!answer.mayChange || tries == options.tries || pause.compareTo(left) >= 0 || !budget.spend())
           throw answer.failure;
-        rest(clock, rest);
+        pause(clock, pause);
       }
     } finally {
       limit.cancel();
     }
   }
 
-  /** What came of a try: one of the first two. */
+  /** The result of a try; one of the first two is null. */
   private record Answer(Download download, IOException failure, boolean mayChange, Duration patience) {}
 
   private Answer answer(HttpClient client) throws IOException, InterruptedException {
@@ -88,10 +89,9 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         await(exchange);
         response = exchange.join();
       } finally {
-        exchange.cancel(true); // which breaks it off if it is not over
+        exchange.cancel(true);
       }
     } catch (ConnectException | HttpConnectTimeoutException unreached) {
-      // whose own text is often none
       var failure = new ConnectException(uri + " could not be reached: " + unreached);
       failure.initCause(unreached);
       return new Answer(null, failure, true, Duration.ZERO);
@@ -104,17 +104,17 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
         response.headers().firstValue("Retry-After").map(DownloadRequest::patience).orElse(Duration.ZERO));
   }
 
-  private void rest(Scheduler clock, Duration rest) throws IOException, InterruptedException {
-    var rested = new CompletableFuture<Object>();
-    var timer = clock.after(rest, () -> rested.complete(rest));
+  private void pause(Scheduler clock, Duration pause) throws IOException, InterruptedException {
+    var end = new CompletableFuture<Object>();
+    var timer = clock.after(pause, () -> end.complete(pause));
     try {
-      await(rested);
+      await(end);
     } finally {
       timer.cancel();
     }
   }
 
-  /** Waits for it, or until the download is over. */
+  /** Waits for a step, or {@code over}. */
   private void await(CompletableFuture<?> step) throws IOException, InterruptedException {
     try {
       CompletableFuture.anyOf(step, over).get();
@@ -133,30 +133,20 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
   private Duration backOff(int tries, RandomGenerator random) {
     var full = options.first;
     for (int i = 1; i < tries && full.compareTo(LONGEST) < 0; i++) full = full.multipliedBy(2);
-    return Duration.ofNanos((long) (min(min(full, options.most), LONGEST).toNanos() * (1 - random.nextDouble() / 2)));
+    long nanos = Collections.min(List.of(full, options.most, LONGEST)).toNanos();
+    return Duration.ofNanos((long) (nanos * (1 - random.nextDouble() / 2)));
   }
 
-  /**
-   * How long a server wants to be left alone: so many seconds, or until a date; none if it cannot
-   * be read.
-   */
+  /** Seconds, or until a date; zero if unreadable. */
   static Duration patience(String retryAfter) {
     try {
       var text = retryAfter.strip();
       if (text.matches("[0-9]+")) return text.length() > 9 ? LONGEST : Duration.ofSeconds(Long.parseLong(text));
-      return max(Duration.ZERO,
-          Duration.between(Instant.now(), ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME)));
+      var end = ZonedDateTime.parse(text, DateTimeFormatter.RFC_1123_DATE_TIME);
+      return Collections.max(List.of(Duration.ZERO, Duration.between(Instant.now(), end)));
     } catch (DateTimeException | ArithmeticException unreadable) {
       return Duration.ZERO;
     }
-  }
-
-  private static Duration min(Duration one, Duration other) {
-    return one.compareTo(other) < 0 ? one : other;
-  }
-
-  private static Duration max(Duration one, Duration other) {
-    return one.compareTo(other) > 0 ? one : other;
   }
 
   @Override

@@ -17,30 +17,28 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Answers URIs with what is there: a pool of actors around an HTTP client. Thread-safe.
+ * Downloads what URIs name: a pool of actors around an HTTP client. Thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="downloader"}
  *
- * <p>What went wrong is thrown, or fails the future, as an {@link IOException}: {@link Refused}
- * where the answer has another status than 200 to 299. A download ends when nobody waits for it any
- * more: after the limit of the {@code ask}, at an interrupt, or when the future is cancelled.
+ * <p>A download fails with an {@link IOException}: {@link Refused} for a status other than 200 to
+ * 299. It is cancelled when no caller waits: after the limit of {@code ask}, at an interrupt, or
+ * with its future.
  *
- * <p>A server that cannot be reached, or answers 429, 502, 503 or 504, is asked again, after a
- * back-off that doubles and is by the half less at random, and not before the time that
- * {@code Retry-After} says. Retries are at most a tenth of all downloads, and ten more: where
- * everything fails, they do not make it worse. Who waits for his next try keeps his place among
- * those at work, so that a server that asks for patience gets less at once; downloads that should
- * not wait for each other are for two downloaders.
+ * <p>It is tried again if the server cannot be reached, or answers 429, 502, 503 or 504. The
+ * back-off doubles, is shortened at random by up to a half, and respects {@code Retry-After}. Ten
+ * retries are allowed, and one more per ten downloads. A download keeps its worker between tries,
+ * which spares the server.
  *
- * <p>Redirections are followed, five at most and never from https to http. It asks whomever the URI
- * names: URIs of strangers can name what only this machine can reach.
+ * <p>At most five redirections are followed, never from https to http. Untrusted URIs can name
+ * hosts that only this machine can reach.
  */
 public interface Downloader extends Exitable {
 
   /**
-   * Opens one.
+   * Opens a downloader.
    *
-   * @param how makes the actors; no pool, since this is one
-   * @param options changes the usual ones
+   * @param how makes the workers; no pool
+   * @param options changes the defaults
    * @return the downloader; its end closes its connections
    */
   static Downloader open(ActorBuilder<?> how, UnaryOperator<Options> options) {
@@ -48,30 +46,30 @@ public interface Downloader extends Exitable {
   }
 
   /**
-   * DownloadPool it, waiting at most as long as the scope says.
+   * Downloads, and waits at most the scope's limit.
    *
    * @param uri begins with http or https
-   * @return what is there
-   * @throws IllegalArgumentException if it is a URI of another kind
+   * @return the download
+   * @throws IllegalArgumentException for other URIs
    */
   Download ask(URI uri);
 
   /**
-   * DownloadPool it, waiting at most so long.
+   * Downloads, and waits at most {@code limit}.
    *
    * @param uri begins with http or https
-   * @param limit how long at most
-   * @return what is there
-   * @throws IllegalArgumentException if it is a URI of another kind
+   * @param limit how long
+   * @return the download
+   * @throws IllegalArgumentException for other URIs
    */
   Download ask(URI uri, Duration limit);
 
   /**
-   * DownloadPool it. Completing the future from outside, in any way, ends the download.
+   * Starts a download. Completing the future ends it.
    *
    * @param uri begins with http or https
-   * @return completes with what is there
-   * @throws IllegalArgumentException if it is a URI of another kind
+   * @return the download to come
+   * @throws IllegalArgumentException for other URIs
    */
   CompletableFuture<Download> sendMessageReturn(URI uri);
 
@@ -79,15 +77,15 @@ public interface Downloader extends Exitable {
   Downloader closeOnExit(AutoCloseable... resources);
 
   /**
-   * What was there. Nobody else has the array, which is handed out as it is.
+   * A download. Its array is not copied.
    *
-   * @param uri where it was found, after all redirections
-   * @param type what the server says it is, as in {@code text/html; charset=utf-8}
+   * @param uri after all redirections
+   * @param type as sent, for instance {@code text/html; charset=utf-8}
    * @param data the bytes
    */
   record Download(URI uri, Optional<String> type, byte[] data) {
 
-    /** Its parts are never null. */
+    /** Rejects null. */
     public Download {
       Objects.requireNonNull(uri, "uri");
       Objects.requireNonNull(type, "type");
@@ -95,8 +93,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * The bytes as text, in the charset that the server says; UTF-8 if it says none, or one that
-     * this machine does not know.
+     * The bytes as text: in the server's charset, or UTF-8 if that is missing or unknown.
      *
      * @return the text
      */
@@ -128,20 +125,20 @@ public interface Downloader extends Exitable {
       return 31 * uri.hashCode() + Arrays.hashCode(data);
     }
 
-    /** Not its bytes: it stands in logs. */
+    /** For logs: without the bytes. */
     @Override
     public String toString() {
       return data.length + " bytes from " + uri;
     }
   }
 
-  /** The answer had another status than 200 to 299. What came with it was not read. */
+  /** A status other than 200 to 299; the body was not read. */
   final class Refused extends IOException {
     private static final long serialVersionUID = 1;
 
-    /** What was asked for, after all redirections. */
+    /** The URI. */
     private final URI uri;
-    /** How it was answered. */
+    /** The status. */
     private final int status;
 
     Refused(URI uri, int status) {
@@ -151,7 +148,7 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * What was asked for, after all redirections.
+     * The URI, after all redirections.
      *
      * @return the URI
      */
@@ -162,16 +159,16 @@ public interface Downloader extends Exitable {
     /**
      * The status.
      *
-     * @return 404, for instance
+     * @return such as 404
      */
     public int status() {
       return status;
     }
   }
 
-  /** The limits of a downloader. Immutable and thread-safe. */
+  /** Limits. Immutable and thread-safe. */
   final class Options implements Cloneable {
-    // written by `with..` alone, before anybody else has the copy
+    // written by `with` only
     int parallel = 8;
     int maxBytes = 1_000_000;
     int tries = 4;
@@ -193,20 +190,21 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * How many downloads are at work at once; the others wait.
+     * Downloads at the same time.
      *
-     * @param downloads at least 1; 8 unless changed
+     * @param downloads at least 1, by default 8
      * @return a changed copy
      */
     public Options withParallel(int downloads) {
-      if (downloads < 1) throw new IllegalArgumentException(downloads + " downloads at once are none; give at least 1");
+      if (downloads < 1)
+        throw new IllegalArgumentException(downloads + " downloads at a time would load nothing; give at least 1");
       return with(copy -> copy.parallel = downloads);
     }
 
     /**
-     * The longest download. One that is longer is broken off, and fails.
+     * The longest download; others fail.
      *
-     * @param bytes at least 1; 1,000,000 unless changed
+     * @param bytes at least 1, by default 1,000,000
      * @return a changed copy
      */
     public Options withMaxBytes(int bytes) {
@@ -215,20 +213,20 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * How often one is tried.
+     * Tries per download.
      *
-     * @param times at least 1, which means never again; 4 unless changed
+     * @param times at least 1, by default 4
      * @return a changed copy
      */
     public Options withTries(int times) {
-      if (times < 1) throw new IllegalArgumentException(times + " tries are none; give at least 1");
+      if (times < 1) throw new IllegalArgumentException(times + " tries would download nothing; give at least 1");
       return with(copy -> copy.tries = times);
     }
 
     /**
-     * How long one may take, all tries and what is between them together, once it was begun.
+     * The time of a download, with its retries.
      *
-     * @param limit more than zero; 30 seconds unless changed
+     * @param limit more than zero, by default 30 seconds
      * @return a changed copy
      */
     public Options withLimit(Duration limit) {
@@ -238,10 +236,10 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * How long to wait before the next try: twice as long each time, by the half less at random.
+     * The waits before retries.
      *
-     * @param first more than zero; 200 milliseconds unless changed
-     * @param most at least {@code first}; 10 seconds unless changed
+     * @param first more than zero, by default 200 milliseconds
+     * @param most at least {@code first}, by default 10 seconds
      * @return a changed copy
      */
     public Options withBackOff(Duration first, Duration most) {
@@ -256,13 +254,13 @@ public interface Downloader extends Exitable {
     }
 
     /**
-     * What it tells servers that it is.
+     * The header {@code User-Agent}.
      *
-     * @param userAgent "fibry" unless changed
+     * @param userAgent by default "fibry"
      * @return a changed copy
      */
     public Options withUserAgent(String userAgent) {
-      // throws what it cannot send
+      // rejects invalid values
       HttpRequest.newBuilder().header("User-Agent", Objects.requireNonNull(userAgent, "userAgent"));
       return with(copy -> copy.userAgent = userAgent);
     }

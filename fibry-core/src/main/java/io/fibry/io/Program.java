@@ -17,19 +17,17 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * A program of this machine, to be run within limits: no shell, no environment but what it is
- * given, so much output, so long. Immutable and thread-safe.
+ * A program of this system, run within limits on time and output, without a shell, with the given
+ * environment only. Immutable and thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
- * <p>It is a function for handlers: in a pool, at most so many run at once. Two threads of the
- * system are held while one runs: a fiber that reads a pipe would hold a carrier. A child that
- * outlives its program, and keeps its output open, keeps them until it ends.
+ * <p>A pool limits how many run at the same time. A run holds two platform threads, since a fiber
+ * that reads a pipe would hold a carrier; they end when no child keeps the output open.
  */
 public final class Program implements Cloneable {
-  // seconds, to end when it is told, and for its output to end after it
-  private static final long GRACE = 2;
+  private static final long GRACE = 2; // seconds
 
-  // written by `with..` alone, before anybody else has the copy
+  // written by `with` only
   private final Path executable;
   private Map<String, String> environment = Map.of();
   private Optional<Path> directory = Optional.empty();
@@ -41,10 +39,9 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * The program there.
+   * A program.
    *
-   * @param executable its absolute path, since what a search finds depends on who searches; no
-   * batch file of Windows, whose arguments are read by a shell
+   * @param executable an absolute path; no batch file of Windows, which a shell would run
    * @return the program
    */
   public static Program at(Path executable) {
@@ -52,7 +49,7 @@ public final class Program implements Cloneable {
       throw new IllegalArgumentException("the program '" + executable + "' could be anywhere; give its absolute path");
     var name = executable.toString().toLowerCase(Locale.ROOT);
     if (name.endsWith(".bat") || name.endsWith(".cmd")) throw new IllegalArgumentException("the program '" + executable
-        + "' is run by a shell, which reads its arguments as it likes; give a program that is none");
+        + "' is run by a shell, which interprets its arguments; give a program that needs none");
     return new Program(executable);
   }
 
@@ -67,24 +64,24 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * A variable of its environment, which has no others.
+   * Adds a variable to the environment.
    *
-   * @param name its name
+   * @param name without {@code =}
    * @param value its value
    * @return a changed copy
    */
   public Program withEnvironment(String name, String value) {
     if (Objects.requireNonNull(name, "name").isEmpty() || name.indexOf('=') >= 0 || name.indexOf('\0') >= 0)
-      throw new IllegalArgumentException("'" + name + "' is no name of a variable; give one without '='");
+      throw new IllegalArgumentException("'" + name + "' cannot be the name of a variable; give one without '='");
     var more = new TreeMap<>(environment);
     more.put(name, Objects.requireNonNull(value, "value"));
     return with(copy -> copy.environment = Map.copyOf(more));
   }
 
   /**
-   * Where it runs.
+   * Sets the working directory.
    *
-   * @param directory that of this JVM unless changed
+   * @param directory by default that of this JVM
    * @return a changed copy
    */
   public Program withDirectory(Path directory) {
@@ -93,10 +90,9 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * How long it may run. Then it is told to end, with the children it has; what is left of them
-   * after two seconds is killed.
+   * Limits the time. Then program and children are told to end, and killed two seconds later.
    *
-   * @param limit more than zero; 30 seconds unless changed
+   * @param limit more than zero, by default 30 seconds
    * @return a changed copy
    */
   public Program withLimit(Duration limit) {
@@ -106,10 +102,9 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * How much is kept of what it writes to its output, and of what it writes to its errors; the rest
-   * is read and forgotten.
+   * Limits what is kept of output and errors; the rest is discarded.
    *
-   * @param bytes zero or more; 1,000,000 each unless changed
+   * @param bytes zero or more, by default 1,000,000 each
    * @return a changed copy
    */
   public Program withMaxOutput(int bytes) {
@@ -118,26 +113,25 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * Runs it, with nothing to read, and waits for its end. An interrupt kills it, with the children
-   * it has.
+   * Runs the program without input, and waits for its end. An interrupt kills it and its children.
    *
-   * @param arguments as it gets them: nothing in them is special
-   * @return what came of it, however it ended
+   * @param arguments passed as they are
+   * @return the result, however it ended
    * @throws IOException if it could not be started
-   * @throws CancellationException if the waiting thread is interrupted; the flag is kept
+   * @throws CancellationException if this thread is interrupted; its flag stays set
    */
   public Result run(String... arguments) throws IOException {
     return run(new byte[0], List.of(arguments));
   }
 
   /**
-   * The same, with something to read.
+   * Runs the program with input.
    *
-   * @param input what it finds to read, and then the end
-   * @param arguments as it gets them: nothing in them is special
-   * @return what came of it, however it ended
+   * @param input what the program can read
+   * @param arguments passed as they are
+   * @return the result, however it ended
    * @throws IOException if it could not be started
-   * @throws CancellationException if the waiting thread is interrupted; the flag is kept
+   * @throws CancellationException if this thread is interrupted; its flag stays set
    */
   public Result run(byte[] input, List<String> arguments) throws IOException {
     Objects.requireNonNull(input, "input");
@@ -153,7 +147,7 @@ public final class Program implements Cloneable {
       var out = ProgramOutput.of(process.getInputStream(), maxOutput);
       var err = ProgramOutput.of(process.getErrorStream(), maxOutput);
       ProgramOutput.feed(process.getOutputStream(), input);
-      boolean late = !process.waitFor(nanos(limit), TimeUnit.NANOSECONDS);
+      boolean late = !process.waitFor(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
       if (late) end(process);
       long patience = System.nanoTime() + TimeUnit.SECONDS.toNanos(GRACE);
       boolean whole = out.await(patience) & err.await(patience);
@@ -172,22 +166,15 @@ public final class Program implements Cloneable {
     all.forEach(ProcessHandle::destroy);
     process.waitFor(GRACE, TimeUnit.SECONDS);
     for (var one : all) {
-      one.descendants().forEach(ProcessHandle::destroyForcibly); // those made meanwhile
+      one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile
       one.destroyForcibly();
     }
     process.waitFor();
   }
 
-  /**
-   * It and its children, and theirs; taken before it ends, since those of one that has ended are
-   * nobody's.
-   */
+  /** Before its end, after which the descendants are unknown. */
   private static List<ProcessHandle> family(Process process) {
     return Stream.concat(process.descendants(), Stream.of(process.toHandle())).toList();
-  }
-
-  private static long nanos(Duration limit) {
-    return limit.compareTo(Duration.ofNanos(Long.MAX_VALUE)) < 0 ? limit.toNanos() : Long.MAX_VALUE;
   }
 
   @Override
@@ -196,19 +183,18 @@ public final class Program implements Cloneable {
   }
 
   /**
-   * What came of a run. Compares its arrays by identity, and hands them out as they are.
+   * A result. Its arrays are compared by identity, and not copied.
    *
-   * @param exit its exit code; where it was killed, the system's for that
-   * @param out what it wrote to its output
-   * @param err what it wrote to its errors
-   * @param truncated whether it wrote more than that, or a child of it could still have, two
-   * seconds after its end
-   * @param timedOut whether it was ended by its limit
+   * @param exit the exit code; after a kill, the system's
+   * @param out the output
+   * @param err the errors
+   * @param truncated whether there was more, or a child kept it open for two seconds
+   * @param timedOut whether the limit ended the run
    */
   public record Result(int exit, byte[] out, byte[] err, boolean truncated, boolean timedOut) {
 
     /**
-     * Its output as text, in UTF-8.
+     * The output as UTF-8 text.
      *
      * @return the text
      */

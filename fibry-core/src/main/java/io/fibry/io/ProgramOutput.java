@@ -7,14 +7,11 @@ import java.io.OutputStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/**
- * What a program writes, read to its end on a thread of its own so that it never waits for us, and
- * kept up to a limit.
- */
+/** A program's output, kept up to a limit; a thread reads it to the end, so writes never wait. */
 final class ProgramOutput {
   private final int most;
   private final ByteArrayOutputStream kept = new ByteArrayOutputStream(); // guarded by this
-  private boolean more; // than is kept; guarded by this
+  private boolean truncated; // guarded by this
   private final CountDownLatch end = new CountDownLatch(1);
 
   private ProgramOutput(int most) {
@@ -27,7 +24,7 @@ final class ProgramOutput {
     return output;
   }
 
-  /** Lets it have this to read, then nothing more. */
+  /** Gives a program its input. */
   static void feed(OutputStream to, byte[] input) {
     if (input.length == 0) close(to);
     else
@@ -35,7 +32,7 @@ final class ProgramOutput {
         try (to) {
           to.write(input);
         } catch (IOException unread) {
-          // it has ended, or closed its input, without reading all of it: its right
+          // a program need not read its input
         }
       });
   }
@@ -44,7 +41,7 @@ final class ProgramOutput {
     try {
       to.close();
     } catch (IOException gone) {
-      // it has ended already
+      // the program has ended
     }
   }
 
@@ -57,7 +54,7 @@ final class ProgramOutput {
     try (in) {
       for (int n = in.read(buffer); n >= 0; n = in.read(buffer)) keep(buffer, n);
     } catch (IOException closed) {
-      // by its end
+      // by the end of the program
     } finally {
       end.countDown();
     }
@@ -66,10 +63,10 @@ final class ProgramOutput {
   private synchronized void keep(byte[] buffer, int n) {
     int room = Math.min(n, most - kept.size());
     kept.write(buffer, 0, room);
-    more |= room < n;
+    truncated |= room < n;
   }
 
-  /** False if its end did not come by then. */
+  /** False: it did not end in time. */
   boolean await(long nanoTime) throws InterruptedException {
     return end.await(nanoTime - System.nanoTime(), TimeUnit.NANOSECONDS);
   }
@@ -79,6 +76,6 @@ final class ProgramOutput {
   }
 
   synchronized boolean truncated() {
-    return more;
+    return truncated;
   }
 }

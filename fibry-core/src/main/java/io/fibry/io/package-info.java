@@ -1,2 +1,2 @@
-/** What actors ask outside the JVM, within limits: downloads and programs. */
+/** What is outside the JVM, within limits: downloads and programs. */
 package io.fibry.io;

@@ -107,7 +107,7 @@ final class LiveEntities<K, M> implements Entities<K, M> {
     var pending = entity.birth();
     try {
       if (end == null) entity.born(Objects.requireNonNull(birth.apply(entity.key),
-          () -> "the birth of entity " + entity.key + " gave null; let it give an actor"));
+          () -> "the birth of entity " + entity.key + " returned null; let it return an actor"));
       else forget(entity);
       pending.end(null);
     } catch (Throwable failure) {

@@ -44,7 +44,7 @@ final class DirectoryWatch {
     Objects.requireNonNull(changed, "changed");
     var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
     if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(
-        absolute + " is no directory, so nothing can be watched in it; give one that is there");
+        absolute + " is not a directory; give an existing one");
     var builder = (ActorBuilder<Object>) how;
     // what the user has around is for changes
     Actor<DirectoryWatch> waiting = builder.part("watch").mailbox(Mailbox.unbounded()).strategy(Strategy.FIBER)
@@ -59,7 +59,7 @@ final class DirectoryWatch {
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;
     } catch (IOException unwatchable) {
-      throw new UncheckedIOException("the system does not let " + absolute + " be watched: " + unwatchable.getMessage(),
+      throw new UncheckedIOException("the system cannot watch " + absolute + ": " + unwatchable.getMessage(),
           unwatchable);
     } finally {
       waiting.sendPoisonPill();
@@ -95,7 +95,7 @@ final class DirectoryWatch {
     } catch (IOException | DirectoryIteratorException unreadable) {
       // if it is gone, the end comes next
       LoggerFactory.getLogger(Stereotypes.class).warn(
-          "what is in {} could not be listed after more had changed than the system could tell", directory, unreadable);
+          "{} could not be listed after the system lost track of its changes", directory, unreadable);
     }
   }
 }

@@ -12,7 +12,7 @@ import java.util.concurrent.locks.LockSupport;
  * One thread with a sorted set of timers. Other threads use its inbox, without a lock: in the JDK's
  * timer heap a StackOverflowError of theirs would stop all timers of the process.
  *
- * <p>No timer is slept through: its thread adds it to the inbox, then reads {@code until}; the
+ * <p>No timer is slept through: its creator adds it to the inbox, then reads {@code until}; the
  * timer thread writes {@code until}, then looks into the inbox.
  */
 final class SystemScheduler implements Scheduler {

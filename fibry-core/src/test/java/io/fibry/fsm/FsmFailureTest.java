@@ -87,7 +87,7 @@ class FsmFailureTest {
 
     var failure = assertThrows(NullPointerException.class, () -> door.ask(new Unlock(1)));
 
-    assertEquals("the next state of actor 'door' after Closed[] was null; to stay, answer the state that was given",
+    assertEquals("the next state of actor 'door' after Closed[] was null; to stay, return the given state",
         failure.getMessage());
     assertEquals(new Closed(), door.ask(new Look()));
   }

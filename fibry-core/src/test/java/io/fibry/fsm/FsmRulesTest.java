@@ -90,15 +90,15 @@ class FsmRulesTest {
   @Test
   @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
   void whatIsOfAnotherMachineIsRefused() {
-    refused("the initial state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
+    refused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
+    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> ((Fsm) all).postpone(String.class, Lock.class));
-    refused("the message is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Event",
+    refused("the message is a java.lang.String, not a io.fibry.fsm.DoorFixture$Event",
         () -> ((Fsm) all).postpone(Open.class, String.class));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
+    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> ((Fsm) all).entering(String.class, state -> {}));
-    refused("the state is of java.lang.String, which is no io.fibry.fsm.DoorFixture$Door",
+    refused("the state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> ((Fsm) all).after(String.class, DoorFixture.AWHILE, state -> state));
   }
 
@@ -134,11 +134,11 @@ class FsmRulesTest {
         .on(Locked.class, Unlock.class, (locked, unlock) -> new Closed());
 
     impossible(
-        "the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: "
+        "the machine of Door takes Lock in no state; add a rule for one state or for all: "
             + "on(Door.class, Lock.class, ..)",
         deaf);
     impossible(
-        "the machine of Door takes Lock in no state; say by on(..) what it does, in one state or in all: "
+        "the machine of Door takes Lock in no state; add a rule for one state or for all: "
             + "on(Door.class, Lock.class, ..)",
         deaf.postpone(Open.class, Lock.class));
   }
@@ -165,7 +165,7 @@ class FsmRulesTest {
 
     impossible(
         "a message of class Push has the rules on(Door, Event) and on(Closed, Event) and on(Door, Push), and none "
-            + "is the most specific; say what holds for that class itself",
+            + "is the most specific; add a rule for that class itself",
         unclear);
   }
 
@@ -180,15 +180,15 @@ class FsmRulesTest {
 
     impossible(
         "a state of class Spinning has two times, after(Fast, PT10S) and after(Loud, PT10S), and none is the most "
-            + "specific; say what holds for that class itself",
+            + "specific; add a rule for that class itself",
         wheel.after(Fast.class, DoorFixture.AWHILE, fast -> fast).after(Loud.class, DoorFixture.AWHILE, loud -> loud));
     impossible(
-        "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; say "
-            + "what holds for that class itself",
+        "a state of class Spinning is entered with code for Fast and Loud, and none is the most specific; add a "
+            + "rule for that class itself",
         wheel.entering(Fast.class, fast -> {}).entering(Loud.class, loud -> {}));
     impossible(
-        "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; say what "
-            + "holds for that class itself",
+        "a state of class Spinning is left with code for Fast and Loud, and none is the most specific; add a "
+            + "rule for that class itself",
         wheel.leaving(Fast.class, fast -> {}).leaving(Loud.class, loud -> {}));
   }
 

@@ -135,9 +135,9 @@ class DownloaderContractTest {
   void badInputIsRefusedAtOnce() {
     var options = new Options();
 
-    refused("0 downloads at once are none; give at least 1", () -> options.withParallel(0));
+    refused("0 downloads at a time would load nothing; give at least 1", () -> options.withParallel(0));
     refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
-    refused("0 tries are none; give at least 1", () -> options.withTries(0));
+    refused("0 tries would download nothing; give at least 1", () -> options.withTries(0));
     refused("a limit of PT0S leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
     refused("a back-off of PT0S is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));

@@ -156,7 +156,7 @@ class DownloaderTest {
     })) {
       var refused = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
-      assertTrue(refused.getMessage().contains("it is longer than 1000 bytes"), refused.getMessage());
+      assertTrue(refused.getMessage().contains("the body is longer than 1000 bytes"), refused.getMessage());
       Patience.eventually(web.open::isEmpty);
     }
   }
@@ -169,7 +169,7 @@ class DownloaderTest {
     })) {
       var refused = assertThrows(IOException.class, () -> downloader.ask(web.uri("/")));
 
-      assertTrue(refused.getMessage().contains("it is longer than 1000 bytes"), refused.getMessage());
+      assertTrue(refused.getMessage().contains("the body is longer than 1000 bytes"), refused.getMessage());
       Patience.eventually(web.open::isEmpty);
     }
   }

@@ -252,11 +252,11 @@ class ProgramTest {
   void whatCannotBeRunIsRefused() {
     refused("the program 'sh' could be anywhere; give its absolute path", () -> Program.at(Path.of("sh")));
     refused(
-        "the program '/a.BAT' is run by a shell, which reads its arguments as it likes; give a program that is none",
+        "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",
         () -> Program.at(Path.of("/a.BAT")));
     refused("a limit of PT0S leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
     refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
-    refused("'A=B' is no name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
+    refused("'A=B' cannot be the name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
     assertThrows(IOException.class, () -> Program.at(Path.of("/there/is/none")).run());
     assertThrows(IOException.class, () -> shell.run("-c", "echo \0"));
     assertEquals("input", assertThrows(NullPointerException.class, () -> shell.run(null, List.of())).getMessage());

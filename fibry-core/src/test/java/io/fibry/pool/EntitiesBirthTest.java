@@ -127,7 +127,7 @@ class EntitiesBirthTest {
 
     var failure = assertThrows(NullPointerException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
 
-    assertEquals("the birth of entity ada gave null; let it give an actor", failure.getMessage());
+    assertEquals("the birth of entity ada returned null; let it return an actor", failure.getMessage());
   }
 
   @Test

@@ -277,7 +277,7 @@ class WatchDirectoryTest {
     var refused = assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(file, told::add));
     assertThrows(IllegalArgumentException.class, () -> recipes.watchDirectory(missing, told::add));
 
-    assertEquals(file + " is no directory, so nothing can be watched in it; give one that is there",
+    assertEquals(file + " is not a directory; give an existing one",
         refused.getMessage());
     assertEquals(1, scope.dump().lines().count());
   }
