@@ -21,10 +21,9 @@ import java.util.Objects;
 import org.slf4j.LoggerFactory;
 
 /**
- * The changes of a directory as messages. Two actors: a fiber that waits for the system to tell of
- * changes, and the one that handles them, whose end closes the system's side, which wakes the
- * fiber. The fiber's actor is made first: a scope ends the last made first, and the fiber alone
- * would not see its pill.
+ * The changes of a directory as messages. A fiber waits for changes, an actor handles them. Its end
+ * closes the watch service, which wakes the fiber. The fiber's actor is made first: a scope ends
+ * the latest actor first, and the waiting fiber would not see its pill.
  */
 final class DirectoryWatch {
   private static final int ROOM = 1024;
@@ -39,14 +38,14 @@ final class DirectoryWatch {
     this.handling = handling;
   }
 
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
+  @SuppressWarnings("unchecked") // the messages of a builder are erased
   static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
     Objects.requireNonNull(changed, "changed");
     var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
     if (!Files.isDirectory(absolute)) throw new IllegalArgumentException(
         absolute + " is not a directory; give an existing one");
     var builder = (ActorBuilder<Object>) how;
-    // what the user has around is for changes
+    // the builder's `around` is for changes only
     Actor<DirectoryWatch> waiting = builder.part("watch").mailbox(Mailbox.unbounded()).strategy(Strategy.FIBER)
         .onFailure(FailurePolicy.stop()).around((watch, next) -> ((DirectoryWatch) watch).run()).newActor(watch -> {});
     try {
@@ -55,7 +54,7 @@ final class DirectoryWatch {
       absolute.register(changes, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_MODIFY,
           StandardWatchEventKinds.ENTRY_DELETE);
       Actor<Path> handling = builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK)).newActor(changed);
-      handling.closeOnExit(waiting, changes); // the last one first
+      handling.closeOnExit(waiting, changes); // the last first
       waiting.sendMessage(new DirectoryWatch(absolute, changes, handling));
       return handling;
     } catch (IOException unwatchable) {
@@ -66,7 +65,7 @@ final class DirectoryWatch {
     }
   }
 
-  /** Ends with the directory, or when the service is closed. */
+  /** Until the directory is deleted, or the service closed. */
   private void run() throws Exception {
     try {
       do {
@@ -75,7 +74,7 @@ final class DirectoryWatch {
         if (!key.reset()) return;
       } while (true);
     } catch (ClosedWatchServiceException ended) {
-      // by the end of the other actor
+      // by the end of the handling actor
     } finally {
       handling.sendPoisonPill();
     }
@@ -87,14 +86,14 @@ final class DirectoryWatch {
     else tellAll();
   }
 
-  /** The system has lost count. */
+  /** After an overflow. */
   private void tellAll() {
     handling.sendMessage(directory);
     try (var all = Files.newDirectoryStream(directory)) {
       all.forEach(handling::sendMessage);
     } catch (IOException | DirectoryIteratorException unreadable) {
-      // if it is gone, the end comes next
-      LoggerFactory.getLogger(Stereotypes.class).warn(
+      // a deleted directory ends the watch next
+      LoggerFactory.getLogger("io.fibry.stereotype.Stereotypes").warn(
           "{} could not be listed after the system lost track of its changes", directory, unreadable);
     }
   }

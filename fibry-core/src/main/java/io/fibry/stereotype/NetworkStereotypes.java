@@ -18,9 +18,9 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The recipes of {@link Stereotypes} for the network. Immutable and thread-safe. */
-@SuppressWarnings("exports") // the nullness annotations are for the compiler alone
-abstract sealed class NetworkStereotypes permits Stereotypes {
+/** The recipes of {@code Stereotypes} for the network. */
+@SuppressWarnings("exports") // nullness annotations
+abstract class NetworkStereotypes {
   final ActorBuilder<?> how;
 
   NetworkStereotypes(ActorBuilder<?> how) {
@@ -28,10 +28,10 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Answers every path with the text that the code returns.
+   * Answers every path with a text.
    *
-   * @param port where it listens, on the loopback address; 0 for any port that is free
-   * @param handler runs in the connection's actor, and may block
+   * @param port on the loopback address; 0 for any free port
+   * @param handler returns the text, in the connection's actor; may block
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -40,10 +40,10 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Answers each path as its route says.
+   * Answers each path by its route.
    *
-   * @param port where it listens, on the loopback address; 0 for any port that is free
-   * @param routes what it does with which path
+   * @param port on the loopback address; 0 for any free port
+   * @param routes by path
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -52,11 +52,11 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Answers each path as its route says, within limits of your own.
+   * The same with options.
    *
-   * @param port where it listens; 0 for any port that is free
-   * @param routes what it does with which path
-   * @param options changes the limits, and the address
+   * @param port 0 for any free port
+   * @param routes by path
+   * @param options limits and address
    * @return the server, listening
    * @see HttpServer#open
    */
@@ -65,10 +65,10 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Holds a conversation with each client of a TCP port, on an actor of its own.
+   * Handles each client of a TCP port on an actor of its own.
    *
-   * @param port where to listen, on the loopback address; 0 for any port that is free
-   * @param handler talks to a client until that is over; the connection is closed when it returns
+   * @param port on the loopback address; 0 for any free port
+   * @param handler returns to close the connection
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -77,11 +77,11 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * The same, with limits of your own.
+   * The same with options.
    *
-   * @param port where to listen; 0 for any port that is free
-   * @param handler talks to a client until that is over; the connection is closed when it returns
-   * @param options changes the limits, and the address
+   * @param port 0 for any free port
+   * @param handler returns to close the connection
+   * @param options limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -90,11 +90,11 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * The same; what handlers throw is counted and not logged.
+   * The same; what handlers throw is counted, not logged.
    *
-   * @param port where to listen; 0 for any port that is free
-   * @param handler talks to a client until that is over; the connection is closed when it returns
-   * @param options changes the limits, and the address; null: as they are
+   * @param port 0 for any free port
+   * @param handler returns to close the connection
+   * @param options limits and address; null: the defaults
    * @return the acceptor, listening
    * @see TcpAcceptor#open
    */
@@ -105,11 +105,11 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Passes on what comes in at a port, and what is answered.
+   * Forwards each client of a TCP port, in both directions.
    *
-   * @param port where to listen; 0 for any port that is free
-   * @param target where to connect each client to
-   * @param options changes the limits, and the address
+   * @param port 0 for any free port
+   * @param target the server for the clients
+   * @param options limits and address
    * @return the acceptor, listening
    * @see TcpAcceptor#forward
    */
@@ -118,10 +118,10 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Handles the datagrams that come in at a UDP port, in an actor.
+   * Handles the packets of a UDP port in an actor.
    *
-   * @param port where to listen, on the loopback address; 0 for any port that is free
-   * @param handler is given each packet
+   * @param port on the loopback address; 0 for any free port
+   * @param handler takes each packet
    * @return the server, receiving
    * @see UdpServer#open
    */
@@ -131,12 +131,11 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * The same, with the server in hand to answer, and with limits, an address or a group of your
-   * own.
+   * The same with the server, to answer, and with options.
    *
-   * @param port where to listen; 0 for any port that is free
-   * @param handler is given the server and each packet
-   * @param options changes the limits, and the address
+   * @param port 0 for any free port
+   * @param handler takes the server and each packet
+   * @param options limits, address, group
    * @return the server, receiving
    * @see UdpServer#open
    */
@@ -146,7 +145,7 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * Downloads what URIs name, several at once, with retries and limits.
+   * Downloads, with retries and limits.
    *
    * @return the downloader
    * @see Downloader#open
@@ -156,9 +155,9 @@ abstract sealed class NetworkStereotypes permits Stereotypes {
   }
 
   /**
-   * The same, with limits of your own.
+   * The same with options.
    *
-   * @param options changes the limits
+   * @param options limits
    * @return the downloader
    * @see Downloader#open
    */

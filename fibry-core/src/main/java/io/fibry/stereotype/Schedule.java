@@ -8,15 +8,15 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 
 /**
- * A task that comes again and again, as messages that an actor sends itself later: each after the
- * run before it, so that they never pile up. Belongs to the actor's thread.
+ * A task that an actor runs again and again. It sends itself a message for the next run after each
+ * run, so runs never pile up. Used by the actor's handler only.
  */
 final class Schedule {
-  private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two is no overflow
+  private static final long LONGEST = Long.MAX_VALUE / 4; // two of them do not overflow
 
-  /** The message that makes it run. */
   private record Run(long number) {
     @Override
     public String toString() {
@@ -25,15 +25,15 @@ final class Schedule {
   }
 
   private final Scheduler clock;
-  private final boolean rhythm; // whether the time goes from beginning to beginning
-  private final long time; // from a beginning to the next, or from an end
+  private final boolean fixedRate;
+  private final long time; // the period, or the delay
   private final Handler<Exitable> task;
-  private long due; // when the next run is, by its rhythm
-  private long number; // of the run that this was told after
+  private long due; // the next run at a fixed rate
+  private long number; // of the run that `due` was set after
 
-  private Schedule(Scheduler clock, long initial, boolean rhythm, long time, Handler<Exitable> task) {
+  private Schedule(Scheduler clock, long initial, boolean fixedRate, long time, Handler<Exitable> task) {
     this.clock = clock;
-    this.rhythm = rhythm;
+    this.fixedRate = fixedRate;
     this.time = time;
     this.task = task;
     this.due = clock.nanoTime() + initial;
@@ -51,16 +51,16 @@ final class Schedule {
     return start(how, initial, false, delay, task);
   }
 
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  private static Exitable start(ActorBuilder<?> how, Duration initial, boolean rhythm, Duration time,
+  @SuppressWarnings("unchecked") // the messages of a builder are erased
+  private static Exitable start(ActorBuilder<?> how, Duration initial, boolean fixedRate, Duration time,
       Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
     if (Objects.requireNonNull(initial, "initial").isNegative())
       throw new IllegalArgumentException("an initial delay of " + initial + " lies in the past; give zero or more");
-    var schedule = new Schedule(how.scheduler(), nanos(initial), rhythm, nanos(time), task);
+    var schedule = new Schedule(how.scheduler(), nanos(initial), fixedRate, nanos(time), task);
     Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
-    // without a key: it may have run before this returns, and set the next one
+    // without a key, since the run may set the next timer before this returns
     actor.sendMessageLater(new Run(1), initial);
     return actor;
   }
@@ -69,13 +69,13 @@ final class Schedule {
     try {
       task.handle(self);
     } finally {
-      // with a key: the policy may let this run try again
+      // with a key, since the policy may retry this run
       if (!self.onExit().isDone())
-        self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(rhythm ? untilNext(run) : time));
+        self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(fixedRate ? untilNext(run) : time));
     }
   }
 
-  /** A run whose time came and went meanwhile is late, not lost; of several, one. */
+  /** Periods that have passed meanwhile make one late run. */
   private long untilNext(Run run) {
     long now = clock.nanoTime();
     if (number < run.number()) due += time;
@@ -85,6 +85,6 @@ final class Schedule {
   }
 
   private static long nanos(Duration time) {
-    return time.compareTo(Duration.ofNanos(LONGEST)) < 0 ? time.toNanos() : LONGEST;
+    return Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(time));
   }
 }

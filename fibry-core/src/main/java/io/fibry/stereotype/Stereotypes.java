@@ -32,14 +32,14 @@ import org.jspecify.annotations.Nullable;
  * Ready-made actors, one line each. Immutable and thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="stereotypes"}
  */
-@SuppressWarnings("exports") // the nullness annotations are for the compiler alone
+@SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
   private Stereotypes(ActorBuilder<?> how) {
     super(how);
   }
 
   /**
-   * With the default strategy.
+   * Recipes with the default strategy.
    *
    * @return recipes
    */
@@ -48,7 +48,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A platform thread each.
+   * Recipes with a platform thread per actor.
    *
    * @return recipes
    */
@@ -57,7 +57,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A virtual thread each, while there is work.
+   * Recipes with virtual threads.
    *
    * @return recipes
    */
@@ -66,7 +66,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Made as this builder says: scope, name, strategy, mailbox, failure policy.
+   * Recipes that use a builder.
    *
    * @param how the builder
    * @return recipes
@@ -76,11 +76,10 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The object as an actor.
+   * An object as an actor.
    *
    * @param <S> the object
-   * @param state the object; with null, an actor around nothing, which hands null to the code it
-   * runs
+   * @param state the object, or null
    * @return the actor, at work
    */
   @SuppressWarnings("unchecked") // null is of any type
@@ -89,9 +88,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs it in a new actor, which then ends; failing ends it too, with {@code ExitReason.Failed}.
+   * Runs a task in a new actor, which then ends; {@code ExitReason.Failed} after a failure.
    *
-   * @param task what to run
+   * @param task the task
    * @return the actor
    */
   public Exitable runOnce(Handler.Task task) {
@@ -99,9 +98,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same, handing it its own actor.
+   * The same; the task gets its actor.
    *
-   * @param task what to run
+   * @param task the task
    * @return the actor
    */
   public Exitable runOnce(Handler<Exitable> task) {
@@ -109,9 +108,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs it in a new actor, which then ends; its failure is counted and not logged.
+   * The same as {@code runOnce}; a failure is counted, not logged.
    *
-   * @param task what to run
+   * @param task the task
    * @return the actor
    */
   public Exitable runOnceSilent(Handler.Task task) {
@@ -119,13 +118,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs it in an actor of its own, again and again, at the beginning of each period. A run that
-   * lasts longer makes the next one late, and is not made up for by a burst; one that fails is for
-   * the failure policy, and the next comes all the same. Ending the actor ends it.
+   * Runs a task in an actor, in each period until the actor ends. A long run makes the next one
+   * late, without a burst. The failure policy handles failures; the next run comes as planned.
    *
-   * @param initial how long from now the first time; zero or more
-   * @param period from one beginning to the next; more than zero
-   * @param task what to run
+   * @param initial zero or more
+   * @param period more than zero
+   * @param task the task
    * @return the actor
    */
   public Exitable scheduleAtFixedRate(Duration initial, Duration period, Handler.Task task) {
@@ -134,13 +132,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when
-   * it is done.
+   * The same; the task gets its actor, and can end it.
    * {@snippet class="io.fibry.RecipeSnippetsTest" region="schedule"}
    *
-   * @param initial how long from now the first time; zero or more
-   * @param period from one beginning to the next; more than zero
-   * @param task what to run
+   * @param initial zero or more
+   * @param period more than zero
+   * @param task the task
    * @return the actor
    */
   public Exitable scheduleAtFixedRate(Duration initial, Duration period, Handler<Exitable> task) {
@@ -148,13 +145,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Runs it in an actor of its own, again and again, each time so long after the run before it
-   * ended. One that fails is for the failure policy, and the next comes all the same. Ending the
-   * actor ends it.
+   * Runs a task in an actor, {@code delay} after each run until the actor ends. The failure policy
+   * handles failures; the next run comes as planned.
    *
-   * @param initial how long from now the first time; zero or more
-   * @param delay from one end to the next beginning; more than zero
-   * @param task what to run
+   * @param initial zero or more
+   * @param delay more than zero
+   * @param task the task
    * @return the actor
    */
   public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler.Task task) {
@@ -163,12 +159,11 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * The same, handing it its own actor: so it ends itself, after the first time, the n-th, or when
-   * it is done.
+   * The same; the task gets its actor, and can end it.
    *
-   * @param initial how long from now the first time; zero or more
-   * @param delay from one end to the next beginning; more than zero
-   * @param task what to run
+   * @param initial zero or more
+   * @param delay more than zero
+   * @param task the task
    * @return the actor
    */
   public Exitable scheduleWithFixedDelay(Duration initial, Duration delay, Handler<Exitable> task) {
@@ -176,25 +171,24 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Tells an actor of each file that is created, changed or deleted in a directory, not below it;
-   * each at least once. Where more changes at once than the system can tell, the directory itself
-   * is told, then all that is in it. Unless told otherwise 1024 changes wait, then the system keeps
-   * them. It ends when the directory is deleted.
+   * Sends each file that is created, changed or deleted in a directory, but not below it, at least
+   * once. If the system loses track, sends the directory, then all files in it. By default the
+   * mailbox keeps 1024 changes, the system the others. The watch ends with the directory.
    *
    * @param directory what to watch
-   * @param changed is given the absolute path of what changed
-   * @return the actor; ending it ends the watch
-   * @throws IllegalArgumentException if it is no directory
-   * @throws java.io.UncheckedIOException if the system has no watch left
+   * @param changed takes absolute paths
+   * @return the actor; its end ends the watch
+   * @throws IllegalArgumentException if there is no such directory
+   * @throws java.io.UncheckedIOException if the system cannot watch it
    */
   public Exitable watchDirectory(Path directory, Handler<Path> changed) {
     return DirectoryWatch.start(how, directory, changed);
   }
 
   /**
-   * Makes actors that handle at most so many messages in so long, all together; the others wait.
+   * Actors that together handle at most {@code messages} in each {@code period}; the others wait.
    *
-   * @param messages in each period; at least 1
+   * @param messages at least 1
    * @param period more than zero
    * @return a builder
    * @see RateLimit
@@ -204,14 +198,14 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Handles messages in lists: as soon as they are so many, or the first has waited so long; at the
-   * end, what is left.
+   * Handles messages in batches: once there are {@code size}, or the first has waited for
+   * {@code wait}; and at the end.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @param size at least 1
    * @param wait more than zero
-   * @param handler handles a batch: never empty, unmodifiable
-   * @return where to send the messages
+   * @param handler takes a batch: never empty, unmodifiable
+   * @return takes the messages
    * @see Batch
    */
   public <M> Actor<M> batch(int size, Duration wait, Handler<List<M>> handler) {
@@ -219,13 +213,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A function that can be given code before it, after it and on its errors, each in line or in an
-   * actor of its own.
+   * A function that takes hooks before it, after it and on its errors.
    *
-   * @param <M> what the function is given
-   * @param <R> what it answers
+   * @param <M> its parameter
+   * @param <R> its result
    * @param body the function
-   * @return the function, without hooks as yet
+   * @return the function, without hooks
    */
   public <M, R> Hooks<M, R> hooks(Handler.Returning<M, R> body) {
     return Hooks.around(how, body);
@@ -244,9 +237,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Each message in a worker of its own: none waits for another.
+   * A worker for each message.
    *
-   * @return a builder of such actors
+   * @return a builder
    * @see Pools#perMessage
    */
   public ActorBuilder<Object> workers() {
@@ -254,10 +247,10 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * So many messages at once.
+   * A fixed number of workers.
    *
    * @param workers at least 1
-   * @return a builder of such actors
+   * @return a builder
    * @see Pools#fixed
    */
   public ActorBuilder<Object> pool(int workers) {
@@ -265,11 +258,11 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * More messages at once when they wait, fewer workers after a calm.
+   * Adds workers while messages wait, and ends idle ones.
    *
    * @param least at least 0
-   * @param most at least 1, and not less than the least
-   * @return a builder of such actors
+   * @param most at least 1 and {@code least}
+   * @return a builder
    * @see Pools#scaling
    */
   public ActorBuilder<Object> scalingPool(int least, int most) {
@@ -277,12 +270,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * As many messages at once as the permits allow.
+   * Messages that hold permits while they are handled.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @param permits at least 1
-   * @param weight how many permits a message needs
-   * @return a builder of such actors
+   * @param weight a message's permits
+   * @return a builder
    * @see Pools#weighted
    */
   public <M> ActorBuilder<M> weightedPool(int permits, ToIntFunction<M> weight) {
@@ -290,12 +283,12 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Messages of one key in order, of different keys at once.
+   * Messages of one key in order, of different keys at the same time.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @param workers at least 1
-   * @param key what must not be handled side by side
-   * @return a builder of such actors
+   * @param key a message's key
+   * @return a builder
    * @see Pools#byKey
    */
   public <M> ActorBuilder<M> poolByKey(int workers, Function<M, ?> key) {
@@ -303,9 +296,9 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Hands each message to all who subscribed.
+   * Sends each message to all subscribers.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @return the topic
    * @see Topic#of
    */
@@ -314,7 +307,7 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A value that many read, change and follow.
+   * A value to read, change and follow.
    *
    * @param <T> the value
    * @param initial never null
@@ -326,10 +319,10 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Values by key that many read, change and follow.
+   * Values by key to read, change and follow.
    *
-   * @param <K> the keys
-   * @param <V> the values
+   * @param <K> keys
+   * @param <V> values
    * @return the map, empty
    * @see SharedMap#of
    */
@@ -338,16 +331,16 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * A sequence made by actors while it is read.
+   * A sequence that actors produce while it is read.
    *
-   * @param <T> the elements
-   * @param ahead how many may be ready and not read yet; at least 1
+   * @param <T> elements
+   * @param ahead elements ready but not read; at least 1
    * @param producers at least one
    * @return the sequence
    * @see Generator#of
    */
   @SafeVarargs
-  @SuppressWarnings("varargs") // handed on as they are
+  @SuppressWarnings("varargs")
   public final <T> Generator<T> generator(int ahead, Handler<Generator.Output<T>>... producers) {
     return Generator.of(how, ahead, producers);
   }
@@ -355,9 +348,9 @@ public final class Stereotypes extends NetworkStereotypes {
   /**
    * Stages that work at the same time on different messages.
    *
-   * @param <I> what goes in
-   * @param <O> what comes out
-   * @param stage the first one
+   * @param <I> input
+   * @param <O> output
+   * @param stage the first stage
    * @return a pipeline
    * @see Pipeline#from
    */
@@ -366,16 +359,16 @@ public final class Stereotypes extends NetworkStereotypes {
   }
 
   /**
-   * Maps many items at once and folds the results.
+   * Maps items at the same time and folds the results.
    *
-   * @param <T> the items
-   * @param <R> the results
-   * @param parallel how many at once; at least 1
-   * @param items taken as they are needed
-   * @param map what to do with each
-   * @param zero what to begin with
+   * @param <T> items
+   * @param <R> results
+   * @param parallel items at the same time; at least 1
+   * @param items taken when needed
+   * @param map maps an item
+   * @param zero the first result
    * @param reduce folds two results
-   * @return completes with the result
+   * @return the result to come
    * @see MapReduce#start
    */
   public <T, R> CompletableFuture<R> mapReduce(int parallel, Iterable<T> items, Handler.Returning<T, R> map, R zero,
@@ -383,7 +376,7 @@ public final class Stereotypes extends NetworkStereotypes {
     return MapReduce.start(how, parallel, items, map, zero, reduce);
   }
 
-  @SuppressWarnings("unchecked") // who narrowed the builder gives it messages that it takes
+  @SuppressWarnings("unchecked") // the messages of a builder are erased
   private ActorBuilder<Object> any() {
     return (ActorBuilder<Object>) how;
   }

@@ -11,18 +11,18 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Who uses an entity against who finds it idle. Whoever came in (1) hands over before the pill, and
- * who sends the pill sees what was handed over: all by plain fields. Who finds it gone (0) turns to
- * the next life.
+ * A use of an entity against its passivation. A user that entered (1) hands over before the pill,
+ * and the sweeper sees it, both by plain fields. A user that finds the entity gone (0) uses the
+ * next life.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, so not passivated")
 @Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and nothing came after the pill")
-@Outcome(expect = FORBIDDEN, desc = "handed over after the pill (2), unseen by who sent it (2), or refused without one")
+@Outcome(expect = FORBIDDEN, desc = "handed over after the pill (2), unseen by its sender (2), or refused without a pill")
 @State
 public class UseAgainstPassivation {
   private final Entity<String, String> entity = new Entity<>("key", 0);
-  private boolean pill; // written by the sweeper once it is gone
+  private boolean pill; // written by the sweeper, after GONE
   private int handed;
   private int used;
   private int swept;
