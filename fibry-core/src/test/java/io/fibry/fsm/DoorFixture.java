@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Where the doors of the tests are: a scope with a clock that is moved by hand. */
+/** Doors as state machines, in a scope with a manual clock. */
 final class DoorFixture implements AutoCloseable {
   sealed interface Door {}
   record Closed() implements Door {}
@@ -37,9 +37,7 @@ final class DoorFixture implements AutoCloseable {
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
   }
 
-  /**
-   * Everything at once: who looks is answered in any state, what is locked while it is open waits.
-   */
+  /** Answers {@code Look} in any state, and postpones {@code Lock} while it is open. */
   Fsm<Door, Event> door() {
     return Fsm.of(Door.class, Event.class, new Closed())
         .on(Closed.class, Push.class, (closed, push) -> new Open(push.by()))
@@ -57,7 +55,7 @@ final class DoorFixture implements AutoCloseable {
         .after(Open.class, AWHILE, open -> new Closed());
   }
 
-  /** The same, telling what it enters and leaves. */
+  /** Records the states that it enters and leaves. */
   Fsm<Door, Event> tellingDoor() {
     return door().entering(Door.class, door -> seen.add("+" + door)).leaving(Door.class, door -> seen.add("-" + door));
   }

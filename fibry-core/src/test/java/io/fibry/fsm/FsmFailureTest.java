@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Transitions and actions that throw, and what a restart does. */
+/** Code that throws, and restarts. */
 @Timeout(60)
 class FsmFailureTest {
   private static final FailurePolicy RESTART = FailurePolicy.restart().withoutLog();
@@ -93,7 +93,7 @@ class FsmFailureTest {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
+  @SuppressWarnings({"unchecked", "rawtypes"})
   void aNextStateOfAnotherMachineIsAFailureAndTheStateStays() {
     var door =
         doors.make(doors.door().on(Closed.class, Unlock.class, (Fsm.Transition) (closed, unlock, context) -> "open"));
@@ -180,10 +180,6 @@ class FsmFailureTest {
     assertEquals(before, doors.scope.report().sent());
   }
 
-  /**
-   * A machine that only its times drive: nobody would ever send it the message that makes the new
-   * state.
-   */
   @Test
   void aMachineDrivenByItsTimesAloneGoesOnAfterARestart() {
     var rounds = new AtomicInteger();

@@ -19,7 +19,7 @@ import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What actors of a machine leave behind: nothing, although the machine and the clock live on. */
+/** Ended actors are garbage, although machine and clock live on. */
 @Timeout(60)
 class FsmLeakTest {
   private static final Fsm<Door, Event> MACHINE = Fsm.of(Door.class, Event.class, new Closed())

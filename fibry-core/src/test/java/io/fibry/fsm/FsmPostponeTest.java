@@ -41,9 +41,7 @@ class FsmPostponeTest {
     doors.close();
   }
 
-  /**
-   * Open, it postpones whatever it is asked to lock or unlock; closed again, it tells what it gets.
-   */
+  /** Postpones locks and unlocks while open, and records messages while closed. */
   private Fsm<Door, Event> patient() {
     return Fsm.of(Door.class, Event.class, new Open("Ada"))
         .postpone(Open.class, Lock.class)

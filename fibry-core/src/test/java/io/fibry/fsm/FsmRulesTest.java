@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** What a machine cannot be told, and what makes no machine: refused before an actor is made. */
+/** Rules and machines that are refused before an actor is made. */
 @Timeout(60)
 class FsmRulesTest {
   private final DoorFixture doors = new DoorFixture(Strategy.CALLER);
@@ -88,7 +88,7 @@ class FsmRulesTest {
   }
 
   @Test
-  @SuppressWarnings({"unchecked", "rawtypes"}) // what the compiler stops, unless it is silenced
+  @SuppressWarnings({"unchecked", "rawtypes"})
   void whatIsOfAnotherMachineIsRefused() {
     refused("the initial state is a java.lang.String, not a io.fibry.fsm.DoorFixture$Door",
         () -> Fsm.of((Class) Door.class, Event.class, "open"));

@@ -18,10 +18,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Senders, askers, times, failures and postponed messages all at once, on every strategy. Nothing
- * is lost, nothing overtakes where it must not, and states are left as they were entered.
- */
+/** Messages, requests, times, failures and postponed messages together, on every strategy. */
 @Timeout(120)
 class FsmStressTest {
   private static final int SENDERS = 3;
@@ -37,7 +34,7 @@ class FsmStressTest {
   record Count(int sender) implements Signal, Request<Count, Integer> {}
   record Crash() implements Signal {}
 
-  /** What one actor did. Plain fields: its turn alone writes them. */
+  /** What one actor did, in plain fields. */
   private static final class Crossing {
     private final int[] newest = new int[SENDERS];
     private int passed;
@@ -107,7 +104,7 @@ class FsmStressTest {
       for (int i = 0; i < SENDERS; i++) senders.add(sender(light, i, random.split(), answers));
       for (var sender : senders) sender.join();
       for (var answer : answers) answer.join();
-      // postponed behind all cars, or after them
+      // after all cars, also postponed ones
       for (int i = 0; i < SENDERS; i++) light.ask(new Count(i));
       light.close();
       int buried = (int) letters.messages().stream().filter(Car.class::isInstance).count();

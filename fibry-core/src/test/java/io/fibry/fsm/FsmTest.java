@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** States, and what leads from one to another. */
+/** States and transitions. */
 @Timeout(60)
 class FsmTest {
   private DoorFixture doors = new DoorFixture(Strategy.CALLER);
@@ -43,10 +43,7 @@ class FsmTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /**
-   * The contract. On CALLER all this happens inside the calls, and what the clock sends, on the
-   * thread that moves it.
-   */
+  /** The contract. */
   @ParameterizedTest
   @MethodSource("strategies")
   void aDoorOnAnyStrategyOpensWaitsClosesLocksAndUnlocks(String strategy) {
@@ -63,7 +60,7 @@ class FsmTest {
     boolean opened = door.ask(new Unlock(1234));
     door.close();
 
-    assertInstanceOf(IllegalStateException.class, Patience.failure(wrong)); // it was not locked yet
+    assertInstanceOf(IllegalStateException.class, Patience.failure(wrong)); // not locked yet
     assertEquals(new Open("Ada"), open);
     assertTrue(opened);
     assertEquals(List.of("+Closed[]", "-Closed[]", "+Open[by=Ada]", "-Open[by=Ada]", "+Closed[]", "-Closed[]",
@@ -116,7 +113,7 @@ class FsmTest {
         failure.getMessage());
   }
 
-  /** W-33: the earlier library told the present state once more of an event it did not know. */
+  /** W-33: the earlier library entered the present state again. */
   @Test
   void aMessageThatItsStateDoesNotNameChangesNothing() {
     var door = doors.make(doors.tellingDoor());
@@ -210,7 +207,7 @@ class FsmTest {
     assertEquals(List.of("told"), doors.seen);
   }
 
-  /** W-33: the earlier library checked the state, then acted on it, from any thread. */
+  /** W-33: the earlier library checked, then acted, on any thread. */
   @Test
   void noTransitionOfManySendersIsLost() throws Exception {
     doors.close();

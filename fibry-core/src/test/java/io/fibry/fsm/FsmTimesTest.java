@@ -23,7 +23,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What happens after so long in a state. */
+/** Times in states. */
 @Timeout(60)
 class FsmTimesTest {
   private static final Duration ALMOST = DoorFixture.AWHILE.minusNanos(1);
@@ -121,9 +121,6 @@ class FsmTimesTest {
     doors.close();
   }
 
-  /**
-   * A stale end of the time: the state was left, and entered again, while it lay in the mailbox.
-   */
   @Test
   void theEndOfAnEarlierTimeIsOfNoAccount() {
     var doors = new DoorFixture(Strategy.FIBER);
@@ -135,7 +132,7 @@ class FsmTimesTest {
     door.sendMessage(new Push("Ada"));
     door.sendMessage(new Push("Bob"));
     Patience.await(gate.entered);
-    // Ada's is over, and lies behind the message that lets Bob in
+    // Ada's time is over, but its end is queued behind Bob
     doors.clock.advance(DoorFixture.AWHILE);
 
     gate.open();

@@ -31,22 +31,19 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * When a downloader tries again, how long it waits before, and when it gives up; on a clock moved
- * by hand.
- */
+/** Retries, pauses and giving up, on a manual clock. */
 @Timeout(60)
 class DownloaderRetryTest {
   private static final Duration LIMIT = Duration.ofSeconds(30);
-  private static final RandomGenerator NEVER_LESS = () -> 0; // the whole back-off
+  private static final RandomGenerator NEVER_LESS = () -> 0; // full back-off
 
-  private final List<Duration> rests = new CopyOnWriteArrayList<>();
-  private int passed; // of the rests
+  private final List<Duration> pauses = new CopyOnWriteArrayList<>();
+  private int passed; // of `pauses`
   private final Clock clock = new Clock() {
     @Override
     public Timer after(Duration delay, Runnable task) {
       var timer = super.after(delay, task);
-      if (!delay.equals(LIMIT)) rests.add(delay);
+      if (!delay.equals(LIMIT)) pauses.add(delay);
       return timer;
     }
   };
@@ -62,7 +59,7 @@ class DownloaderRetryTest {
     return new DownloadPool(scope.anonymous(), options.apply(new Options()), random);
   }
 
-  /** Answers with these statuses, one after the other, and with the last one for ever. */
+  /** Answers with these statuses, then always with the last. */
   private static ScriptedWebServer statuses(String header, int... statuses) {
     var next = new AtomicInteger();
     return new ScriptedWebServer(
@@ -70,12 +67,12 @@ class DownloaderRetryTest {
             + " X\r\n" + header + "Content-Length: 2\r\n\r\nhi").getBytes()));
   }
 
-  /** Each rest passes once it has begun. */
+  /** Lets each pause pass once it has begun. */
   private void passTime(CompletableFuture<?> future) {
     while (true) {
-      Patience.eventually(() -> future.isDone() || rests.size() > passed);
-      if (rests.size() == passed) return;
-      clock.manual.advance(rests.get(passed++));
+      Patience.eventually(() -> future.isDone() || pauses.size() > passed);
+      if (pauses.size() == passed) return;
+      clock.manual.advance(pauses.get(passed++));
     }
   }
 
@@ -88,7 +85,7 @@ class DownloaderRetryTest {
       passTime(future);
 
       assertEquals("hi", Patience.value(future).text());
-      assertEquals(List.of(Duration.ofMillis(200), Duration.ofMillis(400)), rests);
+      assertEquals(List.of(Duration.ofMillis(200), Duration.ofMillis(400)), pauses);
     }
   }
 
@@ -115,10 +112,10 @@ class DownloaderRetryTest {
 
     var failure = assertInstanceOf(ConnectException.class, Patience.failure(future));
     assertTrue(failure.getMessage().startsWith(uri + " could not be reached: "), failure.getMessage());
-    assertEquals(2, rests.size());
+    assertEquals(2, pauses.size());
   }
 
-  /** W-26: the count of the earlier library's retries did not go down. */
+  /** W-26: the earlier library did not count its retries down. */
   @Test
   void itGivesUpAfterSoManyTriesWithWhatTheLastOneSaid() {
     try (var web = statuses("", 503, 502, 504, 429)) {
@@ -139,7 +136,7 @@ class DownloaderRetryTest {
       passTime(future);
 
       Patience.failure(future);
-      assertEquals(List.of(100L, 200L, 350L, 350L, 350L), rests.stream().map(Duration::toMillis).toList());
+      assertEquals(List.of(100L, 200L, 350L, 350L, 350L), pauses.stream().map(Duration::toMillis).toList());
     }
   }
 
@@ -154,9 +151,9 @@ class DownloaderRetryTest {
       passTime(future);
 
       Patience.failure(future);
-      assertEquals(7, rests.stream().distinct().count());
-      assertTrue(rests.stream().allMatch(rest -> rest.toNanos() > 50_000_000 && rest.toNanos() <= 100_000_000),
-          () -> rests.toString());
+      assertEquals(7, pauses.stream().distinct().count());
+      assertTrue(pauses.stream().allMatch(pause -> pause.toNanos() > 50_000_000 && pause.toNanos() <= 100_000_000),
+          () -> pauses.toString());
     }
   }
 
@@ -167,7 +164,7 @@ class DownloaderRetryTest {
       passTime(future);
 
       assertEquals("hi", Patience.value(future).text());
-      assertEquals(List.of(Duration.ofSeconds(7)), rests);
+      assertEquals(List.of(Duration.ofSeconds(7)), pauses);
     }
   }
 
@@ -177,7 +174,7 @@ class DownloaderRetryTest {
       var failure = Patience.failure(downloader(NEVER_LESS, o -> o).sendMessageReturn(web.uri("/")));
 
       assertEquals(429, assertInstanceOf(Refused.class, failure).status());
-      assertEquals(List.of(), rests);
+      assertEquals(List.of(), pauses);
     }
   }
 
@@ -204,7 +201,7 @@ class DownloaderRetryTest {
 
       for (int i = 0; i < 100; i++) passTime(downloader.sendMessageReturn(web.uri("/")));
 
-      assertEquals(100 + 10 + 9, web.heads.size()); // the first finds the savings full
+      assertEquals(100 + 10 + 9, web.heads.size()); // the first one cannot save more
     }
   }
 
@@ -213,7 +210,7 @@ class DownloaderRetryTest {
     try (var web = statuses("", 503)) {
       var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
       var future = downloader.sendMessageReturn(web.uri("/"));
-      Patience.eventually(() -> rests.size() == 1); // whose time never comes
+      Patience.eventually(() -> pauses.size() == 1);
 
       future.cancel(true);
 
@@ -229,7 +226,7 @@ class DownloaderRetryTest {
     try (var web = statuses("", 503, 200)) {
       var downloader = downloader(NEVER_LESS, o -> o.withParallel(1));
       var first = downloader.sendMessageReturn(web.uri("/first"));
-      Patience.eventually(() -> rests.size() == 1);
+      Patience.eventually(() -> pauses.size() == 1);
 
       var second = downloader.sendMessageReturn(web.uri("/second"));
       passTime(first);

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Servers that answer nonsense, and downloaders that are ended meanwhile. */
-@ExtendWith(Hush.class) // where threads are not ours, a kill cuts handlers off
+/** Servers that answer nonsense, and downloaders that end meanwhile. */
+@ExtendWith(Hush.class) // a kill on foreign threads is logged
 @Timeout(120)
 class DownloaderStressTest {
   private static final String[] ANSWERS = {
@@ -35,7 +35,7 @@ class DownloaderStressTest {
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
 
-  /** One of the answers, with some bytes changed, left out, or cut off. */
+  /** An answer with some bytes changed or cut off. */
   private static byte[] nonsense(Random random) {
     var bytes = ANSWERS[random.nextInt(ANSWERS.length)].getBytes(StandardCharsets.ISO_8859_1);
     for (int i = random.nextInt(4); i > 0; i--) bytes[random.nextInt(bytes.length)] = (byte) random.nextInt(256);
@@ -72,7 +72,7 @@ class DownloaderStressTest {
     System.out.println("DownloaderStressTest -Dfibry.seed=" + seed);
     var random = new Random(seed);
     var strategies = new ArrayList<>(Variants.STRATEGIES.keySet());
-    strategies.remove("CALLER"); // there who asks does it himself
+    strategies.remove("CALLER"); // it downloads on the asking thread
     for (int round = 0; round < 14; round++) round(random, strategies.get(random.nextInt(strategies.size())));
   }
 

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a downloader answers, and where it stops. */
+/** Downloads, refusals, limits and cancellation. */
 @Timeout(60)
 class DownloaderTest {
   private final ActorScope scope = ActorSystem.openScope("test", o -> o.withGrace(Duration.ofMillis(50)));
@@ -287,15 +287,12 @@ class DownloaderTest {
       downloader.kill();
       Patience.ended(downloader);
 
-      assertInstanceOf(InterruptedException.class, Patience.failure(future)); // as of any handler
+      assertInstanceOf(InterruptedException.class, Patience.failure(future));
       Patience.eventually(web.open::isEmpty);
     }
   }
 
-  /**
-   * A byte now and then, so that the server sees when the client goes; far too few for the limit on
-   * bytes.
-   */
+  /** Sends bytes slowly, below the limit, until the client is gone. */
   private static void dripping(OutputStream out, AtomicInteger seen) throws IOException {
     out.write("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n".getBytes());
     while (true) {

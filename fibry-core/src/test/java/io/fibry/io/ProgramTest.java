@@ -26,10 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * Programs within limits. Scripts stand for programs: the shell is the program, and its text an
- * argument.
- */
+/** Programs, played by shell scripts. */
 @Timeout(60)
 class ProgramTest {
   private static final Path SHELL = Path.of("/bin/sh");
@@ -202,7 +199,7 @@ class ProgramTest {
     return Long.parseLong(Files.readString(file).strip());
   }
 
-  /** Not one that has ended and that nobody has asked how. */
+  /** A zombie is not alive. */
   private static boolean lives(long pid) {
     try {
       return ProcessHandle.of(pid).filter(ProcessHandle::isAlive).isPresent()
@@ -219,10 +216,8 @@ class ProgramTest {
 
   @Test
   void manyRunsLeaveNothing() throws Exception {
-    var descriptors = Path.of("/proc/self/fd");
-    Assumptions.assumeTrue(Files.isDirectory(descriptors), "this system does not show its descriptors");
     shell.run("-c", "echo");
-    long before = count(descriptors);
+    long before = Descriptors.open();
 
     var runs = new ArrayList<Thread>();
     for (int i = 0; i < 20; i++) runs.add(Thread.ofVirtual().start(() -> {
@@ -235,15 +230,7 @@ class ProgramTest {
     runs.forEach(Patience::joined);
 
     Patience.eventually(() -> threads().isEmpty());
-    Patience.eventually(() -> count(descriptors) <= before);
-  }
-
-  private static long count(Path folder) {
-    try (var all = Files.list(folder)) {
-      return all.count();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
+    Patience.eventually(() -> Descriptors.open() <= before);
   }
 
   // ---- bad input

@@ -16,12 +16,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/**
- * A web server on the loopback interface that answers what a test says, one request for each
- * connection.
- */
+/** A web server that answers what a test says, with one request per connection. */
 final class ScriptedWebServer implements AutoCloseable {
-  /** Writes the answer to one request. */
   interface Page {
     void answer(String head, OutputStream out) throws Exception;
   }
@@ -41,7 +37,7 @@ final class ScriptedWebServer implements AutoCloseable {
     Thread.ofVirtual().start(this::accept);
   }
 
-  /** One that answers the same every time. */
+  /** Always answers the same. */
   static ScriptedWebServer saying(String... lines) {
     return new ScriptedWebServer((head, out) -> out.write(String.join("\r\n", lines).getBytes(StandardCharsets.UTF_8)));
   }
@@ -72,9 +68,9 @@ final class ScriptedWebServer implements AutoCloseable {
       page.answer(heads.getLast(), socket.getOutputStream());
       socket.shutdownOutput();
       while (in.read() >= 0) {
-      } // until the client is gone
+      }
     } catch (Exception gone) {
-      // the client, or the test
+      // client or test
     } finally {
       open.remove(socket);
     }

@@ -16,6 +16,7 @@ import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -23,8 +24,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * Accounts by name, for tests: each loads its balance when it begins and saves it when it ends.
- * Time is moved by hand.
+ * Accounts by name, on a manual clock. Each loads its balance at its birth and saves it at its end.
  */
 final class BankFixture implements AutoCloseable {
   sealed interface Order {}
@@ -41,9 +41,9 @@ final class BankFixture implements AutoCloseable {
   final ManualClock clock = new ManualClock();
   final Map<String, Integer> saved = new ConcurrentHashMap<>();
   final List<String> events = new CopyOnWriteArrayList<>();
-  final AtomicInteger alive = new AtomicInteger(); // states that were made and not left
-  final AtomicInteger asked = new AtomicInteger(); // for balances
-  volatile Gate leaving; // null: accounts are saved at once
+  final AtomicInteger alive = new AtomicInteger(); // states in use
+  final AtomicInteger asked = new AtomicInteger(); // requests for balances
+  volatile Gate leaving; // null: does not block `save`
   final ActorScope scope;
   final Entities<String, Order> accounts;
 
@@ -53,7 +53,6 @@ final class BankFixture implements AutoCloseable {
     accounts = Entities.of(IDLE, clock, this::birth);
   }
 
-  /** Other accounts, born in another way. */
   Entities<String, Order> others(Function<String, Actor<Order>> birth) {
     return Entities.of(IDLE, clock, birth);
   }
@@ -68,28 +67,35 @@ final class BankFixture implements AutoCloseable {
     if (!event.endsWith("witness")) events.add(event);
   }
 
-  /** Nobody uses anything for long enough. */
-  void rest() {
+  /** Lets all accounts be idle. */
+  void idle() {
     clock.advance(IDLE.multipliedBy(2));
   }
 
-  /** The same, until this many are left. */
-  void rest(int left) {
-    rest();
+  /** The same, until {@code left} remain. */
+  void idle(int left) {
+    idle();
     Patience.eventually(() -> accounts.size() == left);
   }
 
-  /**
-   * Nobody but the witness uses anything for long enough, twice; and who looks for the idle has
-   * been here each time.
-   */
-  void restTwice() {
+  /** The same twice, each time until the sweeper has found the witness idle. */
+  void idleTwice() {
     for (int i = 0; i < 2; i++) {
       int before = saved.getOrDefault("witness", 0);
       accounts.actor("witness").sendMessage(new Pay(1));
-      rest();
+      idle();
       Patience.eventually(() -> saved.getOrDefault("witness", 0) > before);
     }
+  }
+
+  static <T> Thread elsewhere(Callable<T> code, CompletableFuture<T> result) {
+    return Patience.elsewhere(() -> {
+      try {
+        result.complete(code.call());
+      } catch (Throwable failure) {
+        result.completeExceptionally(failure);
+      }
+    });
   }
 
   Actor<Order> ada() {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Births that take long, fail, or need one another. */
+/** Births that are slow, fail, or need each other. */
 @Timeout(60)
 class EntitiesBirthTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
@@ -49,13 +49,7 @@ class EntitiesBirthTest {
 
   private static <T> CompletableFuture<T> elsewhere(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    Patience.elsewhere(() -> {
-      try {
-        result.complete(code.call());
-      } catch (Throwable failure) {
-        result.completeExceptionally(failure);
-      }
-    });
+    BankFixture.elsewhere(code, result);
     return result;
   }
 
@@ -195,7 +189,7 @@ class EntitiesBirthTest {
     assertTrue(Patience.value(first));
     assertEquals(1, accounts.actor("ada").ask(new Balance()));
     bank.clock.advance(BankFixture.IDLE.multipliedBy(2));
-    Patience.eventually(() -> accounts.size() == 0); // who gave up is not inside any more
+    Patience.eventually(() -> accounts.size() == 0); // the interrupted thread is not inside
   }
 
   @Test

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Ends: of one actor through its address, and of all. */
+/** The end of one actor through its address, and of all. */
 @Timeout(60)
 class EntitiesEndTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
@@ -109,7 +109,7 @@ class EntitiesEndTest {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().closeOnExit(() -> bank.events.add("closed"));
 
-    bank.rest(0);
+    bank.idle(0);
 
     assertEquals(List.of("born ada", "saved ada", "closed"), bank.events);
   }
@@ -174,7 +174,6 @@ class EntitiesEndTest {
     assertEquals(List.of(), bank.events);
   }
 
-  /** Who has the name of an entity by chance does not get its messages. */
   @Test
   void afterwardsAnActorOfThatNameHearsNothing() {
     bank.accounts.close();
@@ -267,7 +266,7 @@ class EntitiesEndTest {
     all.get().actor("bob").sendMessage(new Pay(1));
 
     var failure = Patience.value(thrown);
-    // either of the two who wait for one another is told
+    // one of the two that wait for each other is told
     assertTrue(failure == null || failure instanceof AskCycleException, () -> "" + failure);
     assertTrue(all.get().waitForExit(Patience.LONG));
   }

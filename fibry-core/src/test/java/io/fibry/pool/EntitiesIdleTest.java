@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Who is idle, and when that is found out. */
+/** Which actors are idle, and when they end. */
 @Timeout(60)
 class EntitiesIdleTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
@@ -42,11 +42,11 @@ class EntitiesIdleTest {
 
   @Test
   void itEndsNoSoonerThanItWasIdleForSoLongAndNoLaterThanAnEighthMore() {
-    bank.clock.advance(Duration.ofSeconds(17)); // at no tick
+    bank.clock.advance(Duration.ofSeconds(17)); // not at a tick
     bank.ada().ask(new Balance());
 
     bank.clock.advance(BankFixture.IDLE.minusNanos(1));
-    // who looks for the idle is an actor that nobody can wait for
+    // a test cannot wait for the sweeper
     for (int i = 0; i < 1_000; i++) Thread.yield();
     assertEquals(1, bank.accounts.size());
     bank.clock.advance(BankFixture.IDLE.dividedBy(8).plusNanos(1));
@@ -85,7 +85,7 @@ class EntitiesIdleTest {
     Patience.await(gate.entered);
     Patience.parked(asker);
 
-    bank.restTwice();
+    bank.idleTwice();
     gate.open();
     Patience.joined(asker);
     bank.ada().ask(new Balance());
@@ -99,14 +99,14 @@ class EntitiesIdleTest {
     var value = new CompletableFuture<Integer>();
     var answers =
         List.of(bank.ada().sendMessageReturn(new Promise(value)), bank.ada().sendMessageReturn(new Promise(value)));
-    bank.ada().ask(new Balance()); // it has promised
+    bank.ada().ask(new Balance()); // after the promises
 
-    bank.restTwice();
+    bank.idleTwice();
     value.complete(7);
 
     assertEquals(List.of(7, 7), answers.stream().map(Patience::value).toList());
     assertEquals(List.of("born ada"), bank.events);
-    bank.restTwice();
+    bank.idleTwice();
     assertEquals(List.of("born ada", "saved ada"), bank.events);
   }
 
@@ -115,16 +115,13 @@ class EntitiesIdleTest {
     for (int i = 1; i <= 3; i++) {
       bank.ada().sendMessage(new Pay(1));
 
-      bank.rest(0);
+      bank.idle(0);
 
       assertEquals(i, bank.saved.get("ada"));
     }
   }
 
-  /**
-   * On CALLER an account is saved by who looks for the idle: so one is born while it looks, and it
-   * finds nobody else.
-   */
+  /** On CALLER the sweeper saves the account, so the other one is born during its last turn. */
   @Test
   void whoIsBornWhileTheLastOneLeavesIsFoundIdleToo() {
     var all = new AtomicReference<Entities<String, Order>>();
@@ -134,7 +131,7 @@ class EntitiesIdleTest {
           if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
         }).newActor((state, order) -> {})));
     all.get().actor("ada").sendMessage(new Pay(1));
-    bank.rest();
+    bank.idle();
     Patience.eventually(() -> all.get().size() == 1 && bank.events.equals(List.of("left ada")));
 
     Patience.eventually(() -> {
@@ -144,10 +141,6 @@ class EntitiesIdleTest {
     all.get().close();
   }
 
-  /**
-   * A clock moved by hand may have gone on while a turn was made; the next one must not wait for
-   * its next move.
-   */
   @Test
   void aClockThatGoesOnWhileItSetsTheTimerLeavesNobodyBehind() {
     var sets = new AtomicInteger();
@@ -175,7 +168,7 @@ class EntitiesIdleTest {
     value.complete(7);
     answers.forEach(Patience::value);
 
-    bank.rest(0);
+    bank.idle(0);
   }
 
   @Test
@@ -184,7 +177,7 @@ class EntitiesIdleTest {
     bank.ada().sendMessages(List.of(new Stand(gate), new Pay(3)));
     Patience.await(gate.entered);
 
-    bank.rest();
+    bank.idle();
     gate.open();
     Patience.eventually(() -> bank.accounts.size() == 0);
 
@@ -235,7 +228,7 @@ class EntitiesIdleTest {
         }).newActor((Integer state, Pay pay) -> {}));
     for (int key = 0; key < 1_100; key++) many.actor(key).sendMessage(new Pay(key));
     if (closing) many.sendPoisonPill();
-    else bank.rest();
+    else bank.idle();
     Patience.eventually(() -> leaving.get() == 1_000);
 
     for (int i = 0; i < 1_000; i++) Thread.yield();

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What entities keep, and what they leave. */
+/** The memory of entities. */
 @Timeout(120)
 class EntitiesLeakTest {
   private static final Duration IDLE = Duration.ofMinutes(8);
@@ -73,7 +73,7 @@ class EntitiesLeakTest {
     lively.close();
   }
 
-  /** CALLER: so that nothing is left of threads. */
+  /** On CALLER, so that no thread counts. */
   @Test
   void aLivingKeyCostsAtMost150BytesBesideItsActor() {
     var keys = IntStream.range(0, MANY).boxed().toList();

@@ -25,10 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Many keys, idle after next to no time, while others send and ask. Every message is handled once,
- * each sender's in its order, by one actor at a time.
- */
+/** Keys that are idle all the time while threads send and ask. */
 @Timeout(120)
 class EntitiesStressTest {
   private static final Duration IDLE = Duration.ofMillis(8);
@@ -42,10 +39,7 @@ class EntitiesStressTest {
   record ReplyLater(int sender, int number) implements Work, Request<ReplyLater, Integer> {}
   record Leave() implements Work {}
 
-  /**
-   * What all lives of one key did. Plain fields: one life at a time writes them, and what one saved
-   * the next must see.
-   */
+  /** All lives of one key, in plain fields: each life must see those before it. */
   private static final class Ledger {
     private final int[] newest = new int[SENDERS];
     private final int[] handled = new int[SENDERS];
@@ -121,7 +115,7 @@ class EntitiesStressTest {
 
     assertEquals(null, wrong.get(), where);
     int lives = 0;
-    int lost = 0; // taken, and then undelivered
+    int lost = 0; // taken, then undelivered
     for (int key = 0; key < KEYS; key++) {
       lives += ledgers[key].lives;
       for (int sender = 0; sender < SENDERS; sender++) {
@@ -133,7 +127,7 @@ class EntitiesStressTest {
     assertTrue(lost <= letters.all.size() && (leaving || letters.all.isEmpty()),
         where + ": lost " + lost + ", dead letters " + letters.all.size());
     System.out.println("entities stress: " + lives + " lives");
-    // a fast machine may be through before anybody was idle
+    // by the system's clock, a fast run may end before a key is idle
     if (byHand) assertTrue(lives > KEYS, where);
   }
 
@@ -156,7 +150,7 @@ class EntitiesStressTest {
       throws Exception {
     var promised = new ArrayList<Future<Integer>>();
     for (int i = 1; i <= EACH; i++) {
-      // whom nobody is using now, is idle
+      // unused keys are idle
       if (random.nextInt(10) == 0) clock.advance(IDLE.multipliedBy(2));
       int key = random.nextInt(KEYS);
       var entity = entities.actor(key);
@@ -164,7 +158,7 @@ class EntitiesStressTest {
         entity.sendMessage(new Leave());
         continue;
       }
-      if (leaving) { // what comes just then is refused, and a dead letter
+      if (leaving) { // a message during the end is a dead letter
         if (entity.sendMessage(new Note(sender, i))) sent[key][sender]++;
         continue;
       }

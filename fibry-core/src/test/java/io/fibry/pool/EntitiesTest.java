@@ -25,10 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * Actors by key: when they are born, what keeps them alive, and that one takes over what the one
- * before left.
- */
+/** Births, lives and successors of actors by key. */
 @Timeout(60)
 class EntitiesTest {
   private BankFixture bank = new BankFixture(Strategy.FIBER);
@@ -42,10 +39,7 @@ class EntitiesTest {
     return Variants.STRATEGIES.keySet();
   }
 
-  /**
-   * The contract. On CALLER an actor works inside the calls, and saves its state on the thread that
-   * finds it idle.
-   */
+  /** The contract. On CALLER an actor runs in the calls, and is saved by the sweeper. */
   @ParameterizedTest
   @MethodSource("strategies")
   void onAnyStrategyAnActorIsBornWorksRestsAndComesBack(String strategy) {
@@ -56,7 +50,7 @@ class EntitiesTest {
     bank.ada().execute(() -> bank.events.add("task"));
     bank.ada().sendMessages(List.of(new Pay(1), new Pay(2)));
     int before = bank.ada().ask(new Balance());
-    bank.rest(0);
+    bank.idle(0);
     int after = bank.ada().ask(new Balance(), Patience.LONG);
     int future = Patience.value(bank.ada().sendMessageReturn(new Balance()));
     bank.accounts.close();
@@ -111,7 +105,7 @@ class EntitiesTest {
   void whoEndedByItselfIsForgottenWhenIdle() {
     bank.ada().sendMessage(new Leave());
 
-    bank.rest(0);
+    bank.idle(0);
   }
 
   @Test

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Timers set through an address: they belong to it, not to the actor that lives. */
+/** Timers set through an address. */
 @Timeout(60)
 class EntitiesTimersTest {
   private static final Duration MINUTE = Duration.ofMinutes(1);
@@ -50,8 +50,8 @@ class EntitiesTimersTest {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    bank.rest(0);
-    bank.rest();
+    bank.idle(0);
+    bank.idle();
 
     balanceBecomes(3);
   }
@@ -61,7 +61,7 @@ class EntitiesTimersTest {
     bank.ada().sendMessage(new Pay(1));
     bank.ada().sendMessageLater(new Pay(2), BankFixture.IDLE.multipliedBy(4));
 
-    bank.rest(0);
+    bank.idle(0);
 
     assertEquals(1, bank.saved.get("ada"));
   }

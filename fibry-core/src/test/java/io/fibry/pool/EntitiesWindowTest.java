@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.ActorStoppedException;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
@@ -23,15 +24,13 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * Between the pill of one life and the birth of the next: who comes then waits for what the one
- * before saves.
- */
+/** Between the pill of one life and the birth of the next, while the account is saved. */
 @Timeout(60)
 class EntitiesWindowTest {
   private final BankFixture bank = new BankFixture(Strategy.FIBER);
@@ -47,21 +46,14 @@ class EntitiesWindowTest {
   void anAccountIsBeingSaved() {
     bank.leaving = leaving;
     bank.ada().sendMessage(new Pay(5));
-    bank.rest();
+    bank.idle();
     Patience.await(leaving.entered);
     bank.leaving = null;
   }
 
   private static <T> CompletableFuture<T> waiting(Callable<T> code) {
     var result = new CompletableFuture<T>();
-    var thread = Patience.elsewhere(() -> {
-      try {
-        result.complete(code.call());
-      } catch (Throwable failure) {
-        result.completeExceptionally(failure);
-      }
-    });
-    Patience.parked(thread);
+    Patience.parked(BankFixture.elsewhere(code, result));
     return result;
   }
 
@@ -105,7 +97,7 @@ class EntitiesWindowTest {
 
     leaving.open();
     Patience.eventually(() -> bank.ada().ask(new Balance()) == 5);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // who waited in our place would ask now
+    for (int i = 0; i < 1_000; i++) Thread.yield(); // the relay would ask now
 
     assertEquals(1, bank.asked.get());
   }
@@ -129,7 +121,7 @@ class EntitiesWindowTest {
       told.complete(Thread.currentThread().isInterrupted());
     });
     Patience.parked(asker);
-    for (int i = 0; i < 1_000; i++) Thread.yield(); // who waits in his place has begun to
+    for (int i = 0; i < 1_000; i++) Thread.yield(); // until the relay waits
 
     asker.interrupt();
     assertTrue(Patience.value(told));
@@ -154,31 +146,24 @@ class EntitiesWindowTest {
 
   @Test
   void whoSendsInItsOwnStopHookIsTold() {
-    var thrown = new CompletableFuture<Throwable>();
-    var accounts = new AtomicReference<Entities<String, Order>>();
-    accounts.set(bank.others(name -> bank.scope.anonymous().initialState(() -> name)
-        .onStop(state -> thrown
-            .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).sendMessage(new Pay(1)))))
-        .newActor((state, order) -> {})));
-    accounts.get().actor("ada").sendMessage(new Pay(1));
-
-    bank.rest();
-
-    assertInstanceOf(AskCycleException.class, Patience.value(thrown));
-    accounts.get().close();
+    assertToldInItsStopHook(self -> self.sendMessage(new Pay(1)));
   }
 
   @Test
   void whoAsksInItsOwnStopHookIsTold() {
+    assertToldInItsStopHook(self -> self.ask(new Balance()));
+  }
+
+  private void assertToldInItsStopHook(Consumer<Actor<Order>> use) {
     var thrown = new CompletableFuture<Throwable>();
     var accounts = new AtomicReference<Entities<String, Order>>();
     accounts.set(bank.others(name -> bank.scope.anonymous().initialState(() -> name)
         .onStop(state -> thrown
-            .complete(assertThrows(AskCycleException.class, () -> accounts.get().actor(name).ask(new Balance()))))
+            .complete(assertThrows(AskCycleException.class, () -> use.accept(accounts.get().actor(name)))))
         .newActor((state, order) -> {})));
     accounts.get().actor("ada").sendMessage(new Pay(1));
 
-    bank.rest();
+    bank.idle();
 
     assertInstanceOf(AskCycleException.class, Patience.value(thrown));
     accounts.get().close();
@@ -201,7 +186,7 @@ class EntitiesWindowTest {
     var ended = bank.ada().onExit();
     assertFalse(bank.ada().waitForExit(Duration.ofMillis(1)));
 
-    bank.ada().kill(); // interrupts what saves it
+    bank.ada().kill(); // interrupts `save`
 
     assertTrue(bank.ada().waitForExit(Patience.LONG));
     assertTrue(ended.isDone());

@@ -17,34 +17,34 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A load that does not wait for answers: clients come at random, however the services fare, and
- * each asks all of them at once, side by side. A request is three steps of 5 to 15 ms, which sleep,
- * each on one of four scarce resources. Whoever has waited for half a second gives up.
+ * Clients that arrive at random, whatever the load, and ask all services at the same time. A
+ * request sleeps in three steps of 5 to 15 ms, each on one of four resources. After half a second
+ * its client gives up.
  */
 final class LoadGenerator {
   static final int RESOURCES = 4;
   static final long PATIENCE = TimeUnit.MILLISECONDS.toNanos(500);
   private static final int STEPS = 3;
 
-  /** How a request is served: waits for the answer, and throws what a client would see. */
+  /** Waits for the answer, and throws what a client sees. */
   interface Service {
     void serve(Call call) throws Exception;
   }
 
   enum End { GOOD, LATE, REFUSED, GAVE_UP }
 
-  /** What a client saw, and how long his request was worked at; times in nanoseconds. */
+  /** What a client saw, and the time its request took; in nanoseconds. */
   record Outcome(long sent, long ended, End end, long work) {
     long took() {
       return ended - sent;
     }
   }
 
-  /** A service, and what became of it. */
+  /** A service and its outcomes. */
   static final class Side {
     private final Service service;
     final Queue<Outcome> outcomes = new ConcurrentLinkedQueue<>();
-    final LongAdder wasted = new LongAdder(); // steps begun for somebody who had gone
+    final LongAdder wasted = new LongAdder(); // steps after the client gave up
 
     Side(Service service) {
       this.service = service;
@@ -58,8 +58,7 @@ final class LoadGenerator {
         end = call.isTooLate() ? End.LATE : End.GOOD;
       } catch (MailboxFullException refused) {
         end = End.REFUSED;
-      } catch (AskTimeoutException | TimeoutException gaveUp) { // as it is
-      } catch (Exception other) {
+      } catch (AskTimeoutException | TimeoutException gaveUp) {} catch (Exception other) {
         throw new AssertionError(other);
       }
       outcomes.add(new Outcome(call.sent, System.nanoTime(), end, end == End.GOOD ? call.work : 0));
@@ -73,29 +72,28 @@ final class LoadGenerator {
       return outcomes.stream().filter(o -> span.has(o.sent)).toList();
     }
 
-    /** Answers in time, a second. */
+    /** Answers in time, per second. */
     double goodput(Span span) {
       return ended(span).stream().filter(o -> o.end == End.GOOD).count() / span.seconds();
     }
 
-    /** How many a second it could have answered, by the time that those in time were worked at. */
+    /** Possible answers per second, by the work of those in time. */
     double capacity(Span span) {
       return RESOURCES * 1e9
           / ended(span).stream().filter(o -> o.end == End.GOOD).mapToLong(Outcome::work).average().orElseThrow();
     }
 
-    /** Of those that ended so, how long it took for so many in a hundred, at most. */
+    /** Of the requests that ended so. */
     long percentile(int percent, Span span, End end) {
       var times = ended(span).stream().filter(o -> o.end == end).mapToLong(Outcome::took).sorted().toArray();
       return times.length == 0 ? 0 : times[(times.length - 1) * percent / 100];
     }
   }
 
-  /** A request. */
   static final class Call {
     final long sent = System.nanoTime();
     private final Side side;
-    private long work; // written by who serves it, read by the client who was answered
+    private long work; // written by the service, read by the client after its answer
 
     private Call(Side side) {
       this.side = side;
@@ -105,13 +103,13 @@ final class LoadGenerator {
       return System.nanoTime() - sent > PATIENCE;
     }
 
-    /** One step, for who has a resource. */
+    /** One step, with a resource. */
     void step() throws InterruptedException {
       if (isTooLate()) side.wasted.increment();
       work += pause();
     }
 
-    /** All of them, for who keeps his resource. */
+    /** All steps, with one resource. */
     void steps() throws InterruptedException {
       for (int i = 0; i < STEPS; i++) step();
     }
@@ -126,7 +124,6 @@ final class LoadGenerator {
       return (to - from) / 1e9;
     }
 
-    /** Without the beginning. */
     Span after(double seconds) {
       return new Span(from + (long) (seconds * 1e9), to);
     }
@@ -148,7 +145,7 @@ final class LoadGenerator {
     return System.nanoTime() - begin;
   }
 
-  /** How many requests a second the resources are good for, on this machine and at this moment. */
+  /** Requests per second that the resources allow now. */
   double capacity(double seconds) throws InterruptedException {
     var steps = new LongAdder();
     var work = new LongAdder();
@@ -163,7 +160,7 @@ final class LoadGenerator {
     return RESOURCES * 1e9 * steps.sum() / work.sum() / STEPS;
   }
 
-  /** So many requests a second for so long, at random times. */
+  /** Requests at random times. */
   Span load(double perSecond, double seconds) {
     long from = System.nanoTime();
     long to = from + (long) (seconds * 1e9);

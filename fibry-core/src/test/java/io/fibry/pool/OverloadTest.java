@@ -28,8 +28,8 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What becomes of three services under the same load: half of what they are good for, all of it,
- * three times as much, and less again. One ramp for all tests; each looks at one fact of it.
+ * Three services under the same load: half their capacity, all of it, three times as much, and less
+ * again. All tests look at one ramp.
  */
 @Tag("overload")
 @Timeout(120)
@@ -39,9 +39,9 @@ class OverloadTest {
   private static final int ROOM = 16;
   private static final boolean LONG = Boolean.getBoolean("fibry.soak");
   private static final int LONGER = LONG ? 10 : 1;
-  // a busy machine may stand still for half a second, whoever serves
+  // a busy machine may stall for half a second
   private static final double MOST = LONG ? 0.9 : 0.6;
-  private static final int SLOWEST = LONG ? 95 : 50; // of a hundred, likewise
+  private static final int SLOWEST = LONG ? 95 : 50; // percentile, likewise
 
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final ActorScope scope = ActorSystem.openScope("overload");
@@ -53,10 +53,10 @@ class OverloadTest {
   private final Side unbounded = new Side(this::onThreadOfItsOwn);
 
   private Span low;
-  private Span high; // without its beginning
+  private Span high; // without its start
   private Span after; // without its first second
 
-  /** A pool of as many workers as there are resources: what is begun has all it needs. */
+  /** A pool with a worker per resource. */
   private Side asked(Mailbox<Object> mailbox) {
     ActorWithReturn<Call, Boolean> pool =
         Pools.fixed(scope.anonymous().mailbox(mailbox), LoadGenerator.RESOURCES).newActorWithReturn((Call call) -> {
@@ -66,10 +66,7 @@ class OverloadTest {
     return new Side(call -> pool.ask(call, LIMIT));
   }
 
-  /**
-   * Each request begins at once, and waits for a resource at each step; and goes on when its client
-   * has gone.
-   */
+  /** A thread per request, which waits for a resource at each step, even if its client gave up. */
   private void onThreadOfItsOwn(Call call) throws Exception {
     var answer = new CompletableFuture<Boolean>();
     perRequest.submit(() -> {

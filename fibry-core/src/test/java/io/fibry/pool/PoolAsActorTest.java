@@ -8,16 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
-import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
-import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.MailboxFullException;
 import io.fibry.Patience;
@@ -32,44 +26,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A pool as its users see it: mailbox, name, sight, and what is refused. */
+/** A pool as an actor: mailbox, name, dump, refusals. */
 @Timeout(30)
-class PoolAsActorTest {
-  private final Letters letters = new Letters();
-  private final Clock clock = new Clock();
-  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
-  private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
-  private final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.close();
-    still.close();
-  }
-
-  private static void pass(Object message) throws InterruptedException {
-    if (message instanceof Gate gate) gate.pass();
-  }
-
-  private static List<Gate> occupy(Actor<Object> pool, int gates) {
-    return IntStream.range(0, gates).mapToObj(i -> Gate.occupy(pool)).toList();
-  }
-
+class PoolAsActorTest extends PoolFixture {
   // ---- the mailbox
 
   @Promise("20.9")
   @Test
   void itsMailboxIsThatOfTheBuilder() {
-    var pool = Pools.fixed(how.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1).newActorWithReturn((Object message) -> {
-      pass(message);
-      return message;
-    });
+    var pool = echo(Pools.fixed(how.mailbox(Mailbox.bounded(2, Overflow.REJECT)), 1));
     Gate.occupy((Actor<Object>) pool);
 
     assertTrue(pool.sendMessage(1) && pool.sendMessage(2));
@@ -175,10 +143,7 @@ class PoolAsActorTest {
 
   @Test
   void aTimeOutSaysWhatTheWorkerIsDoing() {
-    var pool = Pools.fixed(scope.named("images"), 1).newActorWithReturn((Object message) -> {
-      pass(message);
-      return message;
-    });
+    var pool = echo(Pools.fixed(scope.named("images"), 1));
     Gate.occupy((Actor<Object>) pool);
 
     var late = assertThrows(AskTimeoutException.class, () -> pool.ask("x", Duration.ofMillis(50)));
@@ -204,7 +169,7 @@ class PoolAsActorTest {
   @Test
   void whereItsExecutorIsShutDownThePoolHasFailed() {
     var executor = Executors.newFixedThreadPool(2);
-    var pool = Pools.fixed(how.strategy(Strategy.on(executor)), 2).newActorWithReturn((Object message) -> message);
+    var pool = echo(Pools.fixed(how.strategy(Strategy.on(executor)), 2));
     assertEquals(1, pool.ask(1));
 
     executor.shutdown();
@@ -221,7 +186,7 @@ class PoolAsActorTest {
       if (refusals.getAndDecrement() > 0) throw new IllegalStateException("no thread today");
       Thread.startVirtualThread(activation);
     };
-    var pool = Pools.fixed(how.strategy(moody), 2).newActorWithReturn((Object message) -> message);
+    var pool = echo(Pools.fixed(how.strategy(moody), 2));
 
     try (var log = new Logged()) {
       assertEquals(1, pool.ask(1));

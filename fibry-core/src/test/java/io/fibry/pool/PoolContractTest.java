@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What every pool promises, whatever its kind and strategy: it is an actor. */
+/** What pools of every kind and strategy promise. */
 @Timeout(60)
 class PoolContractTest {
   record Variant(String label, Strategy strategy, UnaryOperator<ActorBuilder<Object>> kind) {
@@ -50,7 +50,7 @@ class PoolContractTest {
       return kind.apply(scope.anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog()));
     }
 
-    /** How many of its handlers can block at the same time: some executors have two threads. */
+    /** Handlers that can block at the same time: some executors have two threads. */
     int blocking() {
       return label.contains("on(") ? 2 : 3;
     }
@@ -167,7 +167,7 @@ class PoolContractTest {
       if (message instanceof Gate gate) gate.pass();
       return handled.incrementAndGet();
     });
-    if (variant.strategy == Strategy.CALLER) return; // there the senders wait in the handler
+    if (variant.strategy == Strategy.CALLER) return; // there senders wait in the handler
     var gates = IntStream.range(0, variant.blocking()).mapToObj(i -> Gate.occupy(pool)).toList();
     var sender = Patience.elsewhere(() -> IntStream.range(0, 20).forEach(pool::sendMessage));
     Patience.joined(sender);
@@ -208,7 +208,7 @@ class PoolContractTest {
   void killInterruptsWhatItIsAt(Variant variant) {
     boolean own = variant.strategy == Strategy.FIBER || variant.strategy == Strategy.THREAD
         || variant.strategy == Strategy.residentFiber();
-    if (!own) return; // a thread that is not the library's is not interrupted
+    if (!own) return; // foreign threads are not interrupted
     var pool = echo(variant);
     var gates = IntStream.range(0, 3).mapToObj(i -> new Gate()).toList();
     var asked = gates.stream().map(gate -> pool.sendMessageReturn((Object) gate)).toList();
@@ -278,7 +278,7 @@ class PoolContractTest {
   @ParameterizedTest
   @MethodSource("variants")
   void aCancelledRequestIsNotHandled(Variant variant) {
-    // there nothing waits
+    // there no message waits
     if (variant.strategy == Strategy.CALLER || variant.label.startsWith("perMessage")) return;
     var handled = new CopyOnWriteArrayList<Object>();
     var pool = variant.builder(scope).newActorWithReturn((Object message) -> {

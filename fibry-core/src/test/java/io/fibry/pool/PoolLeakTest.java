@@ -26,10 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What pools keep: nothing of what they handled, and themselves only as long as somebody knows
- * them.
- */
+/** Pools keep nothing of what they handled, and are garbage once unreachable. */
 @Timeout(120)
 class PoolLeakTest {
   private final Clock clock = new Clock();
@@ -45,7 +42,7 @@ class PoolLeakTest {
     return PoolContractTest.variants();
   }
 
-  /** In methods of their own, or a frame would keep what it sent. */
+  /** A method of its own, since a frame keeps what it sent. */
   private static List<WeakReference<?>> work(ActorWithReturn<Object, Object> pool) {
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) {
@@ -58,7 +55,7 @@ class PoolLeakTest {
     var told = new Object();
     pool.sendMessage(told);
     probes.add(new WeakReference<>(told));
-    var failing = new StringBuilder("fails"); // the JVM itself may keep what was thrown last
+    var failing = new StringBuilder("fails"); // the JVM may keep the last exception
     var failed = pool.sendMessageReturn((Object) failing);
     Patience.failure(failed);
     probes.add(new WeakReference<>(failing));
@@ -169,6 +166,6 @@ class PoolLeakTest {
     pool.close();
     pool = null;
 
-    assertTrue(LeakProbe.collected(probe)); // the clock is alive, and would keep it
+    assertTrue(LeakProbe.collected(probe)); // a timer of the clock would keep it
   }
 }

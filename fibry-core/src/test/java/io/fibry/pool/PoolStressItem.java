@@ -12,9 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One thing sent to a pool under stress, and what became of it. As a task it handles itself. */
+/** A message or task for a pool under stress, and its outcome. */
 final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable {
-  /** How it is sent. */
   enum Kind { TELL, TASK, TIMER, ASK, ASK_SHORT, FUTURE, FUTURE_CANCELLED }
 
   final PoolStressRound round;
@@ -24,9 +23,9 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
   final int weight;
   final int key;
   final boolean fails;
-  int payload; // plain: written before sending, read by the handler
-  volatile boolean refused; // the sender was told that it was not taken
-  volatile Throwable thrown; // what a request got in place of a value
+  int payload; // plain: written before the send
+  volatile boolean refused; // the send returned false
+  volatile Throwable thrown; // by a request
   volatile CompletableFuture<Integer> future;
   final AtomicInteger begun = new AtomicInteger();
   final AtomicInteger done = new AtomicInteger();
@@ -52,7 +51,7 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     round.handle(null, this, null);
   }
 
-  /** Waits for what was promised. */
+  /** Waits for the answer. */
   void settle() throws InterruptedException {
     if (future == null) return;
     try {
@@ -65,12 +64,11 @@ final class PoolStressItem implements Request<PoolStressItem, Integer>, Runnable
     }
   }
 
-  /** Whether it must be in the accounts. */
   boolean hasOutcome() {
     return kind != Kind.TIMER || done.get() + letters.get() > 0;
   }
 
-  /** The fault in its account, or null. */
+  /** The fault in its outcome, or null. */
   String fault() {
     int begins = begun.get();
     if (begins > 1 && !(fails && begins <= 1 + round.retries)) return "was handed to a handler " + begins + " times";

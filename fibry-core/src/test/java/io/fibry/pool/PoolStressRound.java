@@ -28,19 +28,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One pool, some senders, one end at a random moment. Every message has one outcome and the
- * accounts add up; there are never more handlers at once than workers, nor than the permits allow,
- * nor two of a key, and those of a key come in the order of their sender; each state is used by one
- * thread at a time, and left once.
+ * One pool, some senders, one end at a random moment. Every message has one outcome, and the
+ * accounts add up. Handlers at the same time respect workers, permits and keys; a sender's messages
+ * of a key stay in order. Each state is used by one thread at a time, and left once.
  */
 final class PoolStressRound {
-  /** Which pool. */
   enum Kinds { PER_MESSAGE, FIXED, SCALING, WEIGHTED, BY_KEY }
 
-  /** How it ends. */
   enum Ending { PILL, ASK_EXIT, KILL, CLOSE, SCOPE }
 
-  /** What a handler throws that is told to. */
   static final class Planned extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -49,10 +45,9 @@ final class PoolStressRound {
     }
   }
 
-  /** A worker's own. */
   private static final class State {
-    private int mirror; // plain: its worker's
-    private int uses; // likewise
+    private int mirror; // plain, like `uses`: its worker's
+    private int uses;
     private final AtomicInteger left = new AtomicInteger();
   }
 
@@ -191,7 +186,7 @@ final class PoolStressRound {
     active.decrementAndGet();
   }
 
-  /** A handler sends to its own pool. */
+  /** Sends to its own pool. */
   private void more(PoolStressItem parent, ActorContext<Object> context) {
     var item =
         new PoolStressItem(this, senders + parent.sender, 1_000 * parent.number, Kind.TELL, 1, parent.key, false);
@@ -200,7 +195,7 @@ final class PoolStressRound {
     item.refused = !context.self().sendMessage(item);
   }
 
-  @SuppressWarnings("unchecked") // a handler may throw what it likes
+  @SuppressWarnings("unchecked")
   private static <T extends Throwable> void raise() throws T {
     throw (T) PLANNED;
   }
@@ -322,9 +317,7 @@ final class PoolStressRound {
     if (!faults.isEmpty()) throw new AssertionError(faults.stream().limit(10).toList() + describe());
   }
 
-  /**
-   * Whether the accounts come to balance: a timer may be late, and a sender count after the end.
-   */
+  /** Waits, since timers may be late, and senders count after the end. */
   private boolean settled() {
     for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
         LockSupport.parkNanos(100_000))

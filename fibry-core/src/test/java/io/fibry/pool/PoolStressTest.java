@@ -10,10 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/**
- * Pools of every kind under random load, that end in the middle of it: see {@link PoolStressRound}
- * for what is checked.
- */
+/** Pools of every kind that end under random load; checked by {@link PoolStressRound}. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 @ExtendWith(Hush.class)
 class PoolStressTest {

@@ -5,14 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Hush;
-import io.fibry.Letters;
 import io.fibry.Patience;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -23,30 +18,17 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/**
- * Weights, keys, and what keys are compared by: code of the user that throws. It is its sender's
- * failure, and nobody else's.
- */
+/** Weights and keys that throw: a failure of their sender only. */
 @Timeout(30)
 @ExtendWith(Hush.class)
-class PoolUserCodeFaultTest {
-  private final Letters letters = new Letters();
-  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
-  private final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+class PoolUserCodeFaultTest extends PoolFixture {
   private final List<Object> handled = new CopyOnWriteArrayList<>();
 
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.close();
-  }
-
-  /** A key that is nasty as long as somebody says so; to the thread that made it, or to others. */
+  /** A key that throws while its suppliers say so. */
   private static final class Key {
     final String name;
     final BooleanSupplier nastyHash;
@@ -147,8 +129,8 @@ class PoolUserCodeFaultTest {
   @Test
   void aWeightOrAKeyThatOverflowsItsStackIsTheSendersFailure() {
     var heavy =
-        Pools.weighted(how, 2, (Object message) -> deep(message)).newActorWithReturn((Object message) -> message);
-    var keyed = Pools.byKey(how, 2, (Object message) -> deep(message)).newActorWithReturn((Object message) -> message);
+        echo(Pools.weighted(how, 2, (Object message) -> deep(message)));
+    var keyed = echo(Pools.byKey(how, 2, (Object message) -> deep(message)));
 
     for (int i = 0; i < 10; i++) {
       assertThrows(StackOverflowError.class, () -> heavy.sendMessage("deep"));

@@ -7,15 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
-import io.fibry.Letters;
 import io.fibry.Logged;
 import io.fibry.Patience;
 import io.fibry.Promise;
@@ -29,34 +25,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What each kind of pool promises beside what all do. */
+/** What each kind of pool promises. */
 @Timeout(30)
-class PoolsTest {
-  private final Letters letters = new Letters();
-  private final Clock clock = new Clock();
-  private final ActorScope scope = ActorSystem.openScope("pools", o -> o.withDeadLetters(letters));
-  private final ActorScope still = ActorSystem.openScope("still", o -> o.withScheduler(clock));
-  private final ActorBuilder<Object> how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
-
-  @AfterEach
-  void close() {
-    Gate.openAll();
-    scope.close();
-    still.close();
-  }
-
-  private static void pass(Object message) throws InterruptedException {
-    if (message instanceof Gate gate) gate.pass();
-  }
-
-  private static List<Gate> occupy(Actor<Object> pool, int gates) {
-    return IntStream.range(0, gates).mapToObj(i -> Gate.occupy(pool)).toList();
-  }
-
+class PoolsTest extends PoolFixture {
   // ---- fixed
 
   @Promise("20.3")
@@ -75,10 +49,7 @@ class PoolsTest {
   @Promise("20.3")
   @Test
   void aWorkerThatBlocksHoldsNobodyUp() {
-    var pool = Pools.fixed(how, 2).newActorWithReturn((Object message) -> {
-      pass(message);
-      return message;
-    });
+    var pool = echo(Pools.fixed(how, 2));
     Gate.occupy((Actor<Object>) pool);
 
     var answers = IntStream.range(0, 100).mapToObj(pool::ask).toList();
@@ -252,8 +223,8 @@ class PoolsTest {
     pool.sendMessage(6);
     Patience.await(gates.get(6).entered);
 
-    pool.sendMessage(10); // needs more than are free
-    pool.sendMessage(1); // would fit, but comes later
+    pool.sendMessage(10); // more than are free
+    pool.sendMessage(1); // would fit, but is later
 
     assertEquals(2, scope.report().waiting());
     gates.get(6).open();
@@ -285,11 +256,7 @@ class PoolsTest {
 
   @Test
   void whenAHeavyRequestThatWaitsIsCancelledThoseBehindItBegin() {
-    var pool = Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1)
-        .newActorWithReturn((Object message) -> {
-          pass(message);
-          return message;
-        });
+    var pool = echo(Pools.weighted(how, 4, (Object message) -> message.equals("heavy") ? 4 : 1));
     Gate.occupy((Actor<Object>) pool);
     var heavy = pool.sendMessageReturn((Object) "heavy");
     var light = pool.sendMessageReturn((Object) "light");

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Each block in one line, made as the builder says. */
+/** Each block, made by its builder. */
 @Timeout(30)
 class BlocksTest {
   private final ActorScope scope = ActorSystem.openScope("blocks");

@@ -37,12 +37,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tasks that come again and again. */
+/** Repeating tasks. */
 @Timeout(60)
 class ScheduleTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
-  /** Counts what is due. */
   private static final class Timers extends Clock {
     final AtomicInteger due = new AtomicInteger();
 
@@ -293,7 +292,7 @@ class ScheduleTest {
     Patience.ended(schedule);
 
     assertEquals(new ExitReason.Killed(), schedule.onExit().resultNow());
-    Patience.eventually(() -> clock.due.get() == 0); // the grace's is cancelled last
+    Patience.eventually(() -> clock.due.get() == 0); // of the grace, too
   }
 
   @Test

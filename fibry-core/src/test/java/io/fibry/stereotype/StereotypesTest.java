@@ -13,13 +13,10 @@ import io.fibry.ActorSystem;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
-import io.fibry.Promise;
+import io.fibry.Logged;
 import io.fibry.Sink;
 import io.fibry.Strategy;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -33,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The one-liners, and the programs of the article that named them, at a smaller size. */
+/** The recipes, and the programs of the article in small. */
 @Timeout(60)
 class StereotypesTest {
   private static final Duration LONG = Duration.ofSeconds(10);
@@ -176,30 +173,30 @@ class StereotypesTest {
   void runOnceThatFailsEndsWithItsFailureAndLogsIt() {
     var failure = new IOException("loud failure");
 
-    String log = logged(() -> {
+    try (var logged = new Logged()) {
       var once = Stereotypes.def().runOnce(() -> {
         throw failure;
       });
+
       assertTrue(once.waitForExit(LONG));
       assertEquals(new ExitReason.Failed(failure), once.onExit().resultNow());
-    });
-
-    assertTrue(log.contains("loud failure"), log);
+      assertTrue(logged.text().contains("loud failure"), logged.text());
+    }
   }
 
   @Test
   void runOnceSilentThatFailsEndsWithItsFailureAndLogsNothing() {
     var failure = new IOException("quiet failure");
 
-    String log = logged(() -> {
+    try (var logged = new Logged()) {
       var once = Stereotypes.def().runOnceSilent(() -> {
         throw failure;
       });
+
       assertTrue(once.waitForExit(LONG));
       assertEquals(new ExitReason.Failed(failure), once.onExit().resultNow());
-    });
-
-    assertFalse(log.contains("quiet failure"), log);
+      assertFalse(logged.text().contains("quiet failure"), logged.text());
+    }
   }
 
   @Test
@@ -246,18 +243,5 @@ class StereotypesTest {
     assertEquals(4, half.handle(8));
     assertEquals(List.of("recipe", "recipe"), List.of(log.name(), limited.name()));
     assertEquals(List.of(List.of("a", "b"), List.of("c"), "first", Thread.currentThread()), seen);
-  }
-
-  /** What slf4j-simple writes while it runs. */
-  private static String logged(Runnable code) {
-    var before = System.err;
-    var bytes = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(bytes, true, StandardCharsets.UTF_8));
-    try {
-      code.run();
-    } finally {
-      System.setErr(before);
-    }
-    return bytes.toString(StandardCharsets.UTF_8);
   }
 }

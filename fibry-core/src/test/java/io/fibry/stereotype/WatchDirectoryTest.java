@@ -16,6 +16,7 @@ import io.fibry.LeakProbe;
 import io.fibry.Letters;
 import io.fibry.Patience;
 import io.fibry.Variants;
+import io.fibry.io.Descriptors;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -29,7 +30,6 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -216,23 +216,13 @@ class WatchDirectoryTest {
   @Test
   void neitherThreadsNorDescriptorsAreLeft() throws Exception {
     for (int i = 0; i < 3; i++) watch(temporary).close();
-    long descriptors = descriptors();
+    long descriptors = Descriptors.open();
 
     for (int i = 0; i < 50; i++) watch(temporary).close();
 
     Patience.eventually(() -> Thread.getAllStackTraces().values().stream().flatMap(Stream::of)
         .noneMatch(frame -> frame.getClassName().endsWith("LinuxWatchService$Poller")));
-    assertTrue(descriptors() <= descriptors + 5, () -> descriptors + " descriptors grew to " + descriptors());
-  }
-
-  private static long descriptors() {
-    var open = Path.of("/proc/self/fd");
-    Assumptions.assumeTrue(Files.isDirectory(open), "not on Linux");
-    try (var all = Files.list(open)) {
-      return all.count();
-    } catch (IOException unreadable) {
-      throw new java.io.UncheckedIOException(unreadable);
-    }
+    assertTrue(Descriptors.open() <= descriptors + 5, () -> descriptors + " descriptors grew to " + Descriptors.open());
   }
 
   @Test

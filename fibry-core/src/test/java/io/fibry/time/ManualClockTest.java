@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Time that stands still until a test moves it. */
+/** A clock that a test moves. */
 class ManualClockTest {
   private final ManualClock clock = new ManualClock();
   private final List<String> log = new ArrayList<>();
@@ -71,7 +71,7 @@ class ManualClockTest {
   void aLateRunKeepsTheRhythmAndMakesNoBurst() {
     clock.atFixedRate(Duration.ofSeconds(1), Duration.ofSeconds(2), () -> {
       note("tick").run();
-      if (log.size() == 1) seconds(5); // the task itself takes until 6: those of 3 and 5 are missed
+      if (log.size() == 1) seconds(5); // until 6: skips 3 and 5
     });
 
     seconds(9);

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The clock of the machine. */
+/** The clock of the system. */
 @Timeout(60)
 class SchedulerTest {
   private static final Duration SOON = Duration.ofMillis(1);

@@ -18,7 +18,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "used, so not passivated")
 @Outcome(id = {"1, 1", "0, 1"}, expect = ACCEPTABLE, desc = "passivated, and nothing came after the pill")
-@Outcome(expect = FORBIDDEN, desc = "handed over after the pill (2), unseen by its sender (2), or refused without a pill")
+@Outcome(expect = FORBIDDEN,
+    desc = "handed over after the pill (2), unseen by its sender (2), or refused without a pill")
 @State
 public class UseAgainstPassivation {
   private final Entity<String, String> entity = new Entity<>("key", 0);
