@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of entities. */
+/** Runs the Javadoc snippets of entities. */
 @Timeout(20)
 class EntitiesSnippetsTest {
   private final Map<String, List<String>> stored = new ConcurrentHashMap<>();
@@ -29,7 +29,7 @@ class EntitiesSnippetsTest {
         .newActor((List<String> items, String item) -> items.add(item)));
 
     carts.actor("ada").sendMessage("milk"); // makes Ada's cart
-    carts.actor("ada").sendMessage("bread"); // finds it, or the next one, which has loaded the milk
+    carts.actor("ada").sendMessage("bread"); // same cart, or its successor with the milk
     carts.close();
     // @end
 

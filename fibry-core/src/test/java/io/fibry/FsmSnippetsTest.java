@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of state machines. */
+/** Runs the Javadoc snippets of state machines. */
 @Timeout(20)
 class FsmSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of io.fibry.io. */
+/** Runs the Javadoc snippets of io.fibry.io. */
 @Timeout(20)
 class IoSnippetsTest {
 
@@ -51,8 +51,8 @@ class IoSnippetsTest {
       // @start region="downloader"
       try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withParallel(4).withMaxBytes(100_000))) {
         page = web.ask(uri, Duration.ofSeconds(5)).text();
-        another = web.sendMessageReturn(uri); // cancelling it breaks the download off
-      } // downloads what waits
+        another = web.sendMessageReturn(uri); // cancelling it cancels the download
+      } // finishes pending downloads
       // @end
 
       assertEquals("hi hi", page + " " + another.resultNow().text());
@@ -66,7 +66,7 @@ class IoSnippetsTest {
     // @start region="program"
     var echo = Program.at(Path.of("/bin/echo")).withEnvironment("LANG", "C.UTF-8").withLimit(Duration.ofSeconds(5))
         .withMaxOutput(10_000);
-    // four at once
+    // four at the same time
     var echoes = Pools.fixed(ActorSystem.anonymous(), 4).newActorWithReturn((String text) -> echo.run("-n", text));
     Program.Result result = echoes.ask("two  words");
     // @end

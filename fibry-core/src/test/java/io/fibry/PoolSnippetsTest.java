@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of pools. */
+/** Runs the Javadoc snippets of pools. */
 @Timeout(20)
 class PoolSnippetsTest {
   record Order(String customer, int number) {}
@@ -30,16 +30,16 @@ class PoolSnippetsTest {
   @Test
   void pools() {
     // @start region="pools"
-    // more than that wait nowhere
+    // rejects messages while 200 are queued
     var how = ActorSystem.anonymous().mailbox(Mailbox.bounded(200, Overflow.REJECT));
 
     var database = Pools.scaling(how, 2, 16)
-        .initialState(() -> connect()) // each worker's own
+        .initialState(() -> connect()) // one per worker
         .onStop(Connection::close)
         .newActorWithReturn((Connection connection, String sql) -> connection.run(sql));
     int rows = database.ask("delete from old");
 
-    var invoices = Pools.byKey(how, 4, Order::customer) // each customer's in order
+    var invoices = Pools.byKey(how, 4, Order::customer) // in order per customer
         .newActorWithReturn((Order order) -> "invoice " + order.number() + " for " + order.customer());
     var invoice = invoices.ask(new Order("Ada", 12));
     // @end

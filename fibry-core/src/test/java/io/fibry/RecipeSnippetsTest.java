@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs the snippets in the Javadoc of batches, rate limits, hooks and stereotypes. */
+/** Runs the Javadoc snippets of recipes. */
 @Timeout(20)
 class RecipeSnippetsTest {
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -37,7 +37,7 @@ class RecipeSnippetsTest {
       log.sendMessage("somebody looked at " + page);
       clicks.sendMessage(page);
     }
-    log.close(); // handles what is left: prints 3 in one go
+    log.close(); // handles the last batch: prints 3 in one go
     clicks.close(); // prints {home=2, shop=1}
     // @end
 
@@ -50,7 +50,7 @@ class RecipeSnippetsTest {
     var geocoder = RateLimit.of(ActorSystem.named("geocoder"), 5, Duration.ofMinutes(1))
         .newActorWithReturn((String address) -> address.length());
 
-    int place = geocoder.ask("Main Street 1"); // one of the first five: at once
+    int place = geocoder.ask("Main Street 1"); // one of the first five does not wait
     // @end
 
     assertEquals(13, place);
@@ -62,7 +62,7 @@ class RecipeSnippetsTest {
     // @start region="hooks"
     var square = Hooks.around(ActorSystem.anonymous(), (Integer n) -> n * n)
         .before(n -> print("squaring " + n))
-        .afterAsync((n, reply) -> audit(n, reply)) // nobody waits for it
+        .afterAsync((n, reply) -> audit(n, reply)) // no caller waits for it
         .onError((n, failure) -> print(n + " failed: " + failure));
 
     int nine = square.handle(3); // a function like any other,

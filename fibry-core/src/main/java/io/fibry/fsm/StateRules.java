@@ -56,11 +56,12 @@ final class StateRules {
 
   record Leaving(Class<?> state, Handler<Object> code) implements Rule {}
 
-  final After after; // null, like the next two: no rule
+  final After after; // null, like the next two: none
   final Entering entering;
   final Leaving leaving;
   private final List<On> ons;
-  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>(); // by class of message
+  // by class of message
+  private final ConcurrentHashMap<Class<?>, On> found = new ConcurrentHashMap<>();
 
   StateRules(Class<?> state, List<Rule> all) {
     var fitting = all.stream().filter(rule -> rule.state().isAssignableFrom(state)).toList();

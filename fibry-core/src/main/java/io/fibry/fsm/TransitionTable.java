@@ -52,16 +52,16 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
 
   @Override
   public <A extends S, B extends M> Fsm<S, M> on(Class<A> state, Class<B> message, Transition<A, B, S, M> next) {
-    return on(state, message,
+    return add(state, message,
         ((Transition<Object, Object, Object, Object>) Objects.requireNonNull(next, "next"))::next);
   }
 
   @Override
   public Fsm<S, M> postpone(Class<? extends S> state, Class<? extends M> message) {
-    return on(state, message, (Handler.StatefulReturningInContext<Object, Object, Object>) null);
+    return add(state, message, null);
   }
 
-  private Fsm<S, M> on(Class<?> state, Class<?> message,
+  private Fsm<S, M> add(Class<?> state, Class<?> message,
       Handler.StatefulReturningInContext<Object, Object, Object> next) {
     var on = new On(below(states, state, "state"), below(messages, message, "message"), next);
     return with(on, "it has " + on.text());

@@ -26,7 +26,7 @@ final class DownloadPool implements Downloader {
   private final Options options;
   private final Actor<DownloadRequest> pool;
 
-  @SuppressWarnings("unchecked") // the messages of a builder are erased
+  @SuppressWarnings("unchecked") // erased
   DownloadPool(ActorBuilder<?> how, Options options, RandomGenerator random) {
     this.options = options;
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
@@ -67,8 +67,6 @@ final class DownloadPool implements Downloader {
     client.awaitTermination(CLOSING);
   }
 
-  // ---- asking
-
   @Override
   public Download ask(URI uri) {
     return ask(uri, pool::ask);
@@ -95,8 +93,6 @@ final class DownloadPool implements Downloader {
     future.whenComplete((download, failure) -> request.cancel());
     return future;
   }
-
-  // ---- the end
 
   @Override
   public String name() {

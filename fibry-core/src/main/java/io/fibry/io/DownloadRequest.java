@@ -55,8 +55,6 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
     over.completeExceptionally(new CancellationException(this + " was cancelled: no caller waits for it"));
   }
 
-  // ---- on the actor's thread
-
   Download run(HttpClient client, Scheduler clock, RetryBudget budget, RandomGenerator random)
       throws IOException, InterruptedException {
     long begun = clock.nanoTime();

@@ -21,8 +21,8 @@ import java.util.stream.Stream;
  * environment only. Immutable and thread-safe.
  * {@snippet class="io.fibry.IoSnippetsTest" region="program"}
  *
- * <p>A pool limits how many run at the same time. A run holds two platform threads, since a fiber
- * that reads a pipe would hold a carrier; they end when no child keeps the output open.
+ * <p>A pool limits how many run at the same time. A run holds two platform threads (a fiber that
+ * reads a pipe would hold a carrier), until no child keeps the output open.
  */
 public final class Program implements Cloneable {
   private static final long GRACE = 2; // seconds
@@ -194,7 +194,7 @@ public final class Program implements Cloneable {
   public record Result(int exit, byte[] out, byte[] err, boolean truncated, boolean timedOut) {
 
     /**
-     * The output as UTF-8 text.
+     * The output, as UTF-8.
      *
      * @return the text
      */

@@ -27,7 +27,7 @@ import java.util.function.Function;
  * answered as ended actors answer.
  *
  * <p>Ending the entities ends their actors in the same way, and waits for all. Afterwards addresses
- * answer like ended actors. {@link #close} from a handler of these actors does not wait.
+ * answer like ended actors. {@link #close} from one of their handlers does not wait.
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages

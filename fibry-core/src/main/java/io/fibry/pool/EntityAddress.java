@@ -94,10 +94,7 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
     return limit == null ? actor.ask(request) : actor.ask(request, limit);
   }
 
-  /**
-   * Waits for the entity and asks it for us: so the limit covers both, and a ring of waits is
-   * found.
-   */
+  /** Waits and asks for us: so the limit covers both, and rings of waits are found. */
   private Actor<M> relay(Duration limit) {
     return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
         .onFailure(FailurePolicy.goOn().withoutLog())

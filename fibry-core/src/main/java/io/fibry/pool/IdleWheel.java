@@ -35,8 +35,9 @@ final class IdleWheel<K, M> {
   private final AtomicBoolean armed = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set `armed`
   private volatile boolean stopped;
+  // from here on: used by turns only
   @SuppressWarnings("unchecked")
-  private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS]; // from here on: of a turn
+  private final Entity<K, M>[] slots = (Entity<K, M>[]) new Entity<?, ?>[SLOTS];
   private long turned; // the last tick done
   private long held; // entities in the slots
 

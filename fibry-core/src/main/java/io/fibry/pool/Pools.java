@@ -12,8 +12,8 @@ import java.util.function.ToIntFunction;
  *
  * <p>The given builder makes each worker: thread, state, failure policy. Its mailbox becomes the
  * pool's: bounded to 1024 with {@code BLOCK}, unless set. Any free worker takes the next message,
- * so a worker that blocks or fails delays no others. One that its policy stops is replaced when
- * needed. {@code context.self()} is the pool.
+ * so a worker that blocks or fails delays no others. A stopped one is replaced when needed.
+ * {@code context.self()} is the pool.
  *
  * <p>{@code onStop} runs for each worker, then {@code closeOnExit}. A pool takes no blocks
  * ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has no effect. If so many

@@ -38,7 +38,7 @@ final class DirectoryWatch {
     this.handling = handling;
   }
 
-  @SuppressWarnings("unchecked") // the messages of a builder are erased
+  @SuppressWarnings("unchecked") // erased
   static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {
     Objects.requireNonNull(changed, "changed");
     var absolute = Objects.requireNonNull(directory, "directory").toAbsolutePath();
@@ -74,7 +74,7 @@ final class DirectoryWatch {
         if (!key.reset()) return;
       } while (true);
     } catch (ClosedWatchServiceException ended) {
-      // by the end of the handling actor
+      // by the actor's end
     } finally {
       handling.sendPoisonPill();
     }

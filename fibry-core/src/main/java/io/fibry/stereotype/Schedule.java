@@ -51,7 +51,7 @@ final class Schedule {
     return start(how, initial, false, delay, task);
   }
 
-  @SuppressWarnings("unchecked") // the messages of a builder are erased
+  @SuppressWarnings("unchecked") // erased
   private static Exitable start(ActorBuilder<?> how, Duration initial, boolean fixedRate, Duration time,
       Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");

@@ -376,7 +376,7 @@ public final class Stereotypes extends NetworkStereotypes {
     return MapReduce.start(how, parallel, items, map, zero, reduce);
   }
 
-  @SuppressWarnings("unchecked") // the messages of a builder are erased
+  @SuppressWarnings("unchecked") // erased
   private ActorBuilder<Object> any() {
     return (ActorBuilder<Object>) how;
   }

@@ -7,14 +7,14 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
-/** A task of a clock: when it is due, and whether it repeats. */
+/** A task of a clock. */
 abstract class ScheduledTask implements Scheduler.Timer, Runnable {
   private static final long LONGEST = Long.MAX_VALUE / 2;
   private static final VarHandle OPEN = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "open",
       VarHandle.class, ScheduledTask.class, boolean.class);
 
   private final Scheduler clock;
-  // null once it will not run again, since queues may keep this; written by `run` and `cancel`
+  // null once done, since queues may keep this; written by `run` and `cancel`
   private Runnable task;
   // > 0: between starts; < 0: between runs; 0: once
   private final long period;

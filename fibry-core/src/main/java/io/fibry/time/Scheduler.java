@@ -6,8 +6,8 @@ import java.time.Duration;
  * Runs tasks later. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scheduler"}
  *
- * <p>Tasks must be short and must not block, since they share one thread. What a task throws is
- * logged; a repeating task goes on. A negative delay, or a period that is not positive, is an
+ * <p>Tasks must be short and not block: they share one thread. What a task throws is logged; a
+ * repeating task goes on. A negative delay, or a period that is not positive, is an
  * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years.
  */
 public interface Scheduler {
