@@ -41,6 +41,7 @@ final class Events {
     answer.refuseSecond();
     // ends with the link, whatever comes
     outbox = new Outbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM);
+    answer.permit.leave(); // it may last for hours; before the client can know that it has begun
     answer.stream("text/event-stream");
     if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
     else outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);

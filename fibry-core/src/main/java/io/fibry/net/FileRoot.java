@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.net.Status.Refused;
 import java.io.IOException;
 import java.nio.channels.Channels;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.LinkOption;
@@ -20,11 +21,12 @@ import java.util.Map;
  * swap links meanwhile.
  */
 record FileRoot(Path root) {
+  private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
   private static final Map<String, String> TYPES = Map.ofEntries(
       Map.entry("html", "text/html; charset=utf-8"), Map.entry("htm", "text/html; charset=utf-8"),
       Map.entry("css", "text/css; charset=utf-8"), Map.entry("js", "text/javascript; charset=utf-8"),
       Map.entry("mjs", "text/javascript; charset=utf-8"), Map.entry("json", "application/json"),
-      Map.entry("map", "application/json"), Map.entry("txt", "text/plain; charset=utf-8"),
+      Map.entry("map", "application/json"), Map.entry("txt", PLAIN_TEXT),
       Map.entry("md", "text/markdown; charset=utf-8"),
       Map.entry("csv", "text/csv; charset=utf-8"), Map.entry("xml", "application/xml"),
       Map.entry("pdf", "application/pdf"), Map.entry("svg", "image/svg+xml"), Map.entry("png", "image/png"),
@@ -46,9 +48,10 @@ record FileRoot(Path root) {
   }
 
   /** Of the path below the route: empty, or beginning with a slash. */
-  void answer(OpenExchange exchange, String below) throws IOException {
+  void answer(Exchange exchange, String below) throws IOException {
     if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
-      exchange.answer().refuse(405, "Files can be read only.\n", "Allow", "GET, HEAD");
+      exchange.status(405).header("Allow", "GET, HEAD").header("Content-Type", PLAIN_TEXT).out()
+          .write("Files can be read only.\n".getBytes(StandardCharsets.US_ASCII));
       return;
     }
     var file = find(below);
@@ -92,16 +95,16 @@ record FileRoot(Path root) {
     throw new Refused(404, "not there, or a link out of the root");
   }
 
-  private static void redirect(OpenExchange exchange) throws IOException {
+  private static void redirect(Exchange exchange) throws IOException {
     var to = new StringBuilder();
-    for (byte b : exchange.path().getBytes(java.nio.charset.StandardCharsets.UTF_8)) {
+    for (byte b : exchange.path().getBytes(StandardCharsets.UTF_8)) {
       if (b > 0 && (Character.isLetterOrDigit(b) || "/-._~".indexOf(b) >= 0)) to.append((char) b);
       else to.append(String.format("%%%02X", b));
     }
-    exchange.answer().refuse(301, "", "Location", to.append('/').toString());
+    exchange.status(301).header("Location", to.append('/').toString()).header("Content-Type", PLAIN_TEXT);
   }
 
-  private static void send(OpenExchange exchange, Path file, BasicFileAttributes seen) throws IOException {
+  private static void send(Exchange exchange, Path file, BasicFileAttributes seen) throws IOException {
     var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
     exchange.header("Last-Modified", Answer.date(changed)).header("X-Content-Type-Options", "nosniff");
     var known = exchange.header("If-Modified-Since");
@@ -120,7 +123,7 @@ record FileRoot(Path root) {
     if (exchange.method().equals("HEAD")) return;
     try (var in =
         Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
-      var out = exchange.answer().out();
+      var out = exchange.out();
       var some = new byte[8_192];
       // should it grow meanwhile, no more is sent; should it shrink, the connection is closed
       long left = seen.size();

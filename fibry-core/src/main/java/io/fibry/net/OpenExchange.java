@@ -111,10 +111,12 @@ final class OpenExchange implements Exchange {
   }
 
   /**
-   * The user's code has returned. A stray interrupt would close the socket at the next write; one
-   * by a kill comes after that was closed.
+   * The user's code has returned: the exchange is no longer at work. Its permit is back before the
+   * answer is sent, or a client that has the answer and asks again could be refused. A stray
+   * interrupt would close the socket at the next write; one by a kill comes after that was closed.
    */
   void handled() {
+    if (answer.permit != null) answer.permit.leave();
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 

@@ -18,8 +18,9 @@ final class Permit {
 
   /** Null: too many are at work. */
   static Permit of(AtomicInteger atWork, int most) {
-    if (atWork.incrementAndGet() <= most) return new Permit(atWork);
-    atWork.decrementAndGet();
+    // one that is refused must not count, not even for a moment: it would have others refused
+    for (int now = atWork.get(); now < most; now = atWork.get())
+      if (atWork.compareAndSet(now, now + 1)) return new Permit(atWork);
     return null;
   }
 

@@ -184,9 +184,7 @@ final class Talk {
 
   /** The client as an actor. */
   Events events(Answer answer) throws IOException {
-    var events = new Events(conversation, answer);
-    answer.permit.leave(); // it may last for hours
-    return events;
+    return new Events(conversation, answer);
   }
 
   @Override

@@ -1,0 +1,181 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A server with one permit: who is at work, and who is not. */
+@Timeout(40)
+class ExchangePermitTest {
+  private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+  private final ActorScope scope = ActorSystem.openScope("permits");
+  private HttpServer server;
+
+  private void open(UnaryOperator<HttpRoutes> routes) {
+    server = HttpServer.open(scope.anonymous(), 0, routes.apply(HttpRoutes.none()), o -> o.withMaxExchanges(1));
+  }
+
+  private String codes(String request) throws IOException {
+    return RawClient.codes(RawClient.talk(server.port(), request));
+  }
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    if (server != null) server.kill();
+    scope.close();
+  }
+
+  @Test
+  void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/wait", exchange -> {
+      gate.pass();
+      return "waited";
+    }).text("/", exchange -> "x"));
+    try (var first = new RawClient(server.port())) {
+      first.send(RawClient.get("/wait"));
+      Patience.await(gate.entered);
+
+      var busy = RawClient.talk(server.port(), RawClient.get("/"));
+      gate.open();
+
+      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n")
+          && busy.contains("\r\nConnection: close\r\n"), busy);
+      assertTrue(first.all().endsWith("waited"));
+      assertEquals("200", codes(RawClient.get("/")));
+    }
+  }
+
+  @Test
+  void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
+    var begun = new CountDownLatch(1);
+    var listening = new CountDownLatch(1);
+    open(routes -> routes.text("/", exchange -> "").text("/slow", exchange -> {
+      begun.countDown();
+      return "took " + exchange.text();
+    }).stream("/news", exchange -> {
+      var client = exchange.eventActor();
+      listening.countDown();
+      client.waitForExit();
+    }));
+    try (var slow = new RawClient(server.port()); var listener = new RawClient(server.port())) {
+      slow.send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
+      Patience.await(begun);
+      // it is at work until it has read what was sent
+      Patience.eventually(() -> {
+        try {
+          return codes(RawClient.get("/")).equals("200");
+        } catch (IOException gone) {
+          throw new AssertionError(gone);
+        }
+      });
+
+      listener.send(RawClient.get("/news"));
+      Patience.await(listening);
+
+      assertEquals("200", codes(RawClient.get("/")));
+      assertTrue(slow.send("lf").one().endsWith("took half"));
+    }
+  }
+
+  @Test
+  void clientThatAsksFirstIsNotToldToSendWhenTheServerIsBusy() throws Exception {
+    var gate = new Gate();
+    open(routes -> routes.text("/", exchange -> {
+      gate.pass();
+      return exchange.text();
+    }));
+    try (var first = new RawClient(server.port())) {
+      first.send(RawClient.get("/"));
+      Patience.await(gate.entered);
+
+      assertEquals("503", codes(POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
+    }
+  }
+
+  @Test
+  void clientThatHasItsAnswerIsNoLongerAtWork(@TempDir Path root) throws Exception {
+    Files.writeString(root.resolve("index.html"), "x");
+    Files.createDirectory(root.resolve("sub"));
+    open(routes -> routes.text("/", exchange -> "x").stream("/stream", exchange -> exchange.out().write('x'))
+        .files("/files", root).stream("/news", exchange -> exchange.eventActor().waitForExit()));
+    for (int i = 0; i < 20; i++) {
+      try (var one = new RawClient(server.port());
+          var other = new RawClient(server.port());
+          var listener = new RawClient(server.port())) {
+        for (var path : List.of("/", "/stream", "/files/", "/files/sub")) {
+          for (var client : List.of(one, other)) {
+            var answer = client.send("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n").one();
+
+            assertEquals(path.endsWith("sub") ? "301" : "200", RawClient.codes(answer), path);
+          }
+        }
+        assertEquals("200", RawClient.codes(listener.send(RawClient.get("/news")).one()));
+      }
+    }
+  }
+
+  @Test
+  void permitIsBackWhenTheAnswerIsSent() throws Exception {
+    var routes = HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.out().write('x'));
+    for (var path : List.of("/", "/stream")) {
+      var atWork = new AtomicInteger();
+      var atWorkWhenSent = new AtomicInteger(-1);
+      var answer = new Answer(new OutputStream() {
+        @Override
+        public void write(int one) {
+          atWorkWhenSent.set(atWork.get());
+        }
+      }, true, false, true, false);
+      answer.permit = Permit.of(atWork, 1);
+      var exchange = new OpenExchange(null, null, null, answer);
+
+      routes.find(path).answer(exchange);
+      exchange.finish();
+
+      assertEquals(0, atWorkWhenSent.get(), path);
+      assertEquals(0, atWork.get(), path); // nor was it taken back since
+    }
+  }
+
+  @Test
+  void oneThatIsRefusedTakesNoPermit() {
+    var atWork = new AtomicInteger();
+    var stopped = new AtomicBoolean();
+    var refused = new Thread(() -> {
+      while (!stopped.get()) assertNull(Permit.of(atWork, 0));
+    });
+    refused.start();
+    try {
+      for (int i = 0; i < 1_000_000; i++) {
+        var permit = Permit.of(atWork, 1);
+        assertNotNull(permit);
+        permit.leave();
+      }
+    } finally {
+      stopped.set(true);
+      Patience.joined(refused);
+    }
+  }
+}
