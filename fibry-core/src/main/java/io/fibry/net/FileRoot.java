@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.Status.Refused;
+import io.fibry.net.HttpStatus.Refusal;
 import java.io.IOException;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
@@ -64,35 +64,35 @@ record FileRoot(Path root) {
       file = real(file.resolve("index.html"));
       seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     }
-    if (!seen.isRegularFile()) throw new Refused(404, "neither a file nor a folder: " + file);
+    if (!seen.isRegularFile()) throw new Refusal(404, "neither a file nor a folder: " + file);
     send(exchange, file, seen);
   }
 
   private Path find(String below) throws IOException {
     if (below.contains("/.") || below.contains("\\")
         || below.endsWith("/") && below.length() > 1 && !Files.isDirectory(real(resolve(below))))
-      throw new Refused(404, "hidden");
+      throw new Refusal(404, "hidden");
     return real(resolve(below));
   }
 
-  private Path resolve(String below) throws Refused {
+  private Path resolve(String below) throws Refusal {
     try {
       var file = root.resolve(below.substring(below.startsWith("/") ? 1 : 0)).normalize();
       if (file.startsWith(root)) return file;
     } catch (InvalidPathException unheard) {
       // no file of this system has such a name
     }
-    throw new Refused(404, "no file can be called so");
+    throw new Refusal(404, "no file can be called so");
   }
 
-  private Path real(Path file) throws Refused {
+  private Path real(Path file) throws Refusal {
     try {
       var real = file.toRealPath();
       if (real.startsWith(root)) return real;
     } catch (IOException absent) {
       // as if it led out
     }
-    throw new Refused(404, "not there, or a link out of the root");
+    throw new Refusal(404, "not there, or a link out of the root");
   }
 
   private static void redirect(Exchange exchange) throws IOException {
@@ -106,10 +106,10 @@ record FileRoot(Path root) {
 
   private static void send(Exchange exchange, Path file, BasicFileAttributes seen) throws IOException {
     var changed = seen.lastModifiedTime().toInstant().truncatedTo(ChronoUnit.SECONDS);
-    exchange.header("Last-Modified", Answer.date(changed)).header("X-Content-Type-Options", "nosniff");
+    exchange.header("Last-Modified", HttpAnswer.date(changed)).header("X-Content-Type-Options", "nosniff");
     var known = exchange.header("If-Modified-Since");
     try {
-      if (known.isPresent() && !changed.isAfter(Answer.date(known.get()))) {
+      if (known.isPresent() && !changed.isAfter(HttpAnswer.date(known.get()))) {
         exchange.status(304);
         return;
       }

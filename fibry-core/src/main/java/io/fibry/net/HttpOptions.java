@@ -50,7 +50,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withHeaderLimit(Duration limit) {
-    Limits.positive(limit, "a header");
+    ListenerLimits.positive(limit, "a header");
     return with(copy -> copy.headerLimit = limit);
   }
 
@@ -62,7 +62,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withBodyLimit(Duration limit) {
-    Limits.positive(limit, "a body");
+    ListenerLimits.positive(limit, "a body");
     return with(copy -> copy.bodyLimit = limit);
   }
 
@@ -73,7 +73,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withWriteLimit(Duration limit) {
-    Limits.positive(limit, "a write");
+    ListenerLimits.positive(limit, "a write");
     return with(copy -> copy.writeLimit = limit);
   }
 
@@ -84,7 +84,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withIdleLimit(Duration limit) {
-    Limits.positive(limit, "an idle");
+    ListenerLimits.positive(limit, "an idle");
     return with(copy -> copy.idleLimit = limit);
   }
 
@@ -96,7 +96,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withDrainLimit(Duration limit) {
-    Limits.notNegative(limit, "a drain");
+    ListenerLimits.notNegative(limit, "a drain");
     return with(copy -> copy.drainLimit = limit);
   }
 

@@ -36,7 +36,7 @@ public interface HttpServer extends Exitable {
    * @throws java.io.UncheckedIOException if the port is taken
    */
   static HttpServer open(ActorBuilder<?> how, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
-    return HttpEngine.open(how, port, routes, options);
+    return HttpListener.open(how, port, routes, options);
   }
 
   /**

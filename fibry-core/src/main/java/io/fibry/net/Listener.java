@@ -42,31 +42,31 @@ abstract class Listener implements Exitable {
 
   final ActorBuilder<Object> how;
   final Scheduler clock;
-  final Limits limits;
+  final ListenerLimits limits;
   private final Logger log;
-  private final Port port;
+  private final ListenerSocket port;
   private final Exitable front;
   private final Semaphore permits;
   // entered by the accepting fiber, left at the end of their actors
   private final Set<Conversation> open = ConcurrentHashMap.newKeySet();
-  private final Watch watch;
+  private final LimitCheck watch;
   private final Thread accepting;
-  private final Rarely lost;
+  private final LogThrottle lost;
   // no conversation is waited for any more: none is open, or patience is over
   private final CountDownLatch over = new CountDownLatch(1);
   private long number; // the accepting fiber's
 
   @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  Listener(ActorBuilder<?> how, int number, Limits limits, Logger log) {
+  Listener(ActorBuilder<?> how, int number, ListenerLimits limits, Logger log) {
     // a conversation is one message
     this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded());
     this.clock = how.scheduler();
     this.limits = limits;
     this.log = log;
-    this.lost = new Rarely(clock);
+    this.lost = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
-    this.watch = new Watch(clock, limits.period(), open);
-    this.port = new Port(new InetSocketAddress(limits.address(), Limits.port(number)), clock, log);
+    this.watch = new LimitCheck(clock, limits.period(), open);
+    this.port = new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(number)), clock, log);
     try {
       this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).endsFirst().newSink();
     } catch (Throwable refused) {
@@ -93,7 +93,7 @@ abstract class Listener implements Exitable {
   abstract Object face(Conversation conversation);
 
   /** Talks to a client until that is over; on the thread of its actor. */
-  abstract void converse(Object face, Link link) throws Exception;
+  abstract void converse(Object face, ClientSocket link) throws Exception;
 
   // ---- accepting: one fiber
 
@@ -115,7 +115,7 @@ abstract class Listener implements Exitable {
   private void begin(Socket socket) {
     Conversation conversation = null;
     try {
-      conversation = new Conversation(new Link(socket, clock, limits),
+      conversation = new Conversation(new ClientSocket(socket, clock, limits),
           how.name().isEmpty() ? how : how.part(Long.toString(++number)));
       open.add(conversation);
       watch.begin();
@@ -145,7 +145,7 @@ abstract class Listener implements Exitable {
 
   /** One client: its link and its actor. */
   final class Conversation {
-    final Link link;
+    final ClientSocket link;
     final ActorBuilder<Object> how; // named after it
     final Object face;
     private final Actor<Object> actor;
@@ -154,7 +154,7 @@ abstract class Listener implements Exitable {
     private boolean freed; // the permit; under the monitor
     private Throwable failed; // a first try; the actor's thread
 
-    Conversation(Link link, ActorBuilder<Object> how) {
+    Conversation(ClientSocket link, ActorBuilder<Object> how) {
       this.link = link;
       this.how = how;
       this.face = face(this);
@@ -310,7 +310,7 @@ abstract class Listener implements Exitable {
   }
 
   /** It is to end after what it is doing now. */
-  void hurry(Link link) {
+  void hurry(ClientSocket link) {
     link.endInput();
   }
 

@@ -12,15 +12,15 @@ import java.util.Optional;
 
 /** The one exchange. */
 final class OpenExchange implements Exchange {
-  private final Talk talk;
+  private final HttpConversation talk;
   private final RequestHead head;
   private final RequestBody body;
-  private final Answer answer;
+  private final HttpAnswer answer;
   private String text; // of the body; null: not read yet
   private boolean textOnly; // the route answers with a text
-  private Events events; // null: none were asked for
+  private ServerSentEvents events; // null: none were asked for
 
-  OpenExchange(Talk talk, RequestHead head, RequestBody body, Answer answer) {
+  OpenExchange(HttpConversation talk, RequestHead head, RequestBody body, HttpAnswer answer) {
     this.talk = talk;
     this.head = head;
     this.body = body;
@@ -106,7 +106,7 @@ final class OpenExchange implements Exchange {
     textOnly = true;
   }
 
-  Answer answer() {
+  HttpAnswer answer() {
     return answer;
   }
 

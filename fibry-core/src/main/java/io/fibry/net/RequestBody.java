@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.Status.Refused;
+import io.fibry.net.HttpStatus.Refusal;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
@@ -16,10 +16,10 @@ final class RequestBody extends InputStream {
   // a chunk as long as that is refused before the number overflows
   private static final long ENOUGH = Long.MAX_VALUE >> 8;
 
-  private final Link link;
+  private final ClientSocket link;
   private final InputStream in;
   private final HttpOptions options;
-  private final Answer answer; // asked to say 100 Continue
+  private final HttpAnswer answer; // asked to say 100 Continue
   private final boolean chunked;
   private boolean begun;
   private boolean over; // the exchange: what comes is the next request
@@ -30,7 +30,7 @@ final class RequestBody extends InputStream {
   private int extensions;
   private IOException failure; // what once failed fails always
 
-  RequestBody(Link link, RequestHead head, HttpOptions options, Answer answer) {
+  RequestBody(ClientSocket link, RequestHead head, HttpOptions options, HttpAnswer answer) {
     this.link = link;
     this.in = link.in;
     this.options = options;
@@ -58,8 +58,8 @@ final class RequestBody extends InputStream {
     return some;
   }
 
-  private int count(int read) throws Refused {
-    if (read < 0) throw fail(new Refused(400, "the body ended before its end"));
+  private int count(int read) throws Refusal {
+    if (read < 0) throw fail(new Refusal(400, "the body ended before its end"));
     left--;
     return read;
   }
@@ -113,12 +113,12 @@ final class RequestBody extends InputStream {
     int c;
     for (c = next(); Character.digit(c, 16) >= 0; c = next(), digits++) {
       size = size << 4 | Character.digit(c, 16);
-      if (size > ENOUGH || digits > 16) throw new Refused(400, "a chunk of a size that nobody has");
+      if (size > ENOUGH || digits > 16) throw new Refusal(400, "a chunk of a size that nobody has");
     }
-    if (digits == 0) throw new Refused(400, "a chunk without a size");
+    if (digits == 0) throw new Refusal(400, "a chunk without a size");
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
     lineEnd(c);
-    if (size > room) throw new Refused(413, "a body of more than " + options.maxBody + " bytes");
+    if (size > room) throw new Refusal(413, "a body of more than " + options.maxBody + " bytes");
     room -= size;
     left = size;
     between = true;
@@ -130,32 +130,32 @@ final class RequestBody extends InputStream {
 
   private int skipExtensions(int c) throws IOException {
     while (c == ' ' || c == '\t') c = spend(next());
-    if (c != ';') throw new Refused(400, "something after the size of a chunk");
+    if (c != ';') throw new Refusal(400, "something after the size of a chunk");
     while (c != '\r') c = spend(next());
     return c;
   }
 
   private void skipTrailer(int c) throws IOException {
-    if (c == ':') throw new Refused(400, "a trailer without a name");
+    if (c == ':') throw new Refusal(400, "a trailer without a name");
     for (; c != ':'; c = spend(next()))
-      if (!RequestHead.isToken(c)) throw new Refused(400, "a character that the name of a trailer cannot have");
+      if (!RequestHead.isToken(c)) throw new Refusal(400, "a character that the name of a trailer cannot have");
     while (c != '\r') c = spend(next());
     lineEnd(c);
   }
 
-  private int spend(int c) throws Refused {
-    if (++extensions > MOST_EXTENSIONS) throw new Refused(400, "more beside a body than the server reads");
-    if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f) throw new Refused(400, "a control character beside a body");
+  private int spend(int c) throws Refusal {
+    if (++extensions > MOST_EXTENSIONS) throw new Refusal(400, "more beside a body than the server reads");
+    if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f) throw new Refusal(400, "a control character beside a body");
     return c;
   }
 
   private void lineEnd(int c) throws IOException {
-    if (c != '\r' || next() != '\n') throw new Refused(400, "a chunk that does not end with its line");
+    if (c != '\r' || next() != '\n') throw new Refusal(400, "a chunk that does not end with its line");
   }
 
   private int next() throws IOException {
     int c = in.read();
-    if (c < 0) throw new Refused(400, "the body ended before its end");
+    if (c < 0) throw new Refusal(400, "the body ended before its end");
     return c;
   }
 

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.net.Status.Refused;
+import io.fibry.net.HttpStatus.Refusal;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,7 +35,7 @@ final class RequestHead {
   private int targetEnd;
 
   String method;
-  Target target;
+  RequestTarget target;
   boolean http11;
   long bodyLength; // CHUNKED, or how many bytes
   boolean expectsContinue;
@@ -70,7 +70,7 @@ final class RequestHead {
   }
 
   private void lineFeed() throws IOException {
-    if (next() != '\n') throw new Refused(400, "a carriage return without a line feed");
+    if (next() != '\n') throw new Refusal(400, "a carriage return without a line feed");
   }
 
   static boolean isToken(int c) {
@@ -85,24 +85,24 @@ final class RequestHead {
       c = next();
     }
     for (; c != ' '; c = next()) {
-      if (!isToken(c)) throw new Refused(400, "a character that a method cannot have");
-      if (length == LONGEST_METHOD) throw new Refused(501, "a method longer than any");
+      if (!isToken(c)) throw new Refusal(400, "a character that a method cannot have");
+      if (length == LONGEST_METHOD) throw new Refusal(501, "a method longer than any");
       keep(c);
     }
     methodEnd = length;
     for (c = next(); c != ' '; c = next()) {
-      if (c <= 0x20 || c >= 0x7f) throw new Refused(400, "a character that a target cannot have");
-      if (length - methodEnd == maxUri) throw new Refused(414, "a target of more than " + maxUri + " bytes");
+      if (c <= 0x20 || c >= 0x7f) throw new Refusal(400, "a character that a target cannot have");
+      if (length - methodEnd == maxUri) throw new Refusal(414, "a target of more than " + maxUri + " bytes");
       keep(c);
     }
     targetEnd = length;
     for (c = next(); c != '\r'; c = next()) {
-      if (length - targetEnd == 8) throw new Refused(400, "a first line that does not end with the version");
+      if (length - targetEnd == 8) throw new Refusal(400, "a first line that does not end with the version");
       keep(c);
     }
     lineFeed();
     if (methodEnd == 0 || targetEnd == methodEnd || !isVersion())
-      throw new Refused(400, "a first line that is not method, target and version");
+      throw new Refusal(400, "a first line that is not method, target and version");
   }
 
   private boolean isVersion() {
@@ -121,18 +121,18 @@ final class RequestHead {
       lineFeed();
       return false;
     }
-    if (count == 4 * MOST_FIELDS) throw new Refused(431, "more than " + MOST_FIELDS + " headers");
+    if (count == 4 * MOST_FIELDS) throw new Refusal(431, "more than " + MOST_FIELDS + " headers");
     int name = length;
     for (; c != ':'; c = next()) {
-      if (!isToken(c)) throw new Refused(400, "a character that the name of a header cannot have");
+      if (!isToken(c)) throw new Refusal(400, "a character that the name of a header cannot have");
       spend();
       keep(c);
     }
-    if (length == name) throw new Refused(400, "a header without a name");
+    if (length == name) throw new Refusal(400, "a header without a name");
     int nameEnd = length;
     int end = length; // of the value, without the spaces after it
     for (c = next(); c != '\r'; c = next()) {
-      if (c < 0x20 && c != '\t' || c == 0x7f) throw new Refused(400, "a control character in a header");
+      if (c < 0x20 && c != '\t' || c == 0x7f) throw new Refusal(400, "a control character in a header");
       spend();
       boolean space = c == ' ' || c == '\t';
       if (space && length == nameEnd) continue;
@@ -150,16 +150,16 @@ final class RequestHead {
     return true;
   }
 
-  private void spend() throws Refused {
-    if (--left < 0) throw new Refused(431, "headers of more bytes than the server reads");
+  private void spend() throws Refusal {
+    if (--left < 0) throw new Refusal(431, "headers of more bytes than the server reads");
   }
 
   // ---- meaning
 
-  private void understand(long maxBody) throws Refused {
+  private void understand(long maxBody) throws Refusal {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
-      throw new Refused(505, "a version other than 1.0 and 1.1");
+      throw new Refusal(505, "a version other than 1.0 and 1.1");
     method = method();
     String host = null;
     String length = null;
@@ -169,17 +169,17 @@ final class RequestHead {
       switch (fields[i + 1] - fields[i]) { // most headers are none of these by their length alone
         case 4 -> {
           if (!isNamed(i, "host")) continue;
-          if (host != null) throw new Refused(400, "two Host headers");
+          if (host != null) throw new Refusal(400, "two Host headers");
           host = value(i);
         }
         case 14 -> {
           if (!isNamed(i, "content-length")) continue;
-          if (length != null) throw new Refused(400, "two lengths of one body");
+          if (length != null) throw new Refusal(400, "two lengths of one body");
           length = value(i);
         }
         case 17 -> {
           if (!isNamed(i, "transfer-encoding")) continue;
-          if (coding != null) throw new Refused(400, "two Transfer-Encoding headers");
+          if (coding != null) throw new Refusal(400, "two Transfer-Encoding headers");
           coding = value(i);
         }
         case 10 -> {
@@ -188,41 +188,41 @@ final class RequestHead {
         case 6 -> {
           if (!isNamed(i, "expect") || !http11) continue;
           if (!value(i).equalsIgnoreCase("100-continue"))
-            throw new Refused(417, "an expectation other than 100-continue");
+            throw new Refusal(417, "an expectation other than 100-continue");
           expectsContinue = true;
         }
         default -> {}
       }
     }
-    if (host == null ? http11 : !Target.isHost(host))
-      throw new Refused(400, "no Host header, or one that names no host");
+    if (host == null ? http11 : !RequestTarget.isHost(host))
+      throw new Refusal(400, "no Host header, or one that names no host");
     frame(length, coding, maxBody);
     // OPTIONS *
     if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
-      throw new Refused(404, "a question to the server as a whole");
-    target = Target.of(raw, methodEnd, targetEnd, host);
+      throw new Refusal(404, "a question to the server as a whole");
+    target = RequestTarget.of(raw, methodEnd, targetEnd, host);
   }
 
-  private String method() throws Refused {
+  private String method() throws Refusal {
     var method = new String(raw, 0, methodEnd, StandardCharsets.ISO_8859_1);
     return switch (method) {
       case "GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS" -> method;
-      case "CONNECT", "TRACE" -> throw new Refused(405, "a method that is not served");
-      default -> throw new Refused(501, "an unknown method");
+      case "CONNECT", "TRACE" -> throw new Refusal(405, "a method that is not served");
+      default -> throw new Refusal(501, "an unknown method");
     };
   }
 
-  private void frame(String length, String coding, long maxBody) throws Refused {
+  private void frame(String length, String coding, long maxBody) throws Refusal {
     if (coding != null) {
-      if (length != null || !http11) throw new Refused(400, "a coding of the body beside its length, or in HTTP/1.0");
-      if (!coding.equalsIgnoreCase("chunked")) throw new Refused(501, "a coding of the body other than chunked");
+      if (length != null || !http11) throw new Refusal(400, "a coding of the body beside its length, or in HTTP/1.0");
+      if (!coding.equalsIgnoreCase("chunked")) throw new Refusal(501, "a coding of the body other than chunked");
       bodyLength = CHUNKED;
     } else if (length != null) {
       if (length.isEmpty() || length.length() > 18 || !length.chars().allMatch(RequestHead::isDigit))
-        throw new Refused(400, "a length of the body that is no number");
+        throw new Refusal(400, "a length of the body that is no number");
       bodyLength = Long.parseLong(length);
       if (bodyLength > maxBody)
-        throw new Refused(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
+        throw new Refusal(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
     }
     if (bodyLength == 0) expectsContinue = false;
   }

@@ -19,7 +19,7 @@ public final class TcpOptions implements Cloneable {
   private InetAddress address = InetAddress.getLoopbackAddress();
   private int connections = 10_000;
   private Duration idle = Duration.ofSeconds(60);
-  private Duration total = Limits.NONE;
+  private Duration total = ListenerLimits.NONE;
   private Duration write = Duration.ofSeconds(30);
   private Duration drain = Duration.ofSeconds(10);
   int frame = 1_000_000;
@@ -56,7 +56,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxConnections(int connections) {
-    Limits.atLeastOne(connections, "max connections");
+    ListenerLimits.atLeastOne(connections, "max connections");
     return with(copy -> copy.connections = connections);
   }
 
@@ -68,7 +68,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withIdleLimit(Duration limit) {
-    Limits.positive(limit, "an idle");
+    ListenerLimits.positive(limit, "an idle");
     return with(copy -> copy.idle = limit);
   }
 
@@ -79,7 +79,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withTotalLimit(Duration limit) {
-    Limits.positive(limit, "a total");
+    ListenerLimits.positive(limit, "a total");
     return with(copy -> copy.total = limit);
   }
 
@@ -90,7 +90,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withWriteLimit(Duration limit) {
-    Limits.positive(limit, "a write");
+    ListenerLimits.positive(limit, "a write");
     return with(copy -> copy.write = limit);
   }
 
@@ -101,7 +101,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withDrainLimit(Duration limit) {
-    Limits.notNegative(limit, "a drain");
+    ListenerLimits.notNegative(limit, "a drain");
     return with(copy -> copy.drain = limit);
   }
 
@@ -113,7 +113,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxFrame(int bytes) {
-    Limits.atLeastOne(bytes, "a max frame");
+    ListenerLimits.atLeastOne(bytes, "a max frame");
     return with(copy -> copy.frame = bytes);
   }
 
@@ -126,11 +126,12 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxUnsent(int bytes) {
-    Limits.atLeastOne(bytes, "a max unsent");
+    ListenerLimits.atLeastOne(bytes, "a max unsent");
     return with(copy -> copy.unsent = bytes);
   }
 
-  Limits limits() {
-    return new Limits(address, connections, idle, total, write, drain, Limits.min(idle, Limits.min(total, write)));
+  ListenerLimits limits() {
+    return new ListenerLimits(address, connections, idle, total, write, drain,
+        ListenerLimits.min(idle, ListenerLimits.min(total, write)));
   }
 }

@@ -39,7 +39,7 @@ public interface UdpServer extends Exitable {
    */
   static UdpServer open(ActorBuilder<?> how, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
-    return Receiver.open(how, port, handler, options);
+    return UdpReceiver.open(how, port, handler, options);
   }
 
   /**

@@ -142,13 +142,13 @@ class ExchangePermitTest {
     for (var path : List.of("/", "/stream")) {
       var atWork = new AtomicInteger();
       var atWorkWhenSent = new AtomicInteger(-1);
-      var answer = new Answer(new OutputStream() {
+      var answer = new HttpAnswer(new OutputStream() {
         @Override
         public void write(int one) {
           atWorkWhenSent.set(atWork.get());
         }
       }, true, false, true, false);
-      answer.permit = Permit.of(atWork, 1);
+      answer.permit = ExchangePermit.of(atWork, 1);
       var exchange = new OpenExchange(null, null, null, answer);
 
       routes.find(path).answer(exchange);
@@ -164,12 +164,12 @@ class ExchangePermitTest {
     var atWork = new AtomicInteger();
     var stopped = new AtomicBoolean();
     var refused = new Thread(() -> {
-      while (!stopped.get()) assertNull(Permit.of(atWork, 0));
+      while (!stopped.get()) assertNull(ExchangePermit.of(atWork, 0));
     });
     refused.start();
     try {
       for (int i = 0; i < 1_000_000; i++) {
-        var permit = Permit.of(atWork, 1);
+        var permit = ExchangePermit.of(atWork, 1);
         assertNotNull(permit);
         permit.leave();
       }

@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 @SuppressWarnings("try") // a client that does nothing is one, too
 class ForwarderTest {
-  private final Served served = new Served();
+  private final ServerScope served = new ServerScope();
   private final CompletableFuture<TcpConnection> reached = new CompletableFuture<>();
 
   static List<String> strategies() {
@@ -126,7 +126,7 @@ class ForwarderTest {
     peer.reset();
 
     Patience.eventually(() -> forwarder.connections().isEmpty());
-    Patience.eventually(() -> !((Client) Patience.value(reached)).isOpen());
+    Patience.eventually(() -> !((ClientConnection) Patience.value(reached)).isOpen());
   }
 
   @Test
@@ -154,14 +154,14 @@ class ForwarderTest {
 
       Patience.ended(forwarder);
       peer.closed();
-      Patience.eventually(() -> !((Client) Patience.value(reached)).isOpen());
+      Patience.eventually(() -> !((ClientConnection) Patience.value(reached)).isOpen());
     }
   }
 
   @Test
   void idleIsAConnectionWhereNothingComesFromEitherSide() throws Exception {
     var clock = new Clock();
-    try (var mine = new Served(o -> o.withScheduler(clock))) {
+    try (var mine = new ServerScope(o -> o.withScheduler(clock))) {
       var forwarder = TcpAcceptor.forward(mine.scope.anonymous(), 0, at(echo().port()),
           o -> o.withIdleLimit(Duration.ofSeconds(60)).withWriteLimit(Duration.ofHours(1)));
       try (var peer = new Peer(forwarder.port())) {

@@ -95,7 +95,7 @@ class HttpFuzzTest {
       if (first < 0) return "";
       var head = RequestHead.read(first, in, HttpOptions.DEFAULT);
       return head.method + " " + head.target.path() + " " + head.http11 + " " + head.bodyLength + " " + in.available();
-    } catch (Status.Refused | EOFException no) {
+    } catch (HttpStatus.Refusal | EOFException no) {
       return "";
     }
   }

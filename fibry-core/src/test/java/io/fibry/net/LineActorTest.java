@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 @SuppressWarnings("try") // a client that does nothing is one, too
 class LineActorTest {
-  private final Served served = new Served();
+  private final ServerScope served = new ServerScope();
   private final CompletableFuture<TcpConnection> connected = new CompletableFuture<>();
 
   static List<String> strategies() {

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 @SuppressWarnings("try") // a client that does nothing is one, too
 class TcpAcceptorTest {
-  private final Served served = new Served();
+  private final ServerScope served = new ServerScope();
 
   @AfterEach
   void close() {

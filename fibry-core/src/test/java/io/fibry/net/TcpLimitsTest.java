@@ -57,7 +57,7 @@ class TcpLimitsTest {
   }
 
   private final Watched clock = new Watched();
-  private final Served served = new Served(o -> o.withScheduler(clock));
+  private final ServerScope served = new ServerScope(o -> o.withScheduler(clock));
   private final CompletableFuture<Thread> talking = new CompletableFuture<>();
   private final CompletableFuture<IOException> cut = new CompletableFuture<>();
 

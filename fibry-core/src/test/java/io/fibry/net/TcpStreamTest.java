@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 /** The streams of a connection: a socket's, with a buffer, and an end that is noticed. */
 @Timeout(60)
 class TcpStreamTest {
-  private final Served served = new Served();
+  private final ServerScope served = new ServerScope();
   private final CompletableFuture<Object> seen = new CompletableFuture<>();
 
   @AfterEach
@@ -183,7 +183,7 @@ class TcpStreamTest {
   @Test
   void aBufferIsSmallUntilItIsFilledAndSmallAgainAfterACalm() throws Exception {
     var acceptor = served.open(connection -> {
-      var in = (Inlet) connection.getInputStream();
+      var in = (ClientInput) connection.getInputStream();
       assertEquals(null, in.buffer);
       for (int one = in.read(); one != '.'; one = in.read())
         if (one == '!') connection.getOutputStream().write(in.buffer.length >> 10);

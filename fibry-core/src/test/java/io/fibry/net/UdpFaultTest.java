@@ -73,8 +73,8 @@ class UdpFaultTest {
     }
   }
 
-  private Receiver server(Broken socket) {
-    return new Receiver(scope.anonymous(), new Sockets(socket, socket),
+  private UdpReceiver server(Broken socket) {
+    return new UdpReceiver(scope.anonymous(), new UdpSockets(socket, socket),
         (self, packet) -> seen.add(UdpPeer.text(packet)), new UdpServer.Options()).start();
   }
 

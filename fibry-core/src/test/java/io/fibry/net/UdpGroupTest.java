@@ -119,7 +119,7 @@ class UdpGroupTest {
 
   @Test
   void whatItSendsToAGroupPassesNoRouter() throws Exception {
-    try (var sockets = Sockets.open(new UdpServer.Options().withGroup(group()), 0)) {
+    try (var sockets = UdpSockets.open(new UdpServer.Options().withGroup(group()), 0)) {
       assertEquals(1, sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_TTL));
       assertEquals(NetworkInterface.getByInetAddress(LOOPBACK),
           sockets.out().getOption(StandardSocketOptions.IP_MULTICAST_IF));

@@ -197,7 +197,7 @@ class UdpServerTest {
 
   @Test
   void oneAddressDoesNotSpendTheRateOfAnother() throws Exception {
-    var sources = new Sources(clock, 1, Duration.ofSeconds(1));
+    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(sources.admits(InetAddress.getByName("10.0.0.1")));
     assertTrue(sources.admits(InetAddress.getByName("10.0.0.2")));
@@ -206,7 +206,7 @@ class UdpServerTest {
 
   @Test
   void allAddressesOfOneNetworkOfVersion6ShareARate() throws Exception {
-    var sources = new Sources(clock, 1, Duration.ofSeconds(1));
+    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
 
     assertTrue(sources.admits(InetAddress.getByName("2001:db8::1")));
     assertFalse(sources.admits(InetAddress.getByName("2001:db8::2")));
@@ -215,7 +215,7 @@ class UdpServerTest {
 
   @Test
   void noMoreAddressesAreRememberedThanThereIsRoomFor() throws Exception {
-    var sources = new Sources(clock, 1, Duration.ofSeconds(1));
+    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
     var busy = InetAddress.getByName("10.0.0.1");
     sources.admits(busy);
 
@@ -224,7 +224,7 @@ class UdpServerTest {
       if (i % 1_000 == 0) assertFalse(sources.admits(busy), "it was forgotten although it was not silent");
     }
 
-    assertEquals(Sources.MOST, sources.size());
+    assertEquals(SenderRates.MOST, sources.size());
   }
 
   // ---- what goes out

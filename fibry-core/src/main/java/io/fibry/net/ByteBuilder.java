@@ -1,0 +1,33 @@
+package io.fibry.net;
+
+import java.util.Arrays;
+
+/** Bytes that something is put together from, to be written at once. */
+final class ByteBuilder {
+  byte[] bytes;
+  int length;
+
+  ByteBuilder(int expected) {
+    bytes = new byte[expected];
+  }
+
+  void add(byte[] more) {
+    add(more, 0, more.length);
+  }
+
+  void add(byte[] more, int from, int count) {
+    room(count);
+    System.arraycopy(more, from, bytes, length, count);
+    length += count;
+  }
+
+  void add(char first, char second) {
+    room(2);
+    bytes[length++] = (byte) first;
+    bytes[length++] = (byte) second;
+  }
+
+  private void room(int count) {
+    if (bytes.length - length < count) bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + count));
+  }
+}

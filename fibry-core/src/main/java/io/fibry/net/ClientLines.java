@@ -1,0 +1,88 @@
+package io.fibry.net;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.ProtocolException;
+import java.nio.charset.StandardCharsets;
+import java.util.Iterator;
+
+/** The lines a client sends. Belongs to the reader's thread. */
+final class ClientLines implements Iterable<String> {
+  static final ClientOutbox.Format<String> FORM = new ClientOutbox.Format<>() {
+    @Override
+    public int size(String line) {
+      long size = 1;
+      for (int i = 0; i < line.length(); i++) {
+        char one = line.charAt(i);
+        if (one == '\n' || one == '\r')
+          throw new IllegalArgumentException("a line with a line end inside would be two; send two");
+        // a pair is four; one alone becomes a question mark
+        size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
+      }
+      return (int) Math.min(Integer.MAX_VALUE, size);
+    }
+
+    @Override
+    public byte[] bytes(String line) {
+      return (line + '\n').getBytes(StandardCharsets.UTF_8);
+    }
+  };
+
+  private final ClientSocket link;
+  private final ClientInput in;
+  private final int longest;
+  private boolean afterReturn; // a line feed that comes next belongs to the line before
+  private boolean ended;
+
+  ClientLines(ClientSocket link, int longest) {
+    this.link = link;
+    this.in = link.in;
+    this.longest = longest;
+  }
+
+  @Override
+  public Iterator<String> iterator() {
+    return new ClientReader<>(this::next);
+  }
+
+  private String next() throws IOException {
+    ByteArrayOutputStream begun = null; // what came in buffers before
+    while (!ended) {
+      if (in.at == in.end && !in.fill()) ended = true;
+      else if (afterReturn && in.buffer[in.at] == '\n') in.at++;
+      else {
+        int to = lineEnd();
+        checkLength((begun == null ? 0 : begun.size()) + (to - in.at));
+        if (to < in.end) return taken(begun, to);
+        if (begun == null) begun = new ByteArrayOutputStream(Math.min(longest, 2 * (to - in.at)));
+        begun.write(in.buffer, in.at, to - in.at);
+        in.at = to;
+      }
+      afterReturn = false;
+    }
+    return begun == null ? null : begun.toString(StandardCharsets.UTF_8);
+  }
+
+  private int lineEnd() {
+    int to = in.at;
+    while (to < in.end && in.buffer[to] != '\n' && in.buffer[to] != '\r') to++;
+    return to;
+  }
+
+  private void checkLength(int length) throws IOException {
+    if (length > longest) throw link
+        .lost(new ProtocolException(link + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
+  }
+
+  private String taken(ByteArrayOutputStream begun, int to) {
+    afterReturn = in.buffer[to] == '\r';
+    String line;
+    if (begun == null) line = new String(in.buffer, in.at, to - in.at, StandardCharsets.UTF_8);
+    else {
+      begun.write(in.buffer, in.at, to - in.at);
+      line = begun.toString(StandardCharsets.UTF_8);
+    }
+    in.at = to + 1;
+    return line;
+  }
+}

@@ -1,0 +1,36 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.io.OutputStream;
+
+/**
+ * What is sent to a client, unbuffered: a write is a call of the system. Each write is whole,
+ * whoever else writes. Thread-safe.
+ */
+final class ClientOutput extends OutputStream {
+  private final ClientSocket link;
+
+  ClientOutput(ClientSocket link) {
+    this.link = link;
+  }
+
+  @Override
+  public void write(int one) throws IOException {
+    link.send(new byte[] {(byte) one}, 0, 1);
+  }
+
+  @Override
+  public void write(byte[] bytes, int offset, int length) throws IOException {
+    link.send(bytes, offset, length);
+  }
+
+  @Override
+  public void close() {
+    link.close();
+  }
+
+  @Override
+  public String toString() {
+    return "what is sent to " + link;
+  }
+}

@@ -1,0 +1,83 @@
+package io.fibry.net;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
+/** The status of an answer: what its code is called, and what refuses a request with it. */
+final class HttpStatus {
+  private static final byte[][] LINES = new byte[600][]; // filled once, by the class initialiser
+
+  static {
+    for (int code = 200; code < LINES.length; code++)
+      LINES[code] = ("HTTP/1.1 " + code + " " + reason(code) + "\r\n").getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private HttpStatus() {}
+
+  /** The first line of an answer. */
+  static byte[] line(int code) {
+    return LINES[code];
+  }
+
+  /** Whether an answer of this status can have a body. */
+  static boolean hasBody(int code) {
+    return code != 204 && code != 304;
+  }
+
+  static String reason(int code) {
+    return switch (code) {
+      case 200 -> "OK";
+      case 201 -> "Created";
+      case 202 -> "Accepted";
+      case 204 -> "No Content";
+      case 206 -> "Partial Content";
+      case 301 -> "Moved Permanently";
+      case 302 -> "Found";
+      case 303 -> "See Other";
+      case 304 -> "Not Modified";
+      case 307 -> "Temporary Redirect";
+      case 308 -> "Permanent Redirect";
+      case 400 -> "Bad Request";
+      case 401 -> "Unauthorized";
+      case 403 -> "Forbidden";
+      case 404 -> "Not Found";
+      case 405 -> "Method Not Allowed";
+      case 406 -> "Not Acceptable";
+      case 408 -> "Request Timeout";
+      case 409 -> "Conflict";
+      case 410 -> "Gone";
+      case 412 -> "Precondition Failed";
+      case 413 -> "Content Too Large";
+      case 414 -> "URI Too Long";
+      case 415 -> "Unsupported Media Type";
+      case 417 -> "Expectation Failed";
+      case 422 -> "Unprocessable Content";
+      case 429 -> "Too Many Requests";
+      case 431 -> "Request Header Fields Too Large";
+      case 500 -> "Internal Server Error";
+      case 501 -> "Not Implemented";
+      case 502 -> "Bad Gateway";
+      case 503 -> "Service Unavailable";
+      case 504 -> "Gateway Timeout";
+      case 505 -> "HTTP Version Not Supported";
+      // for whoever reads it: clients go by the code
+      default -> code < 300 ? "Success" : code < 400 ? "Redirection" : code < 500 ? "Client Error" : "Server Error";
+    };
+  }
+
+  /** A request that is not served, and why. Made often while under attack, so without a stack. */
+  @SuppressWarnings("serial") // never serialized
+  static final class Refusal extends IOException {
+    final int code;
+
+    Refusal(int code, String why) {
+      super(why);
+      this.code = code;
+    }
+
+    @Override
+    public Throwable fillInStackTrace() {
+      return this;
+    }
+  }
+}

@@ -1,0 +1,182 @@
+package io.fibry.net;
+
+import io.fibry.net.HttpStatus.Refusal;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * What a request is for. The path is decoded, has no empty segment, no dots to climb by and no
+ * control character, and begins with a slash: what a handler sees is what a route was chosen by.
+ */
+record RequestTarget(String path, String query) {
+  // what a character may stand in: nothing, a query, both
+  private static final byte NONE = 0, QUERY = 1, PATH = 2;
+  private static final byte[] PLACES = new byte[128];
+
+  static {
+    // more than the grammar has: browsers send [ ] | ^ in queries
+    for (char c = 0x21; c < 0x7f; c++) PLACES[c] = QUERY;
+    for (char c : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/%".toCharArray())
+      PLACES[c] = PATH;
+    PLACES['#'] = NONE;
+  }
+
+  /**
+   * Of the bytes between the two spaces of a request line; {@code host} is the Host header, or
+   * null.
+   */
+  static RequestTarget of(byte[] raw, int from, int to, String host) throws Refusal {
+    if (raw[from] != '/') from = afterAuthority(raw, from, to, host);
+    if (from == to) return new RequestTarget("/", "");
+    int mark = from;
+    boolean plain = true; // the path is canonical as it is
+    for (; mark < to && raw[mark] != '?'; mark++) {
+      byte c = raw[mark];
+      if (place(c) != PATH) throw new Refusal(400, "a character that a path cannot have");
+      if (c == '%' || (c == '/' || c == '.') && mark > from && raw[mark - 1] == '/') plain = false;
+    }
+    for (int i = mark + 1; i < to; i++) {
+      if (place(raw[i]) == NONE) throw new Refusal(400, "a character that a query cannot have");
+      if (raw[i] == '%') octet(raw, i, to);
+    }
+    var path = plain && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
+        : canonical(raw, from, mark);
+    return new RequestTarget(path,
+        mark < to ? new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1) : "");
+  }
+
+  private static byte place(byte c) {
+    return c < 0 ? NONE : PLACES[c];
+  }
+
+  /** As sent to a proxy: allowed, if it names the host that the Host header names. */
+  private static int afterAuthority(byte[] raw, int from, int to, String host) throws Refusal {
+    var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
+    if (!text.regionMatches(true, 0, "http://", 0, 7))
+      throw new Refusal(400, "a target that is neither a path nor an address");
+    int end = 7;
+    while (end < text.length() && "/?".indexOf(text.charAt(end)) < 0) end++;
+    var authority = text.substring(7, end);
+    if (!isHost(authority) || host != null && !withoutPort80(authority).equalsIgnoreCase(withoutPort80(host)))
+      throw new Refusal(400, "the target names another host than the Host header");
+    return from + end;
+  }
+
+  private static String withoutPort80(String host) {
+    return host.endsWith(":80") ? host.substring(0, host.length() - 3) : host;
+  }
+
+  /** Whether it is a name or an address, with or without a port. */
+  static boolean isHost(String host) {
+    int name = 0;
+    int i = 0;
+    if (host.startsWith("[")) {
+      i = host.indexOf(']') + 1;
+      if (i == 0) return false;
+      for (int k = 1; k < i - 1; k++)
+        if (Character.digit(host.charAt(k), 16) < 0 && ":.".indexOf(host.charAt(k)) < 0) return false;
+      name = i;
+    } else {
+      for (; i < host.length() && host.charAt(i) != ':'; i++, name++) {
+        char c = host.charAt(i);
+        if (c > 0x7e || !Character.isLetterOrDigit(c) && "-._~".indexOf(c) < 0) return false;
+      }
+    }
+    if (name == 0 || i < host.length() && host.charAt(i) != ':' || host.length() - i > 6) return false;
+    for (i++; i < host.length(); i++) if (host.charAt(i) < '0' || host.charAt(i) > '9') return false;
+    return true;
+  }
+
+  /** Decodes once, merges slashes, resolves dots. */
+  private static String canonical(byte[] raw, int from, int to) throws Refusal {
+    var bytes = new byte[to - from + 1];
+    int length = 0;
+    bytes[length++] = '/';
+    for (int i = from; i < to; i++) {
+      byte c = raw[i];
+      if (c == '%') {
+        c = octet(raw, i, to);
+        i += 2;
+        if (c == '/' || c == '\\' || c >= 0 && c < 0x20 || c == 0x7f)
+          throw new Refusal(400, "an encoded slash, backslash or control character in the path");
+      } else if (c == '/') {
+        length = closeSegment(bytes, length);
+        continue;
+      }
+      bytes[length++] = c;
+    }
+    int last = lastSlash(bytes, length) + 1;
+    if (isDots(bytes, last, length)) length = closeSegment(bytes, length);
+    try {
+      var path = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
+      if (path.chars().anyMatch(Character::isISOControl))
+        throw new Refusal(400, "an encoded control character in the path");
+      return path;
+    } catch (CharacterCodingException malformed) {
+      throw new Refusal(400, "a path that is not UTF-8");
+    }
+  }
+
+  /**
+   * At a slash: the length after the segment before it was taken in, merged or resolved; the last
+   * byte is a slash.
+   */
+  private static int closeSegment(byte[] bytes, int length) throws Refusal {
+    int last = lastSlash(bytes, length) + 1;
+    if (length == last) return length;
+    if (!isDots(bytes, last, length)) {
+      bytes[length] = '/';
+      return length + 1;
+    }
+    if (length - last == 1) return last;
+    if (last == 1) throw new Refusal(400, "a path that climbs above its root");
+    return lastSlash(bytes, last - 1) + 1;
+  }
+
+  private static boolean isDots(byte[] bytes, int from, int to) {
+    return to - from == 1 && bytes[from] == '.' || to - from == 2 && bytes[from] == '.' && bytes[from + 1] == '.';
+  }
+
+  private static int lastSlash(byte[] bytes, int length) {
+    int i = length - 1;
+    while (bytes[i] != '/') i--;
+    return i;
+  }
+
+  private static byte octet(byte[] raw, int percent, int to) throws Refusal {
+    int high = percent + 2 < to ? Character.digit(raw[percent + 1], 16) : -1;
+    int low = percent + 2 < to ? Character.digit(raw[percent + 2], 16) : -1;
+    if (high < 0 || low < 0) throw new Refusal(400, "a percent sign without two hexadecimal digits");
+    return (byte) (high << 4 | low);
+  }
+
+  /**
+   * The first value of a parameter, decoded; null if there is none. What is not UTF-8 is replaced.
+   */
+  String parameter(String name) {
+    for (int from = 0; from < query.length();) {
+      int to = query.indexOf('&', from);
+      if (to < 0) to = query.length();
+      int equal = query.indexOf('=', from);
+      if (equal < 0 || equal > to) equal = to;
+      if (decoded(from, equal).equals(name)) return decoded(Math.min(equal + 1, to), to);
+      from = to + 1;
+    }
+    return null;
+  }
+
+  private String decoded(int from, int to) {
+    var bytes = new byte[to - from];
+    int length = 0;
+    for (int i = from; i < to; i++) {
+      char c = query.charAt(i);
+      if (c == '%') {
+        c = (char) (Character.digit(query.charAt(i + 1), 16) << 4 | Character.digit(query.charAt(i + 2), 16));
+        i += 2;
+      } else if (c == '+') c = ' ';
+      bytes[length++] = (byte) c;
+    }
+    return new String(bytes, 0, length, StandardCharsets.UTF_8);
+  }
+}

@@ -1,0 +1,38 @@
+package io.fibry.net;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Letters;
+import java.time.Duration;
+import java.util.function.UnaryOperator;
+
+/** A scope with a server in it, for a test. */
+public final class ServerScope implements AutoCloseable {
+  public final Letters letters = new Letters();
+  public final ActorScope scope;
+
+  public ServerScope() {
+    this(same -> same);
+  }
+
+  public ServerScope(UnaryOperator<ActorScope.Options> options) {
+    scope =
+        ActorSystem.openScope("net", o -> options.apply(o.withDeadLetters(letters).withGrace(Duration.ofMillis(200))));
+  }
+
+  public TcpAcceptor open(Handler<TcpConnection> handler) {
+    return open(handler, same -> same);
+  }
+
+  public TcpAcceptor open(Handler<TcpConnection> handler, UnaryOperator<TcpOptions> options) {
+    return TcpAcceptor.open(scope.anonymous(), 0, handler, options);
+  }
+
+  @Override
+  public void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+}
