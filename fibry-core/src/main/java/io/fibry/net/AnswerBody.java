@@ -1,6 +1,5 @@
 package io.fibry.net;
 
-import io.fibry.net.HttpAnswer.End;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.util.Objects;
@@ -12,20 +11,43 @@ import java.util.Objects;
  * the client sees it. Belongs to the thread of its exchange.
  */
 final class AnswerBody extends OutputStream {
+
+  /** How the end of a body is told. */
+  enum End { LENGTH, CHUNKS, CLOSE, NONE }
+
+  /** What sends it, with the head before it. */
+  interface Sender {
+    /**
+     * How the end has to be told, when the first of it is sent. All it will ever send, or -1:
+     * nobody knows.
+     */
+    End end(long all);
+
+    /** Status and headers, to which the beginning of the body can be added. */
+    ByteBuilder head(End end, long length);
+
+    void write(byte[] bytes, int length) throws IOException;
+
+    /** Nothing more comes; whether it was all that was told. */
+    void complete(boolean all);
+  }
+
   private static final int SIZE = 8_192;
   // room for the size of a chunk: four digits and the end of the line
   private static final int BEFORE = 6;
-  private static final byte[] LAST_CHUNK = HttpAnswer.latin("0\r\n\r\n");
+  private static final byte[] LAST_CHUNK = ByteBuilder.latin("0\r\n\r\n");
 
-  private final HttpAnswer answer;
+  private final Sender sender;
+  private final long length; // as the handler said; -1: it did not
   private final byte[] buffer = new byte[BEFORE + SIZE + 2 + LAST_CHUNK.length];
   private int filled; // bytes in the buffer
   private long written; // of the body, those in the buffer too
   private End end; // null: nothing was sent yet
   private boolean closed;
 
-  AnswerBody(HttpAnswer answer) {
-    this.answer = answer;
+  AnswerBody(Sender sender, long length) {
+    this.sender = sender;
+    this.length = length;
   }
 
   @Override
@@ -37,24 +59,24 @@ final class AnswerBody extends OutputStream {
   }
 
   @Override
-  public void write(byte[] bytes, int offset, int length) throws IOException {
-    Objects.checkFromIndexSize(offset, length, bytes.length);
-    refuse(length);
-    written += length;
-    while (length > 0) {
+  public void write(byte[] bytes, int offset, int count) throws IOException {
+    Objects.checkFromIndexSize(offset, count, bytes.length);
+    refuse(count);
+    written += count;
+    while (count > 0) {
       if (filled == SIZE) send(false);
-      int some = Math.min(length, SIZE - filled);
+      int some = Math.min(count, SIZE - filled);
       System.arraycopy(bytes, offset, buffer, BEFORE + filled, some);
       filled += some;
       offset += some;
-      length -= some;
+      count -= some;
     }
   }
 
   private void refuse(int more) throws IOException {
     if (closed) throw new IOException("the answer is complete; nothing can be added");
-    if (answer.length() >= 0 && more > answer.length() - written)
-      throw new IOException("the answer has a Content-Length of " + answer.length() + " bytes, and " + (written + more)
+    if (length >= 0 && more > length - written)
+      throw new IOException("the answer has a Content-Length of " + length + " bytes, and " + (written + more)
           + " are written; tell the right number");
   }
 
@@ -70,8 +92,8 @@ final class AnswerBody extends OutputStream {
   private void send(boolean last) throws IOException {
     ByteBuilder head = null;
     if (end == null) {
-      end = answer.end(last ? written : -1);
-      head = answer.head(end, answer.length() >= 0 ? answer.length() : last ? written : -1, new byte[0]);
+      end = sender.end(last ? written : -1);
+      head = sender.head(end, length >= 0 ? length : last ? written : -1);
     }
     int from = BEFORE;
     int to = BEFORE + filled;
@@ -93,10 +115,10 @@ final class AnswerBody extends OutputStream {
     }
     if (head == null) {
       if (from > 0) System.arraycopy(buffer, from, buffer, 0, to - from);
-      if (to > from) answer.write(buffer, to - from);
+      if (to > from) sender.write(buffer, to - from);
     } else {
       head.add(buffer, from, to - from);
-      answer.write(head.bytes, head.length);
+      sender.write(head.bytes, head.length);
     }
   }
 
@@ -107,8 +129,7 @@ final class AnswerBody extends OutputStream {
     closed = true;
     if (end == null || end == End.CHUNKS || filled > 0) send(true);
     // the client misses the rest
-    if (answer.length() >= 0 && written < answer.length() && end == End.LENGTH) answer.closes();
-    else answer.complete();
+    sender.complete(length < 0 || written >= length || end != End.LENGTH);
   }
 
   /** From here on nothing can be added: the handler failed, or kept it. */

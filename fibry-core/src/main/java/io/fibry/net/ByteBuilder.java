@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** Bytes that something is put together from, to be written at once. */
@@ -9,6 +10,15 @@ final class ByteBuilder {
 
   ByteBuilder(int expected) {
     bytes = new byte[expected];
+  }
+
+  static byte[] latin(String text) {
+    return text.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  /** In Latin-1. */
+  void add(String text) {
+    add(latin(text));
   }
 
   void add(byte[] more) {

@@ -1,50 +1,68 @@
 package io.fibry.net;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.Handler;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 
 /** A connection as its handler sees it. */
-final class ClientConnection implements TcpConnection {
-  private final Listener.Conversation conversation;
-  private final ClientSocket link;
+final class ClientConnection implements TcpConnection, Listener.Conversation {
+  final ClientSocket socket;
+  final ClientInput in;
+  private final ClientOutput out;
+  private final ActorBuilder<Object> how; // named after the client
   private final TcpOptions options;
+  private final Handler<? super ClientConnection> handler;
   private ClientLines lines; // the reader's
   private ClientFrames frames; // the reader's
   private volatile ClientOutbox<String> lineBox; // null -> one, under the monitor
   private volatile ClientOutbox<byte[]> frameBox; // null -> one, under the monitor
 
-  ClientConnection(Listener.Conversation conversation, TcpOptions options) {
-    this.conversation = conversation;
-    this.link = conversation.link;
+  ClientConnection(ClientSocket socket, ActorBuilder<Object> how, TcpOptions options,
+      Handler<? super ClientConnection> handler) {
+    this.socket = socket;
+    this.in = new ClientInput(socket);
+    this.out = new ClientOutput(socket);
+    this.how = how;
     this.options = options;
+    this.handler = handler;
+  }
+
+  @Override
+  public void converse() throws Exception {
+    try (this) {
+      handler.handle(this);
+    } finally {
+      in.drop();
+    }
   }
 
   @Override
   public InetSocketAddress remoteAddress() {
-    return link.remoteAddress();
+    return socket.remoteAddress();
   }
 
   @Override
   public InputStream getInputStream() {
-    return link.in;
+    return in;
   }
 
   @Override
   public OutputStream getOutputStream() {
-    return link.out;
+    return out;
   }
 
   @Override
   public Iterable<String> lines() {
-    if (lines == null) lines = new ClientLines(link, options.frame);
+    if (lines == null) lines = new ClientLines(in, options.frame);
     return lines;
   }
 
   @Override
   public Iterable<byte[]> frames() {
-    if (frames == null) frames = new ClientFrames(link, options.frame);
+    if (frames == null) frames = new ClientFrames(in, options.frame);
     return frames;
   }
 
@@ -56,7 +74,7 @@ final class ClientConnection implements TcpConnection {
 
   private synchronized Actor<String> makeLineActor() {
     if (lineBox == null)
-      lineBox = new ClientOutbox<>(conversation.how, "lines", link, options.unsent, ClientLines.FORM);
+      lineBox = new ClientOutbox<>(how, "lines", socket, options.unsent, ClientLines.FORM);
     return lineBox.actor();
   }
 
@@ -68,7 +86,7 @@ final class ClientConnection implements TcpConnection {
 
   private synchronized Actor<byte[]> makeFrameActor() {
     if (frameBox == null)
-      frameBox = new ClientOutbox<>(conversation.how, "frames", link, options.unsent, ClientFrames.FORM);
+      frameBox = new ClientOutbox<>(how, "frames", socket, options.unsent, ClientFrames.FORM);
     return frameBox.actor();
   }
 
@@ -76,15 +94,11 @@ final class ClientConnection implements TcpConnection {
   public void close() {
     if (lineBox != null) lineBox.finish();
     if (frameBox != null) frameBox.finish();
-    link.close();
-  }
-
-  boolean isOpen() {
-    return !link.isClosed();
+    socket.close();
   }
 
   @Override
   public String toString() {
-    return link.toString();
+    return socket.toString();
   }
 }

@@ -23,14 +23,12 @@ final class ClientFrames implements Iterable<byte[]> {
 
   private static final int AT_FIRST = ClientInput.LARGE;
 
-  private final ClientSocket link;
   private final ClientInput in;
   private final int longest;
   private boolean ended;
 
-  ClientFrames(ClientSocket link, int longest) {
-    this.link = link;
-    this.in = link.in;
+  ClientFrames(ClientInput in, int longest) {
+    this.in = in;
     this.longest = longest;
   }
 
@@ -46,7 +44,7 @@ final class ClientFrames implements Iterable<byte[]> {
     if (ended) return null;
     int length = first << 24 | within(in.read(), 4) << 16 | within(in.read(), 4) << 8 | within(in.read(), 4);
     if (length < 0 || length > longest)
-      throw link.lost(new ProtocolException(link + " announced a frame of " + Integer.toUnsignedString(length)
+      throw in.socket.lost(new ProtocolException(in.socket + " announced a frame of " + Integer.toUnsignedString(length)
           + " bytes, and " + longest + " are the most; withMaxFrame allows more"));
     return body(length);
   }
@@ -62,8 +60,8 @@ final class ClientFrames implements Iterable<byte[]> {
   }
 
   private int within(int read, int length) throws IOException {
-    if (read < 0) throw link.lost(new EOFException(
-        link + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
+    if (read < 0) throw in.socket.lost(new EOFException(
+        in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
     return read;
   }
 }

@@ -16,7 +16,7 @@ final class ClientInput extends InputStream {
   private static final int SHORT_READS = 4; // so many let the buffer shrink
   private static final int TRIED = 1_000; // so often the end of the stream may be read
 
-  private final ClientSocket link;
+  final ClientSocket socket;
   ExchangePermit permit; // is given back while a read may wait; null, or left: none
   byte[] buffer; // null: not needed yet
   int at; // the next byte
@@ -25,8 +25,8 @@ final class ClientInput extends InputStream {
   private boolean ended;
   private int tried;
 
-  ClientInput(ClientSocket link) {
-    this.link = link;
+  ClientInput(ClientSocket socket) {
+    this.socket = socket;
   }
 
   @Override
@@ -57,10 +57,10 @@ final class ClientInput extends InputStream {
 
   private int receive(byte[] bytes, int offset, int length) throws IOException {
     var given = permit;
-    if (given == null) return link.receive(bytes, offset, length);
+    if (given == null) return socket.receive(bytes, offset, length);
     given.away();
     try {
-      return link.receive(bytes, offset, length);
+      return socket.receive(bytes, offset, length);
     } finally {
       given.back();
     }
@@ -84,7 +84,7 @@ final class ClientInput extends InputStream {
   private int pastEnd() throws EOFException {
     ended = true;
     if (++tried > TRIED)
-      throw new EOFException(link + " has ended its stream, and its handler has read past the end " + TRIED
+      throw new EOFException(socket + " has ended its stream, and its handler has read past the end " + TRIED
           + " times; compare what read() answers with -1");
     return -1;
   }
@@ -98,17 +98,17 @@ final class ClientInput extends InputStream {
 
   @Override
   public int available() throws IOException {
-    return end - at + (ended ? 0 : link.waiting());
+    return end - at + (ended ? 0 : socket.waiting());
   }
 
   @Override
   public void close() {
     at = end;
-    link.close();
+    socket.close();
   }
 
   @Override
   public String toString() {
-    return "what " + link + " sends";
+    return "what " + socket + " sends";
   }
 }

@@ -28,15 +28,13 @@ final class ClientLines implements Iterable<String> {
     }
   };
 
-  private final ClientSocket link;
   private final ClientInput in;
   private final int longest;
   private boolean afterReturn; // a line feed that comes next belongs to the line before
   private boolean ended;
 
-  ClientLines(ClientSocket link, int longest) {
-    this.link = link;
-    this.in = link.in;
+  ClientLines(ClientInput in, int longest) {
+    this.in = in;
     this.longest = longest;
   }
 
@@ -70,8 +68,9 @@ final class ClientLines implements Iterable<String> {
   }
 
   private void checkLength(int length) throws IOException {
-    if (length > longest) throw link
-        .lost(new ProtocolException(link + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
+    if (length > longest) throw in.socket
+        .lost(new ProtocolException(
+            in.socket + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
   }
 
   private String taken(ByteArrayOutputStream begun, int to) {

@@ -8,29 +8,29 @@ import java.io.OutputStream;
  * whoever else writes. Thread-safe.
  */
 final class ClientOutput extends OutputStream {
-  private final ClientSocket link;
+  private final ClientSocket socket;
 
-  ClientOutput(ClientSocket link) {
-    this.link = link;
+  ClientOutput(ClientSocket socket) {
+    this.socket = socket;
   }
 
   @Override
   public void write(int one) throws IOException {
-    link.send(new byte[] {(byte) one}, 0, 1);
+    socket.send(new byte[] {(byte) one}, 0, 1);
   }
 
   @Override
   public void write(byte[] bytes, int offset, int length) throws IOException {
-    link.send(bytes, offset, length);
+    socket.send(bytes, offset, length);
   }
 
   @Override
   public void close() {
-    link.close();
+    socket.close();
   }
 
   @Override
   public String toString() {
-    return "what is sent to " + link;
+    return "what is sent to " + socket;
   }
 }

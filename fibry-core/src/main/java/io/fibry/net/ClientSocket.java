@@ -48,8 +48,6 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
-  final ClientInput in;
-  final ClientOutput out;
   private final Socket socket;
   private final InputStream rawIn;
   private final OutputStream rawOut;
@@ -95,8 +93,6 @@ final class ClientSocket implements AutoCloseable {
     this.rawOut = socket.getOutputStream();
     this.endBy = limits.total() == ListenerLimits.NONE ? 0 : by(ListenerLimits.nanos(limits.total()));
     readIdle(limits.idle());
-    this.in = new ClientInput(this);
-    this.out = new ClientOutput(this);
     withoutDelay();
   }
 

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.Handler;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -12,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
  * A conversation that passes on what comes, in both directions. Two threads: the actor's own takes
  * what the client sends to the target, a fiber brings back what the target answers. Thread-safe.
  */
-final class Forwarder implements TcpListener.Talk {
+final class Forwarder implements Handler<ClientConnection> {
   private static final Duration CONNECT = Duration.ofSeconds(10);
 
   private final InetSocketAddress target;
@@ -27,18 +28,19 @@ final class Forwarder implements TcpListener.Talk {
   }
 
   @Override
-  public void with(ClientConnection client, ClientSocket link) throws Exception {
+  public void handle(ClientConnection client) throws Exception {
     clients.increment();
+    var from = client.socket;
     try (var socket = new Socket()) {
-      link.behind(socket); // who cuts the client off ends the wait for the target, too
-      connect(socket, link);
-      try (var other = link.other(socket)) {
-        pass(link, other);
+      from.behind(socket); // who cuts the client off ends the wait for the target, too
+      connect(socket, from);
+      try (var other = from.other(socket)) {
+        pass(client.in, new ClientInput(other));
       }
     }
   }
 
-  private void connect(Socket socket, ClientSocket link) throws IOException {
+  private void connect(Socket socket, ClientSocket client) throws IOException {
     // its name may mean another address each time
     var now = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
     try {
@@ -46,13 +48,14 @@ final class Forwarder implements TcpListener.Talk {
       socket.connect(now, (int) CONNECT.toMillis());
     } catch (IOException refused) {
       var told = new ConnectException(
-          link + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
+          client + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
       told.initCause(refused);
-      throw link.lost(told);
+      throw client.lost(told);
     }
   }
 
-  private void pass(ClientSocket client, ClientSocket other) throws Exception {
+  private void pass(ClientInput from, ClientInput other) throws Exception {
+    var client = from.socket;
     var failure = new Throwable[1]; // of the fiber; read after its end
     var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
@@ -64,7 +67,7 @@ final class Forwarder implements TcpListener.Talk {
       }
     });
     try {
-      pump(client, other, there);
+      pump(from, other.socket, there);
       answers.join(); // it ends with the links, whatever happens
     } catch (Throwable broken) {
       client.close();
@@ -75,8 +78,8 @@ final class Forwarder implements TcpListener.Talk {
   }
 
   /** To the end of the stream, which is passed on, too. Who does not read holds back who sends. */
-  private static void pump(ClientSocket from, ClientSocket to, LongAdder count) throws IOException {
-    var in = from.in;
+  private static void pump(ClientInput in, ClientSocket to, LongAdder count) throws IOException {
+    var from = in.socket;
     from.active();
     while (in.fill()) {
       from.active(); // who is answered knows that it was

@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.net.AnswerBody.End;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -15,13 +16,13 @@ import java.util.Locale;
  * The answer to one request: status and headers are gathered, and written together with the
  * beginning of the body, in one go where that is all. Belongs to the thread of its exchange.
  */
-final class HttpAnswer {
-  private static final byte[] CONTINUE = latin("HTTP/1.1 100 Continue\r\n\r\n");
-  private static final byte[] LENGTH = latin("Content-Length: ");
-  private static final byte[] PLAIN_TEXT = latin("Content-Type: text/plain; charset=utf-8\r\n");
-  private static final byte[] CHUNKED = latin("Transfer-Encoding: chunked\r\n");
-  private static final byte[] CLOSE = latin("Connection: close\r\n");
-  private static final byte[] KEEP = latin("Connection: keep-alive\r\n");
+final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
+  private static final byte[] CONTINUE = ByteBuilder.latin("HTTP/1.1 100 Continue\r\n\r\n");
+  private static final byte[] LENGTH = ByteBuilder.latin("Content-Length: ");
+  private static final byte[] PLAIN_TEXT = ByteBuilder.latin("Content-Type: text/plain; charset=utf-8\r\n");
+  private static final byte[] CHUNKED = ByteBuilder.latin("Transfer-Encoding: chunked\r\n");
+  private static final byte[] CLOSE = ByteBuilder.latin("Connection: close\r\n");
+  private static final byte[] KEEP = ByteBuilder.latin("Connection: keep-alive\r\n");
   private static final byte[] NOTHING = {};
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
@@ -30,9 +31,6 @@ final class HttpAnswer {
   private record Clock(long second, byte[] line) {}
 
   private static volatile Clock clock = new Clock(-1, NOTHING); // replaced by whoever finds it old
-
-  /** How the end of a body is told. */
-  enum End { LENGTH, CHUNKS, CLOSE, NONE }
 
   private final OutputStream wire;
   ExchangePermit permit; // is given back while a write may wait; null: none
@@ -121,11 +119,13 @@ final class HttpAnswer {
 
   // ---- sent
 
-  boolean owesContinue() {
+  @Override
+  public boolean owesContinue() {
     return owesContinue;
   }
 
-  void sayContinue() throws IOException {
+  @Override
+  public void sayContinue() throws IOException {
     if (!owesContinue) return;
     owesContinue = false;
     if (!sent) write(CONTINUE, CONTINUE.length);
@@ -166,7 +166,7 @@ final class HttpAnswer {
     header("Cache-Control", "no-cache");
     keeps = false;
     complete = true;
-    var begin = head(End.CLOSE, -1, NOTHING);
+    var begin = head(End.CLOSE, -1);
     write(begin.bytes, begin.length);
   }
 
@@ -177,7 +177,7 @@ final class HttpAnswer {
 
   OutputStream out() {
     if (sent && out == null) throw new IllegalStateException("the answer was given");
-    if (out == null) out = new AnswerBody(this);
+    if (out == null) out = new AnswerBody(this, length);
     return out;
   }
 
@@ -186,11 +186,8 @@ final class HttpAnswer {
     if (!complete) out().close();
   }
 
-  /**
-   * How the stream has to tell the end, when it begins to send. All it will ever send, or -1:
-   * nobody knows.
-   */
-  End end(long all) {
+  @Override
+  public End end(long all) {
     if (head || !HttpStatus.hasBody(code)) return End.NONE;
     if (length >= 0 || all >= 0) return End.LENGTH;
     if (http11) return End.CHUNKS;
@@ -198,23 +195,27 @@ final class HttpAnswer {
     return End.CLOSE;
   }
 
-  /** Status and headers, to which the beginning of the body can be added. */
-  ByteBuilder head(End end, long length, byte[] more) {
+  @Override
+  public ByteBuilder head(End end, long length) {
+    return head(end, length, NOTHING);
+  }
+
+  private ByteBuilder head(End end, long length, byte[] more) {
     if (body == null || !body.canEnd()) keeps = false;
     var bytes = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
     bytes.add(HttpStatus.line(code));
     if (!dated) bytes.add(dateLine());
     for (int i = 0; i < headers.size(); i += 2) {
-      bytes.add(latin(headers.get(i)));
+      bytes.add(headers.get(i));
       bytes.add(':', ' ');
-      bytes.add(latin(headers.get(i + 1)));
+      bytes.add(headers.get(i + 1));
       bytes.add('\r', '\n');
     }
     bytes.add(more);
     if (end == End.CHUNKS) bytes.add(CHUNKED);
     else if (length >= 0 && HttpStatus.hasBody(code)) {
       bytes.add(LENGTH);
-      bytes.add(latin(Long.toString(length)));
+      bytes.add(Long.toString(length));
       bytes.add('\r', '\n');
     }
     if (!keeps) bytes.add(CLOSE);
@@ -223,16 +224,14 @@ final class HttpAnswer {
     return bytes;
   }
 
-  /** The length that the handler has told; -1: none. */
-  long length() {
-    return length;
+  @Override
+  public void complete(boolean all) {
+    if (all) complete = true;
+    else keeps = false;
   }
 
-  void complete() {
-    complete = true;
-  }
-
-  void write(byte[] bytes, int length) throws IOException {
+  @Override
+  public void write(byte[] bytes, int length) throws IOException {
     if (broken != null) throw broken;
     try {
       if (bytes != CONTINUE) sent = true;
@@ -291,11 +290,8 @@ final class HttpAnswer {
     long second = System.currentTimeMillis() / 1_000;
     var now = clock;
     if (now.second != second)
-      clock = now = new Clock(second, latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n"));
+      clock = now = new Clock(second, ByteBuilder.latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n"));
     return now.line;
   }
 
-  static byte[] latin(String text) {
-    return text.getBytes(StandardCharsets.ISO_8859_1);
-  }
 }

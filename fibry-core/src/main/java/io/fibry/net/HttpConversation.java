@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.ActorBuilder;
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
 import io.fibry.MailboxFullException;
@@ -13,60 +14,81 @@ import java.util.concurrent.CancellationException;
  * What is said on one connection: requests and answers in turn, until one side has enough. Belongs
  * to the connection's actor.
  */
-final class HttpConversation {
+final class HttpConversation implements Listener.Conversation, OpenExchange.Connection {
+
+  /** What it needs of its server. */
+  interface Server {
+    HttpRoutes routes();
+
+    HttpOptions options();
+
+    /** Null: no more may be at work. */
+    ExchangePermit enter();
+
+    /** Logs what a handler threw; answers the number that the client is told. */
+    String log(Throwable failure, Exchange exchange, String answered);
+  }
+
   // so long a refused client may go on sending, and see why
   private static final Duration LINGER = Duration.ofSeconds(1);
   private static final int MOST_LINGERED = 1 << 20;
 
-  private final HttpListener engine;
+  private final Server server;
   private final HttpOptions options;
-  private final Listener.Conversation conversation;
-  private final ClientSocket link;
+  private final ClientSocket socket;
+  private final ClientInput in;
+  private final ClientOutput out;
+  private final ActorBuilder<Object> how; // named after the client
 
-  HttpConversation(HttpListener engine, Listener.Conversation conversation) {
-    this.engine = engine;
-    this.options = engine.options;
-    this.conversation = conversation;
-    this.link = conversation.link;
+  HttpConversation(Server server, ClientSocket socket, ActorBuilder<Object> how) {
+    this.server = server;
+    this.options = server.options();
+    this.socket = socket;
+    this.in = new ClientInput(socket);
+    this.out = new ClientOutput(socket);
+    this.how = how;
   }
 
   /** Until the client or the server ends it. */
-  void run() throws IOException {
+  @Override
+  public void converse() throws IOException {
     try {
       while (exchange()) {
       }
     } catch (EOFException gone) {
       // in the middle of a head: there is nobody to be told
+    } finally {
+      in.drop();
     }
   }
 
   /** One request, one answer; whether another may follow. */
   private boolean exchange() throws IOException {
-    link.readIdle(options.idleLimit);
+    socket.readIdle(options.idleLimit);
     int first = first();
     if (first < 0) return false;
-    link.readWithin(options.headerLimit);
+    socket.readWithin(options.headerLimit);
     RequestHead head;
     try {
-      head = RequestHead.read(first, link.in, options);
+      head = RequestHead.read(first, in, options);
     } catch (Refusal refused) {
-      var answer = new HttpAnswer(link.out, true, false, false, false);
+      var answer = new HttpAnswer(out, true, false, false, false);
       refuse(answer, refused.code);
       linger();
       return false;
     }
     var answer =
-        new HttpAnswer(link.out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
-    var body = answer.to(new RequestBody(link, head, options, answer));
-    var route = engine.routes.find(head.target.path());
+        new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var body = answer.to(new RequestBody(in, head, options, answer));
+    var route = server.routes().find(head.target.path());
     var exchange = new OpenExchange(this, head, body, answer);
-    var permit = route == null ? null : engine.enter();
+    var permit = route == null ? null : server.enter();
     if (route == null) refuse(answer, 404);
     else if (permit == null) {
       answer.closes();
       refuse(answer, 503);
     } else {
-      link.in.permit = permit;
+      in.permit = permit;
       answer.permit = permit;
       try {
         handle(route, exchange, answer, body);
@@ -87,7 +109,7 @@ final class HttpConversation {
    */
   private boolean hasMore() {
     try {
-      return link.in.available() > 0;
+      return in.available() > 0;
     } catch (IOException gone) {
       return false;
     }
@@ -105,12 +127,12 @@ final class HttpConversation {
   /** The first byte of the next request; -1: none comes. To end here is no fault of anybody. */
   private int first() throws IOException {
     try {
-      return link.rest() ? link.in.read() : -1;
+      return socket.rest() ? in.read() : -1;
     } catch (IOException ended) {
-      if (link.explains(ended)) return -1;
+      if (socket.explains(ended)) return -1;
       throw ended;
     } finally {
-      link.wake();
+      socket.wake();
     }
   }
 
@@ -128,25 +150,25 @@ final class HttpConversation {
   private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
     exchange.handled();
     // by the client, by a limit, or by the end of the server: nobody is there to be told
-    if (answer.isBroken() || link.isClosed()) {
+    if (answer.isBroken() || socket.isClosed()) {
       answer.closes();
-      if (!link.explains(failure)
+      if (!socket.explains(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
-        engine.log(failure, exchange, "nobody, for the client was gone");
+        server.log(failure, exchange, "nobody, for the client was gone");
     } else if (body.failure() != null) {
       // a body that was not fit to be read: the client is told, and the handler has only passed it
       // on
       answer.closes();
-      if (answer.isSent() || !(body.failure() instanceof Refusal refused)) link.close();
+      if (answer.isSent() || !(body.failure() instanceof Refusal refused)) socket.close();
       else refuse(answer, refused.code);
     } else if (answer.isSent()) {
-      engine.log(failure, exchange, "by closing: the answer had begun");
+      server.log(failure, exchange, "by closing: the answer had begun");
       answer.closes();
-      if (answer.endsWithTheConnection()) link.tear(link + " was cut off, for its answer broke off");
-      link.close();
+      if (answer.endsWithTheConnection()) socket.tear(socket + " was cut off, for its answer broke off");
+      socket.close();
     } else refuse(answer, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
-      link.close();
+      socket.close();
       throw error;
     }
   }
@@ -157,7 +179,7 @@ final class HttpConversation {
       case ActorStoppedException stopped -> refuse(answer, 503);
       case AskTimeoutException late -> refuse(answer, 504);
       case Refusal refused -> refuse(answer, refused.code); // by a file route
-      default -> answer.refuse(500, "Internal server error " + engine.log(failure, exchange, "500") + "\n");
+      default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
   }
 
@@ -172,24 +194,25 @@ final class HttpConversation {
 
   /** The client may still be sending: to close now could tear the answer from its hands. */
   private void linger() {
-    if (link.isClosed()) return;
+    if (socket.isClosed()) return;
     try {
-      link.endOutput();
-      link.readWithin(LINGER);
+      socket.endOutput();
+      socket.readWithin(LINGER);
       var away = new byte[ClientInput.LARGE];
-      for (int some, all = 0; all < MOST_LINGERED && (some = link.in.read(away, 0, away.length)) >= 0;) all += some;
+      for (int some, all = 0; all < MOST_LINGERED && (some = in.read(away, 0, away.length)) >= 0;) all += some;
     } catch (IOException gone) {
       // it has had its chance
     }
   }
 
   /** The client as an actor. */
-  ServerSentEvents events(HttpAnswer answer) throws IOException {
-    return new ServerSentEvents(conversation, answer);
+  @Override
+  public ServerSentEvents events(HttpAnswer answer) throws IOException {
+    return new ServerSentEvents(how, socket, answer);
   }
 
   @Override
   public String toString() {
-    return link.toString();
+    return socket.toString();
   }
 }

@@ -13,11 +13,11 @@ import org.slf4j.LoggerFactory;
  * The one HTTP server: HTTP on a listener. Who it is, who is connected and how it ends are the
  * listener's.
  */
-final class HttpListener extends Listener implements HttpServer {
+final class HttpListener extends Listener implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
-  final HttpRoutes routes;
-  final HttpOptions options;
+  private final HttpRoutes routes;
+  private final HttpOptions options;
   private final AtomicInteger exchanges = new AtomicInteger(); // at work
 
   private HttpListener(ActorBuilder<?> how, int port, HttpRoutes routes, HttpOptions options) {
@@ -46,13 +46,23 @@ final class HttpListener extends Listener implements HttpServer {
 
   // ---- an exchange
 
-  /** Null: no more may be at work. */
-  ExchangePermit enter() {
+  @Override
+  public HttpRoutes routes() {
+    return routes;
+  }
+
+  @Override
+  public HttpOptions options() {
+    return options;
+  }
+
+  @Override
+  public ExchangePermit enter() {
     return ExchangePermit.of(exchanges, options.maxExchanges);
   }
 
-  /** Logs what a handler threw; answers the number that the client is told. */
-  String log(Throwable failure, Exchange exchange, String answered) {
+  @Override
+  public String log(Throwable failure, Exchange exchange, String answered) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
     var path = exchange.path();
     LOG.error("{}: failure {} of {} {} was answered {}", this, number, exchange.method(),
@@ -63,18 +73,13 @@ final class HttpListener extends Listener implements HttpServer {
   // ---- the listener's
 
   @Override
-  Object face(Conversation conversation) {
-    return new HttpConversation(this, conversation);
-  }
-
-  @Override
-  void converse(Object face, ClientSocket link) throws Exception {
-    ((HttpConversation) face).run();
+  Conversation conversation(ClientSocket socket, ActorBuilder<Object> how) {
+    return new HttpConversation(this, socket, how);
   }
 
   /** An exchange may read its body to the end; those that rest have ended already. */
   @Override
-  void hurry(ClientSocket link) {}
+  void hurry(ClientSocket socket) {}
 
   @Override
   public HttpListener closeOnExit(AutoCloseable... resources) {

@@ -10,15 +10,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * is noticed an eighth of the shortest limit late at most, or a second.
  */
 final class LimitCheck implements Runnable {
+
+  /** What has limits. */
+  interface Subject {
+    void check(long now);
+  }
+
   private final Scheduler clock;
   private final Duration period;
-  private final Collection<Listener.Conversation> open;
+  private final Collection<? extends Subject> open;
   // false -> true, by who adds a link; -> false, by a look that finds none
   private final AtomicBoolean ticking = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by who has made `ticking` true; read by `stop`
   private volatile boolean stopped;
 
-  LimitCheck(Scheduler clock, Duration period, Collection<Listener.Conversation> open) {
+  LimitCheck(Scheduler clock, Duration period, Collection<? extends Subject> open) {
     this.clock = clock;
     this.period = period;
     this.open = open;
@@ -44,7 +50,7 @@ final class LimitCheck implements Runnable {
   public void run() {
     try {
       long now = clock.nanoTime();
-      for (var conversation : open) conversation.link.check(now);
+      for (var subject : open) subject.check(now);
     } finally {
       // whatever it threw, for want of memory perhaps: without another look no limit would ever
       // hold again

@@ -37,6 +37,13 @@ import org.slf4j.Logger;
  * their links closed, their actors killed.
  */
 abstract class Listener implements Exitable {
+
+  /** What is spoken with one client. Who sees a dead letter sees this. */
+  interface Conversation {
+    /** Until that is over; on the thread of the client's actor. */
+    void converse() throws Exception;
+  }
+
   // to end what no longer has a reason to go on
   private static final Duration ACCEPTED = Duration.ofSeconds(1);
 
@@ -48,7 +55,7 @@ abstract class Listener implements Exitable {
   private final Exitable front;
   private final Semaphore permits;
   // entered by the accepting fiber, left at the end of their actors
-  private final Set<Conversation> open = ConcurrentHashMap.newKeySet();
+  private final Set<Client> open = ConcurrentHashMap.newKeySet();
   private final LimitCheck watch;
   private final Thread accepting;
   private final LogThrottle lost;
@@ -89,11 +96,8 @@ abstract class Listener implements Exitable {
     return port.address().getPort();
   }
 
-  /** What the handler, and who sees a dead letter, knows a client by. */
-  abstract Object face(Conversation conversation);
-
-  /** Talks to a client until that is over; on the thread of its actor. */
-  abstract void converse(Object face, ClientSocket link) throws Exception;
+  /** What is spoken with a client: the one message of its actor. */
+  abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> how);
 
   // ---- accepting: one fiber
 
@@ -113,26 +117,26 @@ abstract class Listener implements Exitable {
   }
 
   private void begin(Socket socket) {
-    Conversation conversation = null;
+    Client client = null;
     try {
-      conversation = new Conversation(new ClientSocket(socket, clock, limits),
+      client = new Client(new ClientSocket(socket, clock, limits),
           how.name().isEmpty() ? how : how.part(Long.toString(++number)));
-      open.add(conversation);
+      open.add(client);
       watch.begin();
-      conversation.begin();
+      client.begin();
       port.succeeded();
     } catch (IllegalStateException closed) {
       // the scope: it takes no actor more, and will end the front in its turn
-      abandon(socket, conversation);
+      abandon(socket, client);
       stopAccepting();
     } catch (Throwable failure) {
-      abandon(socket, conversation);
+      abandon(socket, client);
       port.failed(this, "begin a conversation", failure);
     }
   }
 
-  private void abandon(Socket socket, Conversation conversation) {
-    if (conversation != null) conversation.over();
+  private void abandon(Socket socket, Client client) {
+    if (client != null) client.over();
     else permits.release();
     try {
       socket.close();
@@ -144,53 +148,50 @@ abstract class Listener implements Exitable {
   // ---- conversations
 
   /** One client: its link and its actor. */
-  final class Conversation {
-    final ClientSocket link;
-    final ActorBuilder<Object> how; // named after it
-    final Object face;
-    private final Actor<Object> actor;
+  private final class Client implements LimitCheck.Subject {
+    private final ClientSocket socket;
+    private final Conversation conversation;
+    private final Actor<Conversation> actor;
     // that talks; written and read by it, or read by others to compare it with their own
     private Thread thread;
     private boolean freed; // the permit; under the monitor
     private Throwable failed; // a first try; the actor's thread
 
-    Conversation(ClientSocket link, ActorBuilder<Object> how) {
-      this.link = link;
-      this.how = how;
-      this.face = face(this);
+    Client(ClientSocket socket, ActorBuilder<Object> how) {
+      this.socket = socket;
+      this.conversation = conversation(socket, how);
       this.actor = how.newActor(this::run);
     }
 
     void begin() {
       actor.closeOnExit(this::over);
-      if (!isStopping()) actor.sendMessage(face);
+      if (!isStopping()) actor.sendMessage(conversation);
       actor.sendPoisonPill();
     }
 
-    private void run(Object face) throws Exception {
+    private void run(Conversation conversation) throws Exception {
       if (failed instanceof Error error) throw error;
       // a policy that tries again: the client is gone
       if (failed instanceof Exception exception) throw exception;
       thread = Thread.currentThread();
       try {
-        converse(face, link);
+        conversation.converse();
       } catch (Throwable failure) {
-        if (!link.explains(failure)) {
+        if (!socket.explains(failure)) {
           failed = failure;
           throw failure;
         }
         ended(failure);
       } finally {
         thread = null;
-        link.close();
-        link.in.drop();
+        socket.close();
         free();
       }
     }
 
     /** The actor's last act, or that of who could not make it. */
     private void over() {
-      link.close();
+      socket.close();
       free();
       open.remove(this);
       if (isStopping() && open.isEmpty()) over.countDown();
@@ -204,8 +205,13 @@ abstract class Listener implements Exitable {
       permits.release();
     }
 
+    @Override
+    public void check(long now) {
+      socket.check(now);
+    }
+
     private void cut(String why) {
-      link.cut(why, false);
+      socket.cut(why, false);
       actor.kill();
     }
   }
@@ -225,7 +231,7 @@ abstract class Listener implements Exitable {
 
   /** Those whose link is open. */
   final List<Conversation> conversations() {
-    return open.stream().filter(conversation -> !conversation.link.isClosed()).toList();
+    return open.stream().filter(client -> !client.socket.isClosed()).map(client -> client.conversation).toList();
   }
 
   // ---- the end
@@ -239,7 +245,7 @@ abstract class Listener implements Exitable {
     port.shut();
     permits.release(); // it may wait for one
     // who is entered later sees that it stops
-    for (var conversation : open) conversation.link.end();
+    for (var client : open) client.socket.end();
   }
 
   /** The front's last act: conversations may finish until the drain limit. */
@@ -253,8 +259,8 @@ abstract class Listener implements Exitable {
   }
 
   private void cutAll() {
-    for (var conversation : open) conversation.cut("the server has ended, and " + conversation.link + " was cut off");
-    for (var conversation : open) if (!front.onExit().isDone()) outlast(conversation.actor);
+    for (var client : open) client.cut("the server has ended, and " + client.socket + " was cut off");
+    for (var client : open) if (!front.onExit().isDone()) outlast(client.actor);
   }
 
   private void await() {
@@ -305,20 +311,20 @@ abstract class Listener implements Exitable {
   @Override
   public final void askExit() {
     stopAccepting();
-    for (var conversation : open) hurry(conversation.link);
+    for (var client : open) hurry(client.socket);
     front.askExit();
   }
 
   /** It is to end after what it is doing now. */
-  void hurry(ClientSocket link) {
-    link.endInput();
+  void hurry(ClientSocket socket) {
+    socket.endInput();
   }
 
   @Override
   public final void kill() {
     stopAccepting();
     over.countDown();
-    for (var conversation : open) conversation.cut("the server was killed, and " + conversation.link + " was cut off");
+    for (var client : open) client.cut("the server was killed, and " + client.socket + " was cut off");
     front.kill();
   }
 
@@ -343,9 +349,9 @@ abstract class Listener implements Exitable {
     if (mine != null) mine.actor.waitForExit(Duration.ZERO);
   }
 
-  private Conversation mine() {
+  private Client mine() {
     var me = Thread.currentThread();
-    for (var conversation : open) if (conversation.thread == me) return conversation;
+    for (var client : open) if (client.thread == me) return client;
     return null;
   }
 

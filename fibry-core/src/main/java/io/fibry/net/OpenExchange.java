@@ -12,7 +12,13 @@ import java.util.Optional;
 
 /** The one exchange. */
 final class OpenExchange implements Exchange {
-  private final HttpConversation talk;
+
+  /** What it comes by. */
+  interface Connection {
+    ServerSentEvents events(HttpAnswer answer) throws IOException;
+  }
+
+  private final Connection connection;
   private final RequestHead head;
   private final RequestBody body;
   private final HttpAnswer answer;
@@ -20,8 +26,8 @@ final class OpenExchange implements Exchange {
   private boolean textOnly; // the route answers with a text
   private ServerSentEvents events; // null: none were asked for
 
-  OpenExchange(HttpConversation talk, RequestHead head, RequestBody body, HttpAnswer answer) {
-    this.talk = talk;
+  OpenExchange(Connection connection, RequestHead head, RequestBody body, HttpAnswer answer) {
+    this.connection = connection;
     this.head = head;
     this.body = body;
     this.answer = answer;
@@ -88,7 +94,7 @@ final class OpenExchange implements Exchange {
   public Actor<String> eventActor() {
     refuseOnText("eventActor()");
     try {
-      if (events == null) events = talk.events(answer);
+      if (events == null) events = connection.events(answer);
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }

@@ -42,7 +42,7 @@ final class PollerWarmUp {
       } catch (SocketTimeoutException asExpected) {
         // it has blocked
       } catch (IOException | LinkageError cold) {
-        LoggerFactory.getLogger(TcpAcceptor.class)
+        LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
             .warn("sockets could not be tried on a virtual thread before they are needed: {}", cold.toString());
       }
     }

@@ -10,16 +10,23 @@ import java.util.Objects;
  * exchange.
  */
 final class RequestBody extends InputStream {
+
+  /** That the client is told to go on before it sends a body. */
+  interface Expectation {
+    boolean owesContinue();
+
+    void sayContinue() throws IOException;
+  }
+
   private static final int MOST_UNREAD = 64 << 10; // read away for the sake of the next request
   // bytes of chunk extensions and trailers, which nobody reads
   private static final int MOST_EXTENSIONS = 8 << 10;
   // a chunk as long as that is refused before the number overflows
   private static final long ENOUGH = Long.MAX_VALUE >> 8;
 
-  private final ClientSocket link;
-  private final InputStream in;
+  private final ClientInput in;
   private final HttpOptions options;
-  private final HttpAnswer answer; // asked to say 100 Continue
+  private final Expectation expectation; // asked to say 100 Continue
   private final boolean chunked;
   private boolean begun;
   private boolean over; // the exchange: what comes is the next request
@@ -30,11 +37,10 @@ final class RequestBody extends InputStream {
   private int extensions;
   private IOException failure; // what once failed fails always
 
-  RequestBody(ClientSocket link, RequestHead head, HttpOptions options, HttpAnswer answer) {
-    this.link = link;
-    this.in = link.in;
+  RequestBody(ClientInput in, RequestHead head, HttpOptions options, Expectation expectation) {
+    this.in = in;
     this.options = options;
-    this.answer = answer;
+    this.expectation = expectation;
     this.chunked = head.bodyLength == RequestHead.CHUNKED;
     this.left = chunked ? 0 : head.bodyLength;
     this.lastChunk = !chunked;
@@ -100,8 +106,8 @@ final class RequestBody extends InputStream {
 
   private void begin() throws IOException {
     begun = true;
-    link.readWithin(options.bodyLimit);
-    answer.sayContinue();
+    in.socket.readWithin(options.bodyLimit);
+    expectation.sayContinue();
   }
 
   // ---- chunks
@@ -172,7 +178,7 @@ final class RequestBody extends InputStream {
 
   /** Whether another request may follow: what is unread is not too much, as far as one can see. */
   boolean canEnd() {
-    return failure == null && !link.isEnding() && (isRead() || left <= MOST_UNREAD && !answer.owesContinue());
+    return failure == null && !in.socket.isEnding() && (isRead() || left <= MOST_UNREAD && !expectation.owesContinue());
   }
 
   /** Reads away what is left, within reason; false: the connection cannot be used again. */

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -37,15 +38,15 @@ final class ServerSentEvents {
 
   private final ClientOutbox<String> outbox;
 
-  ServerSentEvents(Listener.Conversation conversation, HttpAnswer answer) throws IOException {
+  ServerSentEvents(ActorBuilder<Object> how, ClientSocket socket, HttpAnswer answer) throws IOException {
     answer.refuseSecond();
     // ends with the link, whatever comes
-    outbox = new ClientOutbox<>(conversation.how, "events", conversation.link, MOST_UNSENT, FORM);
+    outbox = new ClientOutbox<>(how, "events", socket, MOST_UNSENT, FORM);
     answer.permit.leave(); // it may last for hours; before the client can know that it has begun
     answer.stream("text/event-stream");
     if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
     else outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
-    conversation.link.endFirst(outbox.actor());
+    socket.endFirst(outbox.actor());
   }
 
   Actor<String> actor() {

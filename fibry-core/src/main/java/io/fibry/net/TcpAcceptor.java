@@ -46,7 +46,7 @@ public interface TcpAcceptor extends Exitable {
    */
   static TcpAcceptor open(ActorBuilder<?> how, int port, Handler<TcpConnection> handler,
       UnaryOperator<TcpOptions> options) {
-    return open(how, port, new UserConversation(Objects.requireNonNull(handler, "handler")), options);
+    return TcpListener.open(how, port, "TCP acceptor", Objects.requireNonNull(handler, "handler"), options);
   }
 
   /**
@@ -68,18 +68,7 @@ public interface TcpAcceptor extends Exitable {
    */
   static TcpAcceptor forward(ActorBuilder<?> how, int port, InetSocketAddress target,
       UnaryOperator<TcpOptions> options) {
-    var acceptor = open(how, port, new Forwarder(target), options);
-    return acceptor.closeOnExit(() -> TcpListener.LOG.debug("{} has ended", acceptor));
-  }
-
-  private static TcpAcceptor open(ActorBuilder<?> how, int port, TcpListener.Talk talk,
-      UnaryOperator<TcpOptions> options) {
-    Objects.requireNonNull(how, "how");
-    var changed = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(TcpOptions.DEFAULT),
-        "the changed options");
-    var acceptor = new TcpListener(how, port, talk, changed);
-    acceptor.start();
-    return acceptor;
+    return TcpListener.forward(how, port, target, options);
   }
 
   /**

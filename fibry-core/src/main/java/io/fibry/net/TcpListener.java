@@ -1,46 +1,55 @@
 package io.fibry.net;
 
 import io.fibry.ActorBuilder;
+import io.fibry.Handler;
+import java.net.InetSocketAddress;
 import java.util.Collection;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listener whose conversations are the user's, or a forwarder's. */
 final class TcpListener extends Listener implements TcpAcceptor {
-  static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
+  private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
 
-  /** A conversation; its toString says what for. */
-  interface Talk {
-    void with(ClientConnection client, ClientSocket link) throws Exception;
-  }
-
-  private final Talk talk;
+  private final Object kind; // its toString says what the conversations are for
+  private final Handler<? super ClientConnection> handler;
   private final TcpOptions options;
 
-  TcpListener(ActorBuilder<?> how, int port, Talk talk, TcpOptions options) {
+  private TcpListener(ActorBuilder<?> how, int port, Object kind, Handler<? super ClientConnection> handler,
+      TcpOptions options) {
     super(how, port, options.limits(), LOG);
-    this.talk = talk;
+    this.kind = kind;
+    this.handler = handler;
     this.options = options;
   }
 
-  @Override
-  Object face(Conversation conversation) {
-    return new ClientConnection(conversation, options);
+  static TcpAcceptor open(ActorBuilder<?> how, int port, Object kind, Handler<? super ClientConnection> handler,
+      UnaryOperator<TcpOptions> options) {
+    Objects.requireNonNull(how, "how");
+    var changed = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(TcpOptions.DEFAULT),
+        "the changed options");
+    var listener = new TcpListener(how, port, kind, handler, changed);
+    listener.start();
+    return listener;
+  }
+
+  static TcpAcceptor forward(ActorBuilder<?> how, int port, InetSocketAddress target,
+      UnaryOperator<TcpOptions> options) {
+    var forwarder = new Forwarder(target);
+    var listener = open(how, port, forwarder, forwarder, options);
+    return listener.closeOnExit(() -> LOG.debug("{} has ended", listener));
   }
 
   @Override
-  void converse(Object face, ClientSocket link) throws Exception {
-    var client = (ClientConnection) face;
-    try {
-      talk.with(client, link);
-    } finally {
-      client.close();
-    }
+  Conversation conversation(ClientSocket socket, ActorBuilder<Object> how) {
+    return new ClientConnection(socket, how, options, handler);
   }
 
   @Override
   public Collection<TcpConnection> connections() {
-    return conversations().stream().map(conversation -> (TcpConnection) conversation.face).toList();
+    return conversations().stream().map(conversation -> (TcpConnection) conversation).toList();
   }
 
   @Override
@@ -51,6 +60,6 @@ final class TcpListener extends Listener implements TcpAcceptor {
 
   @Override
   public String toString() {
-    return talk + " " + super.toString();
+    return kind + " " + super.toString();
   }
 }

@@ -67,7 +67,7 @@ final class UdpReceiver implements UdpServer {
     Objects.requireNonNull(handler, "handler");
     var chosen = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(new Options()),
         "the options that were answered").checked();
-    var sockets = UdpSockets.open(chosen, port);
+    var sockets = UdpSockets.open(chosen.address, chosen.group, port);
     try {
       return new UdpReceiver(how, sockets, handler, chosen).start();
     } catch (Throwable unmade) {

@@ -126,7 +126,7 @@ class ForwarderTest {
     peer.reset();
 
     Patience.eventually(() -> forwarder.connections().isEmpty());
-    Patience.eventually(() -> !((ClientConnection) Patience.value(reached)).isOpen());
+    Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
   }
 
   @Test
@@ -154,7 +154,7 @@ class ForwarderTest {
 
       Patience.ended(forwarder);
       peer.closed();
-      Patience.eventually(() -> !((ClientConnection) Patience.value(reached)).isOpen());
+      Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
     }
   }
 
