@@ -5,44 +5,39 @@ import java.io.OutputStream;
 import java.util.Objects;
 
 /**
- * The body of an answer as the handler writes it. What fits into the buffer is sent at the end,
- * with its length; what is more, or is flushed before, goes out in chunks. A length that the
- * handler told is kept: to write more is refused, and after less the connection is closed, so that
- * the client sees it. Belongs to the thread of its exchange.
+ * The body of an answer as the handler writes it. One that fits into the buffer is sent at the end,
+ * with its length; a longer or flushed one goes out in chunks. A Content-Length cannot be exceeded;
+ * if it is not reached, the connection is closed. Belongs to the thread of its exchange.
  */
 final class AnswerBody extends OutputStream {
 
-  /** How the end of a body is told. */
-  enum End { LENGTH, CHUNKS, CLOSE, NONE }
+  /** How the end of a body is marked. */
+  enum Framing { LENGTH, CHUNKS, CLOSE, NONE }
 
-  /** What sends it, with the head before it. */
+  /** Sends the body, after its head. */
   interface Sender {
-    /**
-     * How the end has to be told, when the first of it is sent. All it will ever send, or -1:
-     * nobody knows.
-     */
-    End end(long all);
+    /** Called once. -1: the length is unknown. */
+    Framing framing(long length);
 
-    /** Status and headers, to which the beginning of the body can be added. */
-    ByteBuilder head(End end, long length);
+    /** To which the body can be added. */
+    ByteBuilder head(Framing framing, long length);
 
     void write(byte[] bytes, int length) throws IOException;
 
-    /** Nothing more comes; whether it was all that was told. */
-    void complete(boolean all);
+    /** False: the Content-Length was not reached. */
+    void complete(boolean whole);
   }
 
   private static final int SIZE = 8_192;
-  // room for the size of a chunk: four digits and the end of the line
-  private static final int BEFORE = 6;
+  private static final int BEFORE = 6; // for the size of a chunk: four digits and CR LF
   private static final byte[] LAST_CHUNK = ByteBuilder.latin("0\r\n\r\n");
 
   private final Sender sender;
-  private final long length; // as the handler said; -1: it did not
+  private final long length; // by the handler; -1: not set
   private final byte[] buffer = new byte[BEFORE + SIZE + 2 + LAST_CHUNK.length];
-  private int filled; // bytes in the buffer
-  private long written; // of the body, those in the buffer too
-  private End end; // null: nothing was sent yet
+  private int filled;
+  private long written; // with `filled`
+  private Framing framing; // null: nothing is sent
   private boolean closed;
 
   AnswerBody(Sender sender, long length) {
@@ -52,7 +47,7 @@ final class AnswerBody extends OutputStream {
 
   @Override
   public void write(int b) throws IOException {
-    refuse(1);
+    check(1);
     if (filled == SIZE) send(false);
     buffer[BEFORE + filled++] = (byte) b;
     written++;
@@ -61,7 +56,7 @@ final class AnswerBody extends OutputStream {
   @Override
   public void write(byte[] bytes, int offset, int count) throws IOException {
     Objects.checkFromIndexSize(offset, count, bytes.length);
-    refuse(count);
+    check(count);
     written += count;
     while (count > 0) {
       if (filled == SIZE) send(false);
@@ -73,33 +68,30 @@ final class AnswerBody extends OutputStream {
     }
   }
 
-  private void refuse(int more) throws IOException {
+  private void check(int more) throws IOException {
     if (closed) throw new IOException("the answer is complete; nothing can be added");
-    if (length >= 0 && more > length - written)
-      throw new IOException("the answer has a Content-Length of " + length + " bytes, and " + (written + more)
-          + " are written; tell the right number");
+    if (length >= 0 && more > length - written) throw new IOException("the answer has a Content-Length of " + length
+        + " bytes, but " + (written + more) + " are written; set the right length, or none");
   }
 
   @Override
   public void flush() throws IOException {
-    if (!closed && (filled > 0 || end == null)) send(false);
+    if (!closed && (filled > 0 || framing == null)) send(false);
   }
 
-  /**
-   * What is in the buffer, with the head before it if it is the first, and the end behind it if it
-   * is the last.
-   */
+  /** Sends the buffer, with the head before it, or the end after it. */
   private void send(boolean last) throws IOException {
     ByteBuilder head = null;
-    if (end == null) {
-      end = sender.end(last ? written : -1);
-      head = sender.head(end, length >= 0 ? length : last ? written : -1);
+    if (framing == null) {
+      long known = last ? written : -1;
+      framing = sender.framing(known);
+      head = sender.head(framing, length >= 0 ? length : known);
     }
     int from = BEFORE;
     int to = BEFORE + filled;
     filled = 0;
-    if (end == End.NONE) to = from;
-    else if (end == End.CHUNKS) {
+    if (framing == Framing.NONE) to = from;
+    else if (framing == Framing.CHUNKS) {
       if (to > from) {
         var size = Integer.toHexString(to - from);
         buffer[to++] = '\r';
@@ -122,18 +114,15 @@ final class AnswerBody extends OutputStream {
     }
   }
 
-  /** The body is complete. */
   @Override
   public void close() throws IOException {
     if (closed) return;
     closed = true;
-    if (end == null || end == End.CHUNKS || filled > 0) send(true);
-    // the client misses the rest
-    sender.complete(length < 0 || written >= length || end != End.LENGTH);
+    if (framing == null || framing == Framing.CHUNKS || filled > 0) send(true);
+    sender.complete(length < 0 || written >= length || framing != Framing.LENGTH);
   }
 
-  /** From here on nothing can be added: the handler failed, or kept it. */
-  void cut() {
+  void forbid() {
     closed = true;
   }
 }

@@ -3,7 +3,7 @@ package io.fibry.net;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Bytes that something is put together from, to be written at once. */
+/** Bytes that are put together, to be written at once. */
 final class ByteBuilder {
   byte[] bytes;
   int length;
@@ -26,18 +26,18 @@ final class ByteBuilder {
   }
 
   void add(byte[] more, int from, int count) {
-    room(count);
+    reserve(count);
     System.arraycopy(more, from, bytes, length, count);
     length += count;
   }
 
   void add(char first, char second) {
-    room(2);
+    reserve(2);
     bytes[length++] = (byte) first;
     bytes[length++] = (byte) second;
   }
 
-  private void room(int count) {
+  private void reserve(int count) {
     if (bytes.length - length < count) bytes = Arrays.copyOf(bytes, Math.max(2 * bytes.length, length + count));
   }
 }

@@ -12,20 +12,21 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   final ClientSocket socket;
   final ClientInput in;
   private final ClientOutput out;
-  private final ActorBuilder<Object> how; // named after the client
+  private final ActorBuilder<Object> builder;
   private final TcpOptions options;
   private final Handler<? super ClientConnection> handler;
-  private ClientLines lines; // the reader's
-  private ClientFrames frames; // the reader's
-  private volatile ClientOutbox<String> lineBox; // null -> one, under the monitor
-  private volatile ClientOutbox<byte[]> frameBox; // null -> one, under the monitor
+  private ClientLines lines; // of the reader
+  private ClientFrames frames; // of the reader
+  // null -> one, under the monitor; read by any thread
+  private volatile ClientOutbox<String> lineOutbox;
+  private volatile ClientOutbox<byte[]> frameOutbox;
 
-  ClientConnection(ClientSocket socket, ActorBuilder<Object> how, TcpOptions options,
+  ClientConnection(ClientSocket socket, ActorBuilder<Object> builder, TcpOptions options,
       Handler<? super ClientConnection> handler) {
     this.socket = socket;
     this.in = new ClientInput(socket);
     this.out = new ClientOutput(socket);
-    this.how = how;
+    this.builder = builder;
     this.options = options;
     this.handler = handler;
   }
@@ -68,32 +69,34 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public Actor<String> lineActor() {
-    var box = lineBox;
-    return box != null ? box.actor() : makeLineActor();
+    var outbox = lineOutbox;
+    return outbox != null ? outbox.actor() : makeLineActor();
   }
 
   private synchronized Actor<String> makeLineActor() {
-    if (lineBox == null)
-      lineBox = new ClientOutbox<>(how, "lines", socket, options.unsent, ClientLines.FORM);
-    return lineBox.actor();
+    if (lineOutbox == null) lineOutbox = outbox("lines", ClientLines.FORMAT);
+    return lineOutbox.actor();
   }
 
   @Override
   public Actor<byte[]> frameActor() {
-    var box = frameBox;
-    return box != null ? box.actor() : makeFrameActor();
+    var outbox = frameOutbox;
+    return outbox != null ? outbox.actor() : makeFrameActor();
   }
 
   private synchronized Actor<byte[]> makeFrameActor() {
-    if (frameBox == null)
-      frameBox = new ClientOutbox<>(how, "frames", socket, options.unsent, ClientFrames.FORM);
-    return frameBox.actor();
+    if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrames.FORMAT);
+    return frameOutbox.actor();
+  }
+
+  private <M> ClientOutbox<M> outbox(String name, ClientOutbox.Format<M> format) {
+    return new ClientOutbox<>(builder, name, socket, options.unsent, format);
   }
 
   @Override
   public void close() {
-    if (lineBox != null) lineBox.finish();
-    if (frameBox != null) frameBox.finish();
+    if (lineOutbox != null) lineOutbox.finish();
+    if (frameOutbox != null) frameOutbox.finish();
     socket.close();
   }
 

@@ -6,24 +6,23 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * What a client sends: a socket's stream with a buffer, so that who reads byte by byte does not
- * call the system for each. Belongs to one thread. The buffer is small until a client fills it at
- * once, and small again after a few short reads: thousands of clients may be waited for.
+ * What a client sends, buffered. The buffer is small unless the client fills it: thousands of
+ * connections may be idle. Belongs to one thread.
  */
 final class ClientInput extends InputStream {
   static final int SMALL = 1024;
   static final int LARGE = 8 * 1024;
-  private static final int SHORT_READS = 4; // so many let the buffer shrink
-  private static final int TRIED = 1_000; // so often the end of the stream may be read
+  private static final int SHORT_READS = 4; // after these the buffer shrinks
+  private static final int READS_PAST_END = 1_000;
 
   final ClientSocket socket;
-  ExchangePermit permit; // is given back while a read may wait; null, or left: none
+  ExchangePermit permit; // suspended while a read may wait; null: none
   byte[] buffer; // null: not needed yet
   int at; // the next byte
-  int end; // behind the last byte
+  int end; // after the last byte
   private int shortReads;
   private boolean ended;
-  private int tried;
+  private int readsPastEnd;
 
   ClientInput(ClientSocket socket) {
     this.socket = socket;
@@ -40,7 +39,7 @@ final class ClientInput extends InputStream {
     Objects.checkFromIndexSize(offset, length, bytes.length);
     if (length == 0) return 0;
     if (at == end) {
-      if (length >= LARGE) return direct(bytes, offset, length);
+      if (length >= LARGE) return readDirectly(bytes, offset, length);
       if (!fill()) return -1;
     }
     int some = Math.min(length, end - at);
@@ -49,47 +48,45 @@ final class ClientInput extends InputStream {
     return some;
   }
 
-  private int direct(byte[] bytes, int offset, int length) throws IOException {
-    if (ended) return pastEnd();
-    int some = receive(bytes, offset, length);
+  private int readDirectly(byte[] bytes, int offset, int length) throws IOException {
+    int some = ended ? -1 : readSocket(bytes, offset, length);
     return some >= 0 ? some : pastEnd();
   }
 
-  private int receive(byte[] bytes, int offset, int length) throws IOException {
+  private int readSocket(byte[] bytes, int offset, int length) throws IOException {
     var given = permit;
-    if (given == null) return socket.receive(bytes, offset, length);
-    given.away();
+    if (given == null) return socket.read(bytes, offset, length);
+    given.suspend();
     try {
-      return socket.receive(bytes, offset, length);
+      return socket.read(bytes, offset, length);
     } finally {
-      given.back();
+      given.resume();
     }
   }
 
-  /** The buffer is empty: reads what has come, at least a byte. False at the end of the stream. */
+  /** Waits for at least a byte. False at the end of the stream. */
   boolean fill() throws IOException {
     if (ended) return pastEnd() >= 0;
     if (buffer == null || buffer.length > SMALL && shortReads >= SHORT_READS) buffer = new byte[SMALL];
     else if (buffer.length == SMALL && end == SMALL) buffer = new byte[LARGE];
     at = 0;
     end = 0;
-    int some = receive(buffer, 0, buffer.length);
+    int some = readSocket(buffer, 0, buffer.length);
     if (some < 0) return pastEnd() >= 0;
     end = some;
     shortReads = some < SMALL ? shortReads + 1 : 0;
     return true;
   }
 
-  /** A loop that does not look for the end would never end, and hold its carrier: it is told. */
+  /** Ends a loop that ignores -1. */
   private int pastEnd() throws EOFException {
     ended = true;
-    if (++tried > TRIED)
-      throw new EOFException(socket + " has ended its stream, and its handler has read past the end " + TRIED
-          + " times; compare what read() answers with -1");
+    if (++readsPastEnd > READS_PAST_END)
+      throw new EOFException(socket + " has ended its stream, and its handler has read past the end " + READS_PAST_END
+          + " times; stop when read() returns -1");
     return -1;
   }
 
-  /** Nobody reads any more. */
   void drop() {
     buffer = null;
     at = 0;
@@ -98,7 +95,7 @@ final class ClientInput extends InputStream {
 
   @Override
   public int available() throws IOException {
-    return end - at + (ended ? 0 : socket.waiting());
+    return end - at + (ended ? 0 : socket.available());
   }
 
   @Override

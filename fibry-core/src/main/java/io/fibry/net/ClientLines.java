@@ -4,19 +4,18 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.nio.charset.StandardCharsets;
-import java.util.Iterator;
 
-/** The lines a client sends. Belongs to the reader's thread. */
-final class ClientLines implements Iterable<String> {
-  static final ClientOutbox.Format<String> FORM = new ClientOutbox.Format<>() {
+/** The lines a client sends. */
+final class ClientLines extends ClientReader<String> {
+  static final ClientOutbox.Format<String> FORMAT = new ClientOutbox.Format<>() {
     @Override
     public int size(String line) {
       long size = 1;
       for (int i = 0; i < line.length(); i++) {
         char one = line.charAt(i);
         if (one == '\n' || one == '\r')
-          throw new IllegalArgumentException("a line with a line end inside would be two; send two");
-        // a pair is four; one alone becomes a question mark
+          throw new IllegalArgumentException("a line with a line end inside would be two lines; send two");
+        // a pair of surrogates is four bytes, a single one a question mark
         size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
       }
       return (int) Math.min(Integer.MAX_VALUE, size);
@@ -28,23 +27,16 @@ final class ClientLines implements Iterable<String> {
     }
   };
 
-  private final ClientInput in;
-  private final int longest;
-  private boolean afterReturn; // a line feed that comes next belongs to the line before
+  private boolean afterReturn; // a line feed belongs to the line before
   private boolean ended;
 
   ClientLines(ClientInput in, int longest) {
-    this.in = in;
-    this.longest = longest;
+    super(in, longest);
   }
 
   @Override
-  public Iterator<String> iterator() {
-    return new ClientReader<>(this::next);
-  }
-
-  private String next() throws IOException {
-    ByteArrayOutputStream begun = null; // what came in buffers before
+  String read() throws IOException {
+    ByteArrayOutputStream begun = null; // in earlier buffers
     while (!ended) {
       if (in.at == in.end && !in.fill()) ended = true;
       else if (afterReturn && in.buffer[in.at] == '\n') in.at++;
@@ -68,9 +60,8 @@ final class ClientLines implements Iterable<String> {
   }
 
   private void checkLength(int length) throws IOException {
-    if (length > longest) throw in.socket
-        .lost(new ProtocolException(
-            in.socket + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
+    if (length > longest) throw in.socket.clientFault(new ProtocolException(
+        in.socket + " sent a line longer than " + longest + " bytes; withMaxFrame allows more"));
   }
 
   private String taken(ByteArrayOutputStream begun, int to) {

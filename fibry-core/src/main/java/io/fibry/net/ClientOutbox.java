@@ -11,53 +11,43 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A client as an actor to write to. Two actors: the door, which users know, counts what is unsent
- * on the sender's own thread, and so never makes it wait; the writer, a fiber, writes. What is not
- * written is a dead letter of the one or the other: of the writer, where its turn came or would
- * have come.
- *
- * @param <M> what is sent
+ * A client as an actor to write to. Users know the door, which counts unsent bytes and never waits;
+ * the writer is a fiber. A message that is not written is a dead letter of one of them.
  */
 final class ClientOutbox<M> {
 
-  /**
-   * How a message becomes bytes.
-   *
-   * @param <M> the message
-   */
+  /** How a message becomes bytes. */
   interface Format<M> {
-    /** How many bytes it will be. Throws IllegalArgumentException if it cannot be sent. */
+    /** In bytes. Throws IllegalArgumentException if the message cannot be sent. */
     int size(M message);
 
     byte[] bytes(M message);
   }
 
-  // what a message takes beside its bytes, while it waits: else empty lines would wait by the
-  // million
-  private static final int BESIDE = 32;
+  private static final int OVERHEAD = 32; // bytes of memory for each message
 
-  private final ClientSocket link;
-  private final int most;
-  private final Format<M> form;
-  // bytes between door and socket, and BESIDE for each message
+  private final ClientSocket socket;
+  private final int maxUnsent;
+  private final Format<M> format;
+  // bytes, with overhead; added by the door, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
   private final Actor<M> door;
 
   @SuppressWarnings("unchecked") // the door takes nothing else
-  ClientOutbox(ActorBuilder<Object> how, String part, ClientSocket link, int most, Format<M> form) {
-    this.link = link;
-    this.most = most;
-    this.form = form;
-    // a dead letter says it all; bounded by bytes
-    var quiet = how.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
-    // what the user has around is for conversations
-    this.writer = quiet.part(part + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
+  ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, Format<M> format) {
+    this.socket = socket;
+    this.maxUnsent = maxUnsent;
+    this.format = format;
+    // bytes are bounded instead; dead letters tell of failures
+    var quiet = builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
+    // not with the user's code around messages
+    this.writer = quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
         .newActor((M message) -> {});
-    this.door = quiet.part(part).strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
+    this.door = quiet.part(name).strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
         .newActor((M message) -> {});
     door.closeOnExit(writer::sendPoisonPill);
-    link.attach(door);
+    socket.endOnClose(door);
   }
 
   Actor<M> actor() {
@@ -65,42 +55,37 @@ final class ClientOutbox<M> {
   }
 
   private void admit(M message) throws IOException {
-    int size = form.size(message);
-    if (size > most) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where " + most
-        + " may be unsent; send less at once, or allow more");
-    long cost = (long) size + BESIDE;
-    if (unsent.addAndGet(cost) > (long) most + BESIDE) {
+    int size = format.size(message);
+    if (size > maxUnsent) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where "
+        + maxUnsent + " may be unsent; send less at once, or allow more");
+    long cost = (long) size + OVERHEAD;
+    if (unsent.addAndGet(cost) > (long) maxUnsent + OVERHEAD) {
       unsent.addAndGet(-cost);
-      link.tear(link + " left more than " + most + " bytes unsent, so it was cut off");
-      throw new IOException("nothing is sent any more: " + link + " left more than " + most + " bytes unsent");
+      var reason = socket + " left more than " + maxUnsent + " bytes unsent, so it was cut off";
+      socket.reset(reason);
+      throw new IOException(reason);
     }
     if (!writer.sendMessage(message)) unsent.addAndGet(-cost);
   }
 
   private void write(M message) throws IOException {
-    var bytes = form.bytes(message);
+    var bytes = format.bytes(message);
     try {
-      link.sendAside(bytes);
+      socket.sendFromOutbox(bytes);
     } catch (IOException gone) {
-      door.askExit(); // the conversation may not notice: it need not read, nor write itself
+      door.askExit(); // the conversation may neither read nor write
       throw gone;
     } finally {
-      // what was added; the bytes may be fewer
-      unsent.addAndGet(-(long) form.size(message) - BESIDE);
+      unsent.addAndGet(-(long) format.size(message) - OVERHEAD); // as the door added
     }
   }
 
-  /**
-   * Takes nothing more, and waits until what was taken is written, or cannot be: the write limit
-   * ends that.
-   */
+  /** Waits until all is written, or cannot be; the write limit ends that. */
   void finish() {
     door.sendPoisonPill();
     try {
       door.waitForExit();
       writer.waitForExit();
-    } catch (CancellationException | RequestException interrupted) {
-      // the link is closed next, which ends both
-    }
+    } catch (CancellationException | RequestException closeEndsBoth) {}
   }
 }

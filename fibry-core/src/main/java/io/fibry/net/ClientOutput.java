@@ -3,10 +3,7 @@ package io.fibry.net;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/**
- * What is sent to a client, unbuffered: a write is a call of the system. Each write is whole,
- * whoever else writes. Thread-safe.
- */
+/** What is sent to a client, unbuffered, each write whole. Thread-safe. */
 final class ClientOutput extends OutputStream {
   private final ClientSocket socket;
 

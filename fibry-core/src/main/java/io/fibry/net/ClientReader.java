@@ -5,42 +5,46 @@ import java.io.UncheckedIOException;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
 
-/** One iteration over what a client sends. Belongs to the reader's thread. */
-final class ClientReader<T> implements Iterator<T> {
+/** Reads what a client sends, one by one. Belongs to one thread. */
+abstract class ClientReader<T> implements Iterable<T> {
+  final ClientInput in;
+  final int longest; // bytes
 
-  /** Where they come from. */
-  interface Source<T> {
-    /** Waits for the next one; null at the end. */
-    T next() throws IOException;
+  ClientReader(ClientInput in, int longest) {
+    this.in = in;
+    this.longest = longest;
   }
 
-  private final Source<T> source;
-  private T next; // null: not looked yet
-  private boolean ended;
-
-  ClientReader(Source<T> source) {
-    this.source = source;
-  }
+  /** Waits for the next one; null at the end. */
+  abstract T read() throws IOException;
 
   @Override
-  public boolean hasNext() {
-    if (next != null) return true;
-    if (ended) return false;
-    try {
-      next = source.next();
-    } catch (IOException failure) {
-      ended = true;
-      throw new UncheckedIOException(failure.getMessage(), failure);
-    }
-    ended = next == null;
-    return !ended;
-  }
+  public final Iterator<T> iterator() {
+    return new Iterator<>() {
+      private T next; // null: not read yet
+      private boolean ended;
 
-  @Override
-  public T next() {
-    if (!hasNext()) throw new NoSuchElementException("the client has sent all; ask hasNext() before");
-    var one = next;
-    next = null;
-    return one;
+      @Override
+      public boolean hasNext() {
+        if (next != null) return true;
+        if (ended) return false;
+        try {
+          next = read();
+        } catch (IOException failure) {
+          ended = true;
+          throw new UncheckedIOException(failure.getMessage(), failure);
+        }
+        ended = next == null;
+        return !ended;
+      }
+
+      @Override
+      public T next() {
+        if (!hasNext()) throw new NoSuchElementException("the client has ended its stream; call hasNext() first");
+        var one = next;
+        next = null;
+        return one;
+      }
+    };
   }
 }

@@ -3,12 +3,11 @@ package io.fibry.net;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * One of the exchanges that a server may have at work. While it waits for its client it is not at
- * work: else slow clients would keep out the others. Belongs to the thread of its exchange; the
- * count is shared.
+ * Lets an exchange be at work. One that waits for its client is not at work, or slow clients would
+ * keep out others. Belongs to the thread of its exchange.
  */
 final class ExchangePermit {
-  // may be above the most for a moment: who comes back from its client is not sent away
+  // shared; above the limit after a resume, which is never refused
   private final AtomicInteger atWork;
   private boolean held = true;
 
@@ -16,24 +15,24 @@ final class ExchangePermit {
     this.atWork = atWork;
   }
 
-  /** Null: too many are at work. */
-  static ExchangePermit of(AtomicInteger atWork, int most) {
-    // one that is refused must not count, not even for a moment: it would have others refused
-    for (int now = atWork.get(); now < most; now = atWork.get())
+  /** Null: {@code limit} exchanges are at work. */
+  static ExchangePermit of(AtomicInteger atWork, int limit) {
+    // not an increment that is taken back, and has others refused meanwhile
+    for (int now = atWork.get(); now < limit; now = atWork.get())
       if (atWork.compareAndSet(now, now + 1)) return new ExchangePermit(atWork);
     return null;
   }
 
-  /** It begins to wait for its client. */
-  void away() {
+  /** The exchange waits for its client. */
+  void suspend() {
     if (held) atWork.decrementAndGet();
   }
 
-  void back() {
+  void resume() {
     if (held) atWork.incrementAndGet();
   }
 
-  /** It is over, or waits for its client from now on. */
+  /** The exchange is not at work any more. */
   void leave() {
     if (held) atWork.decrementAndGet();
     held = false;

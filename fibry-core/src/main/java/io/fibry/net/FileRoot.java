@@ -16,9 +16,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Files that are served. What a request can reach is decided by where a file really is, after all
- * links: below the real root, or not at all. Whoever can write below the root is trusted not to
- * swap links meanwhile.
+ * A folder of files to serve: those below the real root when all links are resolved. Users who can
+ * write there are trusted not to swap links meanwhile.
  */
 record FileRoot(Path root) {
   private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
@@ -40,14 +39,12 @@ record FileRoot(Path root) {
     try {
       var real = root.toRealPath();
       if (Files.isDirectory(real)) return new FileRoot(real);
-    } catch (IOException absent) {
-      // said below
-    }
+    } catch (IOException noFolder) {}
     throw new IllegalArgumentException(
-        root.toAbsolutePath() + " is no folder, so no files can be served from it; give one that is there");
+        root.toAbsolutePath() + " is no folder, so it has no files to serve; give an existing folder");
   }
 
-  /** Of the path below the route: empty, or beginning with a slash. */
+  /** {@code below} is empty, or begins with a slash. */
   void answer(Exchange exchange, String below) throws IOException {
     if (!exchange.method().equals("GET") && !exchange.method().equals("HEAD")) {
       exchange.status(405).header("Allow", "GET, HEAD").header("Content-Type", PLAIN_TEXT).out()
@@ -57,7 +54,7 @@ record FileRoot(Path root) {
     var file = find(below);
     var seen = Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
     if (seen.isDirectory()) {
-      if (!below.endsWith("/")) { // or what the page links to would be looked for beside the folder
+      if (!below.endsWith("/")) { // or relative links in the page would miss the folder
         redirect(exchange);
         return;
       }
@@ -79,19 +76,15 @@ record FileRoot(Path root) {
     try {
       var file = root.resolve(below.substring(below.startsWith("/") ? 1 : 0)).normalize();
       if (file.startsWith(root)) return file;
-    } catch (InvalidPathException unheard) {
-      // no file of this system has such a name
-    }
-    throw new Refusal(404, "no file can be called so");
+    } catch (InvalidPathException impossibleName) {}
+    throw new Refusal(404, "no file can have this name");
   }
 
   private Path real(Path file) throws Refusal {
     try {
       var real = file.toRealPath();
       if (real.startsWith(root)) return real;
-    } catch (IOException absent) {
-      // as if it led out
-    }
+    } catch (IOException absent) {}
     throw new Refusal(404, "not there, or a link out of the root");
   }
 
@@ -113,9 +106,7 @@ record FileRoot(Path root) {
         exchange.status(304);
         return;
       }
-    } catch (DateTimeException unreadable) {
-      // so he knows nothing
-    }
+    } catch (DateTimeException ignored) {}
     var name = file.getFileName().toString();
     var type = TYPES.getOrDefault(name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT),
         "application/octet-stream");
@@ -125,7 +116,7 @@ record FileRoot(Path root) {
         Channels.newInputStream(Files.newByteChannel(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS))) {
       var out = exchange.out();
       var some = new byte[8_192];
-      // should it grow meanwhile, no more is sent; should it shrink, the connection is closed
+      // a file may grow, which is not sent, or shrink, which closes the connection
       long left = seen.size();
       for (int n; left > 0 && (n = in.read(some, 0, (int) Math.min(some.length, left))) > 0; left -= n)
         out.write(some, 0, n);

@@ -10,65 +10,64 @@ import java.util.Objects;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * A conversation that passes on what comes, in both directions. Two threads: the actor's own takes
- * what the client sends to the target, a fiber brings back what the target answers. Thread-safe.
+ * Forwards connections to a target: one direction on the actor's thread, one on a fiber.
+ * Thread-safe.
  */
 final class Forwarder implements Handler<ClientConnection> {
-  private static final Duration CONNECT = Duration.ofSeconds(10);
+  private static final Duration CONNECT_LIMIT = Duration.ofSeconds(10);
 
   private final InetSocketAddress target;
   private final LongAdder clients = new LongAdder();
-  private final LongAdder there = new LongAdder(); // bytes
-  private final LongAdder back = new LongAdder(); // bytes
+  private final LongAdder bytesThere = new LongAdder();
+  private final LongAdder bytesBack = new LongAdder();
 
   Forwarder(InetSocketAddress target) {
     if (Objects.requireNonNull(target, "target").getPort() == 0) throw new IllegalArgumentException(
-        "nothing can be passed on to port 0 of " + target.getHostString() + "; give the port where the target listens");
+        "nothing can be forwarded to port 0 of " + target.getHostString() + "; give the port the target listens on");
     this.target = target;
   }
 
   @Override
   public void handle(ClientConnection client) throws Exception {
     clients.increment();
-    var from = client.socket;
     try (var socket = new Socket()) {
-      from.behind(socket); // who cuts the client off ends the wait for the target, too
-      connect(socket, from);
-      try (var other = from.other(socket)) {
-        pass(client.in, new ClientInput(other));
+      client.socket.closeWithThis(socket); // a cut ends the connect, too
+      connect(socket, client.socket);
+      try (var checked = client.socket.checkWithThis(socket)) {
+        forward(client.in, new ClientInput(checked));
       }
     }
   }
 
   private void connect(Socket socket, ClientSocket client) throws IOException {
-    // its name may mean another address each time
-    var now = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
+    // a name may mean another address each time
+    var address = target.isUnresolved() ? new InetSocketAddress(target.getHostString(), target.getPort()) : target;
     try {
-      if (now.isUnresolved()) throw new ConnectException("no such host");
-      socket.connect(now, (int) CONNECT.toMillis());
+      if (address.isUnresolved()) throw new ConnectException("no such host");
+      socket.connect(address, (int) CONNECT_LIMIT.toMillis());
     } catch (IOException refused) {
-      var told = new ConnectException(
+      var failure = new ConnectException(
           client + " was cut off, since its target " + target + " cannot be reached: " + refused.getMessage());
-      told.initCause(refused);
-      throw client.lost(told);
+      failure.initCause(refused);
+      throw client.clientFault(failure);
     }
   }
 
-  private void pass(ClientInput from, ClientInput other) throws Exception {
-    var client = from.socket;
+  private void forward(ClientInput fromClient, ClientInput fromTarget) throws Exception {
+    var client = fromClient.socket;
     var failure = new Throwable[1]; // of the fiber; read after its end
     var answers = Thread.ofVirtual().inheritInheritableThreadLocals(false).start(() -> {
       try {
-        pump(other, client, back);
+        pump(fromTarget, client, bytesBack);
       } catch (Throwable broken) {
         failure[0] = broken;
-        // and the other with it; an end would make a torn answer look whole
-        client.tear("the target of " + client + " broke off: " + broken.getMessage());
+        // a mere close would make a broken answer look whole
+        client.reset("the target of " + client + " broke off: " + broken.getMessage());
       }
     });
     try {
-      pump(from, other.socket, there);
-      answers.join(); // it ends with the links, whatever happens
+      pump(fromClient, fromTarget.socket, bytesThere);
+      answers.join(); // it ends with the sockets
     } catch (Throwable broken) {
       client.close();
       throw broken;
@@ -77,22 +76,22 @@ final class Forwarder implements Handler<ClientConnection> {
     if (failure[0] != null) throw (Exception) failure[0];
   }
 
-  /** To the end of the stream, which is passed on, too. Who does not read holds back who sends. */
+  /** Forwards the end of the stream, too. A slow reader slows the sender. */
   private static void pump(ClientInput in, ClientSocket to, LongAdder count) throws IOException {
-    var from = in.socket;
-    from.active();
+    in.socket.noteActivity();
     while (in.fill()) {
-      from.active(); // who is answered knows that it was
+      in.socket.noteActivity(); // before the other side can answer
       to.send(in.buffer, in.at, in.end - in.at);
       count.add(in.end - in.at);
       in.at = in.end;
-      from.active();
+      in.socket.noteActivity();
     }
     to.endOutput();
   }
 
   @Override
   public String toString() {
-    return "TCP forwarder to " + target + " (" + clients + " clients, " + there + " bytes there, " + back + " back)";
+    return "TCP forwarder to " + target + " (" + clients + " clients, " + bytesThere + " bytes there, " + bytesBack
+        + " back)";
   }
 }

@@ -1,20 +1,20 @@
 package io.fibry.net;
 
-import io.fibry.net.AnswerBody.End;
+import io.fibry.net.AnswerBody.Framing;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
-import java.time.Instant;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * The answer to one request: status and headers are gathered, and written together with the
- * beginning of the body, in one go where that is all. Belongs to the thread of its exchange.
+ * The answer to one request. Status and headers are sent with the first bytes of the body. Belongs
+ * to the thread of its exchange.
  */
 final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private static final byte[] CONTINUE = ByteBuilder.latin("HTTP/1.1 100 Continue\r\n\r\n");
@@ -22,49 +22,45 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private static final byte[] PLAIN_TEXT = ByteBuilder.latin("Content-Type: text/plain; charset=utf-8\r\n");
   private static final byte[] CHUNKED = ByteBuilder.latin("Transfer-Encoding: chunked\r\n");
   private static final byte[] CLOSE = ByteBuilder.latin("Connection: close\r\n");
-  private static final byte[] KEEP = ByteBuilder.latin("Connection: keep-alive\r\n");
+  private static final byte[] KEEP_ALIVE = ByteBuilder.latin("Connection: keep-alive\r\n");
   private static final byte[] NOTHING = {};
   private static final DateTimeFormatter DATE =
       DateTimeFormatter.ofPattern("EEE, dd MMM yyyy HH:mm:ss 'GMT'", Locale.ENGLISH).withZone(ZoneOffset.UTC);
 
-  /** The line that tells the time, made anew each second. */
-  private record Clock(long second, byte[] line) {}
+  /** Made once a second. */
+  private record DateLine(long second, byte[] line) {}
 
-  private static volatile Clock clock = new Clock(-1, NOTHING); // replaced by whoever finds it old
+  private static volatile DateLine dateLine = new DateLine(-1, NOTHING); // replaced when it is old
 
-  private final OutputStream wire;
-  ExchangePermit permit; // is given back while a write may wait; null: none
+  private final OutputStream out;
+  ExchangePermit permit; // suspended while a write may wait; null: none
   private final boolean http11;
-  private final boolean head; // the answer to HEAD: no body is sent
-  // must be out of the way of the next request; null: the request was not understood
-  private RequestBody body;
-  private boolean keeps; // the connection
+  private final boolean headOnly; // the answer to HEAD
+  private RequestBody body; // null: the request was malformed
+  private boolean keepsAlive;
   private boolean owesContinue;
   private int code = 200;
   private List<String> headers = List.of(); // names and values in turn
-  private long length = -1; // as the handler said; -1: it did not
-  private boolean dated; // the handler told the date
-  private boolean typed; // the handler told the type
-  private boolean sent; // something of it is on its way
-  private boolean complete; // all of it is
-  private AnswerBody out; // null: not started by the handler
-  // the client cannot be reached any more; null: he can, as far as we know
-  private IOException broken;
+  private long length = -1; // by the handler; -1: not set
+  private boolean dated; // by the handler
+  private boolean typed; // by the handler
+  private boolean sent; // perhaps in part
+  private boolean complete;
+  private AnswerBody stream;
+  private IOException broken; // by a failed write; null: no
 
-  HttpAnswer(OutputStream wire, boolean http11, boolean head, boolean keeps, boolean owesContinue) {
-    this.wire = wire;
+  HttpAnswer(OutputStream out, boolean http11, boolean headOnly, boolean keepsAlive, boolean owesContinue) {
+    this.out = out;
     this.http11 = http11;
-    this.head = head;
-    this.keeps = keeps;
+    this.headOnly = headOnly;
+    this.keepsAlive = keepsAlive;
     this.owesContinue = owesContinue;
   }
 
-  /** To the request that has this body. */
+  /** Answers the request of this body. */
   RequestBody to(RequestBody body) {
     return this.body = body;
   }
-
-  // ---- gathered
 
   void status(int code) {
     if (code < 200 || code > 599)
@@ -78,8 +74,8 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     if (name.isEmpty() || !name.chars().allMatch(RequestHead::isToken)) throw new IllegalArgumentException(
         "'" + shown(name) + "' cannot be the name of a header; give letters, digits and dashes");
     if (!value.chars().allMatch(c -> c >= 0x20 && c < 0x7f || c == '\t' || c >= 0xa0 && c <= 0xff))
-      throw new IllegalArgumentException(
-          "header " + name + " cannot have the value '" + shown(value) + "': it would end the line; encode it");
+      throw new IllegalArgumentException("header " + name + " cannot have the value '" + shown(value)
+          + "', which is not one line of Latin-1; encode it");
     switch (name.toLowerCase(Locale.ROOT)) {
       case "content-length" -> {
         if (value.isEmpty() || value.length() > 18 || !value.chars().allMatch(c -> c >= '0' && c <= '9'))
@@ -90,7 +86,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
       case "connection" -> {
         if (!value.equalsIgnoreCase("close")) throw new IllegalArgumentException(
             "Connection: " + value + " is the server's business; only close can be asked for");
-        keeps = false;
+        keepsAlive = false;
         return;
       }
       case "transfer-encoding", "trailer",
@@ -100,7 +96,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
       default -> {}
     }
     if (headers.isEmpty()) headers = new ArrayList<>();
-    if (!name.equalsIgnoreCase("Set-Cookie")) // of which there can be several
+    if (!name.equalsIgnoreCase("Set-Cookie"))
       for (int i = headers.size() - 2; i >= 0; i -= 2)
         if (headers.get(i).equalsIgnoreCase(name)) headers.subList(i, i + 2).clear();
     headers.add(name);
@@ -112,12 +108,10 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     return shown.replaceAll("[^ -~]", "?");
   }
 
-  private void refuseLate(String what) {
-    if (out != null || sent)
-      throw new IllegalStateException(what + " comes too late: the answer has begun; set it before");
+  void refuseLate(String what) {
+    if (stream != null || sent)
+      throw new IllegalStateException(what + " comes too late: the answer has begun; do this first");
   }
-
-  // ---- sent
 
   @Override
   public boolean owesContinue() {
@@ -131,22 +125,16 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     if (!sent) write(CONTINUE, CONTINUE.length);
   }
 
-  /** All of it. */
   void text(String text) throws IOException {
-    if (!typed && HttpStatus.hasBody(code)) {
-      typed = true;
-      bytes(PLAIN_TEXT, text.getBytes(StandardCharsets.UTF_8));
-    } else bytes(NOTHING, text.getBytes(StandardCharsets.UTF_8));
-  }
-
-  private void bytes(byte[] header, byte[] body) throws IOException {
-    var whole = head(End.LENGTH, body.length, header);
-    if (!head && HttpStatus.hasBody(code)) whole.add(body, 0, body.length);
+    boolean untyped = !typed && HttpStatus.hasBody(code);
+    var bytes = text.getBytes(StandardCharsets.UTF_8);
+    var whole = head(Framing.LENGTH, bytes.length, untyped ? PLAIN_TEXT : NOTHING);
+    if (!headOnly && HttpStatus.hasBody(code)) whole.add(bytes);
     complete = true;
     write(whole.bytes, whole.length);
   }
 
-  /** An answer of the server's own, instead of what was gathered. */
+  /** Sends an answer of the server's own. */
   void refuse(int code, String text, String... headers) throws IOException {
     this.code = code;
     this.headers = List.of(headers);
@@ -155,79 +143,73 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     text(text);
   }
 
-  void refuseSecond() {
-    if (out != null || sent)
-      throw new IllegalStateException("the answer has begun; server-sent events are an answer of their own");
-  }
-
-  /** Begins an answer that ends with the connection, and that others write. */
-  void stream(String type) throws IOException {
+  /** Begins an answer that ends with the connection. */
+  void begin(String type) throws IOException {
     header("Content-Type", type);
     header("Cache-Control", "no-cache");
-    keeps = false;
+    keepsAlive = false;
     complete = true;
-    var begin = head(End.CLOSE, -1);
-    write(begin.bytes, begin.length);
+    var head = head(Framing.CLOSE, -1);
+    write(head.bytes, head.length);
   }
 
-  /** The answer to HEAD: there is nothing behind its head. */
   boolean isHeadOnly() {
-    return head;
+    return headOnly;
   }
 
   OutputStream out() {
-    if (sent && out == null) throw new IllegalStateException("the answer was given");
-    if (out == null) out = new AnswerBody(this, length);
-    return out;
+    if (sent && stream == null) throw new IllegalStateException("the answer was given");
+    if (stream == null) stream = new AnswerBody(this, length);
+    return stream;
   }
 
-  /** When the handler has returned: what it left undone. */
+  /** Sends what the handler left. */
   void finish() throws IOException {
     if (!complete) out().close();
   }
 
   @Override
-  public End end(long all) {
-    if (head || !HttpStatus.hasBody(code)) return End.NONE;
-    if (length >= 0 || all >= 0) return End.LENGTH;
-    if (http11) return End.CHUNKS;
-    keeps = false;
-    return End.CLOSE;
+  public Framing framing(long length) {
+    if (headOnly || !HttpStatus.hasBody(code)) return Framing.NONE;
+    if (this.length >= 0 || length >= 0) return Framing.LENGTH;
+    if (http11) return Framing.CHUNKS;
+    keepsAlive = false;
+    return Framing.CLOSE;
   }
 
   @Override
-  public ByteBuilder head(End end, long length) {
-    return head(end, length, NOTHING);
+  public ByteBuilder head(Framing framing, long length) {
+    return head(framing, length, NOTHING);
   }
 
-  private ByteBuilder head(End end, long length, byte[] more) {
-    if (body == null || !body.canEnd()) keeps = false;
-    var bytes = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
-    bytes.add(HttpStatus.line(code));
-    if (!dated) bytes.add(dateLine());
+  private ByteBuilder head(Framing framing, long length, byte[] more) {
+    if (body == null || !body.canEnd()) keepsAlive = false;
+    var head = new ByteBuilder(192 + (int) Math.min(Math.max(length, 0), 8_192));
+    head.add(HttpStatus.statusLine(code));
+    if (!dated) head.add(dateLine());
     for (int i = 0; i < headers.size(); i += 2) {
-      bytes.add(headers.get(i));
-      bytes.add(':', ' ');
-      bytes.add(headers.get(i + 1));
-      bytes.add('\r', '\n');
+      head.add(headers.get(i));
+      head.add(':', ' ');
+      head.add(headers.get(i + 1));
+      head.add('\r', '\n');
     }
-    bytes.add(more);
-    if (end == End.CHUNKS) bytes.add(CHUNKED);
+    head.add(more);
+    if (framing == Framing.CHUNKS) head.add(CHUNKED);
     else if (length >= 0 && HttpStatus.hasBody(code)) {
-      bytes.add(LENGTH);
-      bytes.add(Long.toString(length));
-      bytes.add('\r', '\n');
+      head.add(LENGTH);
+      head.add(Long.toString(length));
+      head.add('\r', '\n');
     }
-    if (!keeps) bytes.add(CLOSE);
-    else if (!http11) bytes.add(KEEP);
-    bytes.add('\r', '\n');
-    return bytes;
+    if (!keepsAlive) head.add(CLOSE);
+    else if (!http11) head.add(KEEP_ALIVE);
+    head.add('\r', '\n');
+    return head;
   }
 
   @Override
-  public void complete(boolean all) {
-    if (all) complete = true;
-    else keeps = false;
+  public void complete(boolean whole) {
+    if (whole) complete = true;
+    else keepsAlive = false;
   }
 
   @Override
@@ -235,33 +217,30 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     if (broken != null) throw broken;
     try {
       if (bytes != CONTINUE) sent = true;
-      if (permit != null) permit.away();
+      if (permit != null) permit.suspend();
       try {
-        wire.write(bytes, 0, length);
+        out.write(bytes, 0, length);
       } finally {
-        if (permit != null) permit.back();
+        if (permit != null) permit.resume();
       }
     } catch (IOException gone) {
       broken = gone;
-      keeps = false;
+      keepsAlive = false;
       throw gone;
     }
   }
 
-  /** From here on nothing can be added. */
   void end() {
-    if (out != null) out.cut();
+    if (stream != null) stream.forbid();
     sent = true;
   }
-
-  // ---- seen
 
   boolean isSent() {
     return sent;
   }
 
-  /** A close would be its end, as if nothing were missing. */
-  boolean endsWithTheConnection() {
+  /** A close now would look like a complete answer. */
+  boolean endsWithConnection() {
     return sent && !complete && !http11 && length < 0;
   }
 
@@ -269,13 +248,12 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     return broken != null;
   }
 
-  /** Whether the next request may come. */
-  boolean keeps() {
-    return keeps && complete;
+  boolean keepsAlive() {
+    return keepsAlive && complete;
   }
 
   void closes() {
-    keeps = false;
+    keepsAlive = false;
   }
 
   static String date(Instant when) {
@@ -288,10 +266,11 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
 
   private static byte[] dateLine() {
     long second = System.currentTimeMillis() / 1_000;
-    var now = clock;
-    if (now.second != second)
-      clock = now = new Clock(second, ByteBuilder.latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n"));
+    var now = dateLine;
+    if (now.second != second) {
+      var line = ByteBuilder.latin("Date: " + date(Instant.ofEpochSecond(second)) + "\r\n");
+      dateLine = now = new DateLine(second, line);
+    }
     return now.line;
   }
-
 }

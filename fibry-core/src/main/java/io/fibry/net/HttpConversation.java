@@ -10,79 +10,75 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
 
-/**
- * What is said on one connection: requests and answers in turn, until one side has enough. Belongs
- * to the connection's actor.
- */
+/** Requests and answers in turn. Belongs to the client's actor. */
 final class HttpConversation implements Listener.Conversation, OpenExchange.Connection {
 
-  /** What it needs of its server. */
   interface Server {
-    HttpRoutes routes();
+    /** Null: too many are at work. */
+    ExchangePermit permit();
 
-    HttpOptions options();
-
-    /** Null: no more may be at work. */
-    ExchangePermit enter();
-
-    /** Logs what a handler threw; answers the number that the client is told. */
+    /** Returns the number of the failure. */
     String log(Throwable failure, Exchange exchange, String answered);
   }
 
-  // so long a refused client may go on sending, and see why
   private static final Duration LINGER = Duration.ofSeconds(1);
-  private static final int MOST_LINGERED = 1 << 20;
+  private static final int MAX_LINGERED = 1 << 20; // bytes
 
   private final Server server;
+  private final HttpRoutes routes;
   private final HttpOptions options;
   private final ClientSocket socket;
   private final ClientInput in;
   private final ClientOutput out;
-  private final ActorBuilder<Object> how; // named after the client
+  private final ActorBuilder<Object> builder;
 
-  HttpConversation(Server server, ClientSocket socket, ActorBuilder<Object> how) {
+  HttpConversation(Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
+      ActorBuilder<Object> builder) {
     this.server = server;
-    this.options = server.options();
+    this.routes = routes;
+    this.options = options;
     this.socket = socket;
     this.in = new ClientInput(socket);
     this.out = new ClientOutput(socket);
-    this.how = how;
+    this.builder = builder;
   }
 
-  /** Until the client or the server ends it. */
   @Override
   public void converse() throws IOException {
     try {
       while (exchange()) {
       }
-    } catch (EOFException gone) {
-      // in the middle of a head: there is nobody to be told
-    } finally {
+    } catch (EOFException withinHead) {} finally {
       in.drop();
     }
   }
 
-  /** One request, one answer; whether another may follow. */
+  /** Whether another may follow. */
   private boolean exchange() throws IOException {
-    socket.readIdle(options.idleLimit);
-    int first = first();
+    socket.limitEachRead(options.idleLimit);
+    int first = awaitRequest();
     if (first < 0) return false;
-    socket.readWithin(options.headerLimit);
+    socket.limitAllReads(options.headerLimit);
     RequestHead head;
     try {
       head = RequestHead.read(first, in, options);
-    } catch (Refusal refused) {
-      var answer = new HttpAnswer(out, true, false, false, false);
-      refuse(answer, refused.code);
+    } catch (Refusal refusal) {
+      refuse(new HttpAnswer(out, true, false, false, false), refusal.code);
       linger();
       return false;
     }
-    var answer =
-        new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
+    var answer = new HttpAnswer(out, head.http11, head.method.equals("HEAD"), head.keepsAlive, head.expectsContinue);
     var body = answer.to(new RequestBody(in, head, options, answer));
-    var route = server.routes().find(head.target.path());
-    var exchange = new OpenExchange(this, head, body, answer);
-    var permit = route == null ? null : server.enter();
+    answer(head, body, answer);
+    if (answer.keepsAlive() && readRest(body)) return true;
+    body.forbid();
+    if (!body.isRead() || hasMore()) linger();
+    return false;
+  }
+
+  private void answer(RequestHead head, RequestBody body, HttpAnswer answer) throws IOException {
+    var route = routes.find(head.target.path());
+    var permit = route == null ? null : server.permit();
     if (route == null) refuse(answer, 404);
     else if (permit == null) {
       answer.closes();
@@ -90,6 +86,7 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
     } else {
       in.permit = permit;
       answer.permit = permit;
+      var exchange = new OpenExchange(this, head, body, answer);
       try {
         handle(route, exchange, answer, body);
       } finally {
@@ -97,16 +94,9 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
         exchange.end();
       }
     }
-    if (answer.keeps() && readAway(body)) return true;
-    body.forbid();
-    if (!body.isRead() || hasMore()) linger();
-    return false;
   }
 
-  /**
-   * Whether something came that nobody will read: a close would then be a reset, and take the
-   * answer with it.
-   */
+  /** Then a close would be a reset, and destroy the answer. */
   private boolean hasMore() {
     try {
       return in.available() > 0;
@@ -115,24 +105,23 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
     }
   }
 
-  private static boolean readAway(RequestBody body) throws IOException {
+  private static boolean readRest(RequestBody body) throws IOException {
     try {
-      return body.end();
+      return body.readRest();
     } catch (Refusal malformed) {
-      // nobody wanted it, and nobody can tell where the next request begins
-      return false;
+      return false; // where the next request begins is unknown
     }
   }
 
-  /** The first byte of the next request; -1: none comes. To end here is no fault of anybody. */
-  private int first() throws IOException {
+  /** The first byte; -1: no request comes, which is no failure. */
+  private int awaitRequest() throws IOException {
     try {
-      return socket.rest() ? in.read() : -1;
+      return socket.beginIdle() ? in.read() : -1;
     } catch (IOException ended) {
-      if (socket.explains(ended)) return -1;
+      if (socket.isClientFault(ended)) return -1;
       throw ended;
     } finally {
-      socket.wake();
+      socket.endIdle();
     }
   }
 
@@ -142,29 +131,25 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
       route.answer(exchange);
       exchange.finish();
     } catch (Throwable failure) {
+      exchange.endHandling();
       fail(failure, exchange, answer, body);
     }
   }
 
-  /** The handler, or what it called, threw. */
   private void fail(Throwable failure, OpenExchange exchange, HttpAnswer answer, RequestBody body) throws IOException {
-    exchange.handled();
-    // by the client, by a limit, or by the end of the server: nobody is there to be told
     if (answer.isBroken() || socket.isClosed()) {
       answer.closes();
-      if (!socket.explains(failure)
+      if (!socket.isClientFault(failure)
           && !(failure instanceof InterruptedException || failure instanceof CancellationException))
         server.log(failure, exchange, "nobody, for the client was gone");
-    } else if (body.failure() != null) {
-      // a body that was not fit to be read: the client is told, and the handler has only passed it
-      // on
+    } else if (body.failure() != null) { // the handler passed it on
       answer.closes();
-      if (answer.isSent() || !(body.failure() instanceof Refusal refused)) socket.close();
-      else refuse(answer, refused.code);
+      if (answer.isSent() || !(body.failure() instanceof Refusal refusal)) socket.close();
+      else refuse(answer, refusal.code);
     } else if (answer.isSent()) {
       server.log(failure, exchange, "by closing: the answer had begun");
       answer.closes();
-      if (answer.endsWithTheConnection()) socket.tear(socket + " was cut off, for its answer broke off");
+      if (answer.endsWithConnection()) socket.reset(socket + " was cut off, for its answer broke off");
       socket.close();
     } else refuse(answer, failure, exchange);
     if (failure instanceof VirtualMachineError error && !(failure instanceof StackOverflowError)) {
@@ -178,7 +163,7 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
       case MailboxFullException full -> refuse(answer, 503);
       case ActorStoppedException stopped -> refuse(answer, 503);
       case AskTimeoutException late -> refuse(answer, 504);
-      case Refusal refused -> refuse(answer, refused.code); // by a file route
+      case Refusal refusal -> refuse(answer, refusal.code); // by a file route
       default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");
     }
   }
@@ -192,23 +177,20 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
     }
   }
 
-  /** The client may still be sending: to close now could tear the answer from its hands. */
+  /** Reads on: a close while the client sends would destroy the answer. */
   private void linger() {
     if (socket.isClosed()) return;
     try {
       socket.endOutput();
-      socket.readWithin(LINGER);
-      var away = new byte[ClientInput.LARGE];
-      for (int some, all = 0; all < MOST_LINGERED && (some = in.read(away, 0, away.length)) >= 0;) all += some;
-    } catch (IOException gone) {
-      // it has had its chance
-    }
+      socket.limitAllReads(LINGER);
+      var ignored = new byte[ClientInput.LARGE];
+      for (int some, all = 0; all < MAX_LINGERED && (some = in.read(ignored, 0, ignored.length)) >= 0;) all += some;
+    } catch (IOException longEnough) {}
   }
 
-  /** The client as an actor. */
   @Override
-  public ServerSentEvents events(HttpAnswer answer) throws IOException {
-    return new ServerSentEvents(how, socket, answer);
+  public ServerSentEvents beginEvents(HttpAnswer answer) throws IOException {
+    return new ServerSentEvents(builder, socket, answer);
   }
 
   @Override

@@ -9,56 +9,31 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The one HTTP server: HTTP on a listener. Who it is, who is connected and how it ends are the
- * listener's.
- */
+/** A listener that speaks HTTP. */
 final class HttpListener extends Listener implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
   private final HttpRoutes routes;
   private final HttpOptions options;
-  private final AtomicInteger exchanges = new AtomicInteger(); // at work
+  private final AtomicInteger atWork = new AtomicInteger(); // exchanges; changed by their permits
 
-  private HttpListener(ActorBuilder<?> how, int port, HttpRoutes routes, HttpOptions options) {
-    super(how, port, limits(options), LOG);
+  private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
+    super(builder, port, options.limits(), LOG);
     this.routes = routes;
     this.options = options;
   }
 
-  static HttpServer open(ActorBuilder<?> how, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
-    Objects.requireNonNull(how, "how");
+  static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
+    Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(routes, "routes");
-    var changed = Objects.requireNonNull(options, "options").apply(HttpOptions.DEFAULT);
-    var engine = new HttpListener(how, port, routes, Objects.requireNonNull(changed,
-        "options answered null; let it answer the options it was given, changed or not"));
-    engine.start();
-    return engine;
-  }
-
-  private static ListenerLimits limits(HttpOptions options) {
-    var shortest = ListenerLimits.min(ListenerLimits.min(options.idleLimit, options.writeLimit),
-        ListenerLimits.min(options.headerLimit, options.bodyLimit));
-    return new ListenerLimits(options.address, options.maxExchanges + HttpOptions.RESTING, options.idleLimit,
-        ListenerLimits.NONE,
-        options.writeLimit, options.drainLimit, shortest);
-  }
-
-  // ---- an exchange
-
-  @Override
-  public HttpRoutes routes() {
-    return routes;
+    var listener = new HttpListener(builder, port, routes, ListenerLimits.changed(HttpOptions.DEFAULT, options));
+    listener.start();
+    return listener;
   }
 
   @Override
-  public HttpOptions options() {
-    return options;
-  }
-
-  @Override
-  public ExchangePermit enter() {
-    return ExchangePermit.of(exchanges, options.maxExchanges);
+  public ExchangePermit permit() {
+    return ExchangePermit.of(atWork, options.maxExchanges);
   }
 
   @Override
@@ -70,16 +45,14 @@ final class HttpListener extends Listener implements HttpServer, HttpConversatio
     return number;
   }
 
-  // ---- the listener's
-
   @Override
-  Conversation conversation(ClientSocket socket, ActorBuilder<Object> how) {
-    return new HttpConversation(this, socket, how);
+  Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
+    return new HttpConversation(this, routes, options, socket, builder);
   }
 
-  /** An exchange may read its body to the end; those that rest have ended already. */
+  /** An exchange may read its body to the end; an idle connection has ended already. */
   @Override
-  void hurry(ClientSocket socket) {}
+  void askEnd(ClientSocket socket) {}
 
   @Override
   public HttpListener closeOnExit(AutoCloseable... resources) {

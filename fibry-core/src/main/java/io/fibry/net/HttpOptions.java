@@ -6,19 +6,17 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The limits of an HTTP server, all of them on unless changed. Immutable and thread-safe.
+ * The limits of an HTTP server, all on unless changed. Time limits are above zero; a client that
+ * exceeds one is cut off. Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="options"}
  */
 public final class HttpOptions implements Cloneable {
   static final HttpOptions DEFAULT = new HttpOptions();
 
-  /**
-   * Connections beyond those with an exchange: they rest between two requests, or are told that the
-   * server is busy.
-   */
-  static final int RESTING = 10_000;
+  /** Besides exchanges. */
+  static final int IDLE_CONNECTIONS = 10_000;
 
-  // written by `with..` alone, before anybody else has the copy
+  // written by `with..` only, before the copy is shared
   InetAddress address = InetAddress.getLoopbackAddress();
   Duration headerLimit = Duration.ofSeconds(10);
   Duration bodyLimit = Duration.ofSeconds(30);
@@ -43,10 +41,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long the head of a request may take, from its first byte to the empty line. Whoever is
-   * slower is cut off.
+   * How long the head of a request may take, from its first byte.
    *
-   * @param limit 10 seconds unless changed; more than zero
+   * @param limit 10 seconds unless changed
    * @return a changed copy
    */
   public HttpOptions withHeaderLimit(Duration limit) {
@@ -55,10 +52,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a body may take, from when the handler begins to read it. Whoever is slower is cut
-   * off.
+   * How long a body may take once the handler reads it.
    *
-   * @param limit 30 seconds unless changed; more than zero
+   * @param limit 30 seconds unless changed
    * @return a changed copy
    */
   public HttpOptions withBodyLimit(Duration limit) {
@@ -67,9 +63,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long one write may wait for a client that does not read. Then he is cut off.
+   * How long one write may wait for the client.
    *
-   * @param limit 30 seconds unless changed; more than zero
+   * @param limit 30 seconds unless changed
    * @return a changed copy
    */
   public HttpOptions withWriteLimit(Duration limit) {
@@ -78,9 +74,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long a connection may rest before its first request, and between two.
+   * How long a connection may be idle before a request.
    *
-   * @param limit 30 seconds unless changed; more than zero
+   * @param limit 30 seconds unless changed
    * @return a changed copy
    */
   public HttpOptions withIdleLimit(Duration limit) {
@@ -89,10 +85,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long the exchanges under way may take to finish once the server ends; then they are cut
-   * off.
+   * How long exchanges may take to finish when the server ends.
    *
-   * @param limit 10 seconds unless changed; zero cuts at once
+   * @param limit 10 seconds unless changed; perhaps zero
    * @return a changed copy
    */
   public HttpOptions withDrainLimit(Duration limit) {
@@ -101,10 +96,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * The longest body. A longer one is answered 413: before anything of it is read, where its length
-   * is told.
+   * The longest body; a longer one is answered 413.
    *
-   * @param bytes 1 MB unless changed; zero or more
+   * @param bytes 1 MB unless changed; perhaps zero
    * @return a changed copy
    */
   public HttpOptions withMaxBody(long bytes) {
@@ -114,8 +108,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How long all headers of a request may be together; more, or more than 100 of them, is answered
-   * 431.
+   * The longest headers, all together; longer ones, or over 100, are answered 431.
    *
    * @param bytes 32 kB unless changed; at least 256
    * @return a changed copy
@@ -150,9 +143,9 @@ public final class HttpOptions implements Cloneable {
   }
 
   /**
-   * How many handlers may be at work at once; one that waits for its client, to send, to take, or
-   * to leave its events, is not at work. A request more is answered 503 at once; beside them 10,000
-   * connections may rest, and each may hold a body of the size allowed.
+   * How many handlers may be at work; a further request is answered 503. A handler that waits for
+   * its client, to send, to read, or to leave its events, is not at work. Besides, 10,000
+   * connections may be idle.
    *
    * @param exchanges 1,024 unless changed; at least 1
    * @return a changed copy
@@ -161,5 +154,12 @@ public final class HttpOptions implements Cloneable {
     if (exchanges < 1 || exchanges > 1_000_000) throw new IllegalArgumentException(
         "at most " + exchanges + " exchanges at once of an HTTP server; give 1 to 1,000,000");
     return with(copy -> copy.maxExchanges = exchanges);
+  }
+
+  ListenerLimits limits() {
+    var shortest = ListenerLimits.min(ListenerLimits.min(idleLimit, writeLimit),
+        ListenerLimits.min(headerLimit, bodyLimit));
+    return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, idleLimit, ListenerLimits.NONE, writeLimit,
+        drainLimit, shortest);
   }
 }

@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * What a server does with which path. The longest one that the path begins with wins, by whole
- * segments: {@code /a} is for {@code /a} and {@code /a/b}, not for {@code /ab}. Where there is
- * none, 404. Immutable and thread-safe.
+ * What a server answers for which path. The longest matching route wins, by whole segments:
+ * {@code /a} matches {@code /a/b}, but not {@code /ab}. Without a route the answer is 404.
+ * Immutable and thread-safe.
  * {@snippet class="io.fibry.HttpSnippetsTest" region="routes"}
  */
 public final class HttpRoutes {
   private static final HttpRoutes NONE = new HttpRoutes(List.of());
 
-  /** What answers an exchange. */
+  /** Answers an exchange. */
   sealed interface Route {
     void answer(OpenExchange exchange) throws Exception;
   }
@@ -26,7 +26,7 @@ public final class HttpRoutes {
     public void answer(OpenExchange exchange) throws Exception {
       exchange.textOnly();
       var text = handler.handle(exchange);
-      exchange.handled();
+      exchange.endHandling();
       exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
           + " answered null; let it answer a text, the empty one if there is nothing to say"));
     }
@@ -59,49 +59,43 @@ public final class HttpRoutes {
     this.entries = entries;
   }
 
-  /**
-   * No routes.
-   *
-   * @return routes that answer nothing but 404
-   */
+  /** {@return no routes} */
   public static HttpRoutes none() {
     return NONE;
   }
 
   /**
-   * Answers with the text that the code returns, as {@code text/plain} unless the code sets another
-   * type.
+   * Answers with a text, as {@code text/plain} unless the handler sets a type.
    *
    * @param path begins with a slash, ends without one
-   * @param handler runs in the connection's actor, and may block
+   * @param handler runs on the connection's actor
    * @return more routes
-   * @throws IllegalArgumentException if the path is malformed, or has a route
+   * @throws IllegalArgumentException if the path is malformed or taken
    */
   public HttpRoutes text(String path, Handler.Returning<Exchange, String> handler) {
     return with(path, new Text(Objects.requireNonNull(handler, "handler")));
   }
 
   /**
-   * The code writes the answer itself. Without anything written, the answer has no body.
+   * Has the handler write the answer.
    *
    * @param path begins with a slash, ends without one
-   * @param handler runs in the connection's actor, and may block
+   * @param handler runs on the connection's actor
    * @return more routes
-   * @throws IllegalArgumentException if the path is malformed, or has a route
+   * @throws IllegalArgumentException if the path is malformed or taken
    */
   public HttpRoutes stream(String path, Handler<Exchange> handler) {
     return with(path, new Stream(Objects.requireNonNull(handler, "handler")));
   }
 
   /**
-   * Answers with files below the root. For a folder its {@code index.html}, never a list of it;
-   * nothing whose name begins with a dot, and nothing that a link leads out to.
+   * Answers with files; for a folder with its {@code index.html}. Names that begin with a dot are
+   * hidden, and so are files outside that a link leads to.
    *
    * @param path begins with a slash, ends without one
-   * @param root a folder that is there
+   * @param root an existing folder
    * @return more routes
-   * @throws IllegalArgumentException if the path is malformed, or has a route, or the root is no
-   * folder
+   * @throws IllegalArgumentException if the path is malformed or taken, or the root is no folder
    */
   public HttpRoutes files(String path, Path root) {
     Objects.requireNonNull(path, "path");
@@ -125,7 +119,7 @@ public final class HttpRoutes {
     return new HttpRoutes(List.copyOf(more));
   }
 
-  /** What answers for this path; null: nothing. */
+  /** Null: none. */
   Route find(String path) {
     for (int i = 0; i < entries.size(); i++) if (entries.get(i).takes(path)) return entries.get(i).route;
     return null;

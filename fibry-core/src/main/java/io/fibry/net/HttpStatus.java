@@ -3,9 +3,9 @@ package io.fibry.net;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
-/** The status of an answer: what its code is called, and what refuses a request with it. */
+/** The status codes of answers. */
 final class HttpStatus {
-  private static final byte[][] LINES = new byte[600][]; // filled once, by the class initialiser
+  private static final byte[][] LINES = new byte[600][];
 
   static {
     for (int code = 200; code < LINES.length; code++)
@@ -14,12 +14,11 @@ final class HttpStatus {
 
   private HttpStatus() {}
 
-  /** The first line of an answer. */
-  static byte[] line(int code) {
+  static byte[] statusLine(int code) {
     return LINES[code];
   }
 
-  /** Whether an answer of this status can have a body. */
+  /** Whether an answer may have a body. */
   static boolean hasBody(int code) {
     return code != 204 && code != 304;
   }
@@ -60,18 +59,17 @@ final class HttpStatus {
       case 503 -> "Service Unavailable";
       case 504 -> "Gateway Timeout";
       case 505 -> "HTTP Version Not Supported";
-      // for whoever reads it: clients go by the code
       default -> code < 300 ? "Success" : code < 400 ? "Redirection" : code < 500 ? "Client Error" : "Server Error";
     };
   }
 
-  /** A request that is not served, and why. Made often while under attack, so without a stack. */
+  /** Why a request is not served. Without a stack: an attack makes many. */
   @SuppressWarnings("serial") // never serialized
   static final class Refusal extends IOException {
     final int code;
 
-    Refusal(int code, String why) {
-      super(why);
+    Refusal(int code, String reason) {
+      super(reason);
       this.code = code;
     }
 

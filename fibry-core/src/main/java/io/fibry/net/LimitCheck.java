@@ -5,42 +5,37 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/**
- * One timer for all links of a listener, set while there are any: looks whose time is over, which
- * is noticed an eighth of the shortest limit late at most, or a second.
- */
+/** Checks the limits of a listener's clients, by one timer. */
 final class LimitCheck implements Runnable {
 
-  /** What has limits. */
   interface Subject {
     void check(long now);
   }
 
   private final Scheduler clock;
   private final Duration period;
-  private final Collection<? extends Subject> open;
-  // false -> true, by who adds a link; -> false, by a look that finds none
+  private final Collection<? extends Subject> subjects;
+  // false -> true when a subject is added; true -> false by a check that finds none
   private final AtomicBoolean ticking = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // written by who has made `ticking` true; read by `stop`
+  private volatile Scheduler.Timer timer; // written by the thread that set `ticking`, read by `stop`
   private volatile boolean stopped;
 
-  LimitCheck(Scheduler clock, Duration period, Collection<? extends Subject> open) {
+  LimitCheck(Scheduler clock, Duration period, Collection<? extends Subject> subjects) {
     this.clock = clock;
     this.period = period;
-    this.open = open;
+    this.subjects = subjects;
   }
 
-  /** After a link was added. */
   void begin() {
-    if (!ticking.get() && ticking.compareAndSet(false, true)) again();
+    if (!ticking.get() && ticking.compareAndSet(false, true)) schedule();
   }
 
-  private void again() {
+  private void schedule() {
     Scheduler.Timer next = null;
     try {
       next = clock.after(period, this);
     } finally {
-      if (next == null) ticking.set(false); // it threw: the next link that is added tries again
+      if (next == null) ticking.set(false); // it threw: the next subject tries again
     }
     timer = next;
     if (stopped) next.cancel();
@@ -50,22 +45,20 @@ final class LimitCheck implements Runnable {
   public void run() {
     try {
       long now = clock.nanoTime();
-      for (var subject : open) subject.check(now);
+      for (var subject : subjects) subject.check(now);
     } finally {
-      // whatever it threw, for want of memory perhaps: without another look no limit would ever
-      // hold again
-      goOn();
+      goOn(); // also after an Error: without it no limit would hold any more
     }
   }
 
   private void goOn() {
-    if (open.isEmpty()) {
+    if (subjects.isEmpty()) {
       timer = null;
       ticking.set(false);
-      // who adds one adds it before it looks here
-      if (open.isEmpty() || !ticking.compareAndSet(false, true)) return;
+      // a subject is added before `begin` looks at `ticking`
+      if (subjects.isEmpty() || !ticking.compareAndSet(false, true)) return;
     }
-    again();
+    schedule();
   }
 
   void stop() {

@@ -13,7 +13,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -22,166 +21,153 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
- * Listens on a port and gives each client a conversation: an actor of its own, made by the builder,
- * whose one message is the conversation. What is spoken is said by the classes below it.
+ * Listens on a port and has a {@link Conversation} with each client, on an actor of its own. One
+ * fiber accepts, and takes a permit before each client.
  *
- * <p>A fiber accepts. Before each client it takes a permit, so that those too many wait in the
- * system's backlog.
- *
- * <p>Name, end and place in the scope are those of an actor, the front. Its last act is
- * {@link #drain}: so whoever ends the front, by the listener or with the scope, ends the listener.
- * {@code open -> stopping}, then the conversations have until the drain limit, then they are cut:
- * their links closed, their actors killed.
+ * <p>Name, end and place in the scope are the main actor's, whose last act is {@link #drain}:
+ * conversations may finish within the drain limit, then their sockets are closed and their actors
+ * killed.
  */
 abstract class Listener implements Exitable {
 
-  /** What is spoken with one client. Who sees a dead letter sees this. */
+  /** What is said with one client: the only message of its actor. */
   interface Conversation {
-    /** Until that is over; on the thread of the client's actor. */
     void converse() throws Exception;
   }
 
-  // to end what no longer has a reason to go on
-  private static final Duration ACCEPTED = Duration.ofSeconds(1);
+  private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber
 
-  final ActorBuilder<Object> how;
-  final Scheduler clock;
-  final ListenerLimits limits;
+  private final ActorBuilder<Object> builder;
+  private final Scheduler clock;
+  private final ListenerLimits limits;
   private final Logger log;
-  private final ListenerSocket port;
-  private final Exitable front;
+  private final ListenerSocket serverSocket;
+  private final Exitable mainActor;
   private final Semaphore permits;
-  // entered by the accepting fiber, left at the end of their actors
-  private final Set<Client> open = ConcurrentHashMap.newKeySet();
-  private final LimitCheck watch;
+  // added by the accepting fiber, removed by their actors
+  private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+  private final LimitCheck check;
   private final Thread accepting;
-  private final LogThrottle lost;
-  // no conversation is waited for any more: none is open, or patience is over
-  private final CountDownLatch over = new CountDownLatch(1);
-  private long number; // the accepting fiber's
+  private final LogThrottle clientFaults;
+  // by the last client, or the limit
+  private final CountDownLatch drained = new CountDownLatch(1);
+  private long number; // of clients; of the accepting fiber
 
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  Listener(ActorBuilder<?> how, int number, ListenerLimits limits, Logger log) {
-    // a conversation is one message
-    this.how = ((ActorBuilder<Object>) Objects.requireNonNull(how, "how")).mailbox(Mailbox.unbounded());
-    this.clock = how.scheduler();
+  @SuppressWarnings("unchecked") // any builder will do
+  Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Logger log) {
+    this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
+    this.clock = builder.scheduler();
     this.limits = limits;
     this.log = log;
-    this.lost = new LogThrottle(clock);
+    this.clientFaults = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
-    this.watch = new LimitCheck(clock, limits.period(), open);
-    this.port = new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(number)), clock, log);
+    this.check = new LimitCheck(clock, limits.period(), clients);
+    this.serverSocket =
+        new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
-      this.front = this.how.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).endsFirst().newSink();
+      this.mainActor =
+          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).endsFirst().newSink();
     } catch (Throwable refused) {
-      port.shut();
+      serverSocket.shut();
       throw refused;
     }
-    front.closeOnExit(this::drain);
-    // it may have been cut off: nobody's patience is left
-    front.onExit().whenComplete((reason, none) -> over.countDown());
-    this.accepting =
-        Thread.ofVirtual().name(front.name() + "/accept").inheritInheritableThreadLocals(false).unstarted(this::accept);
+    mainActor.closeOnExit(this::drain);
+    // also if the main actor was cut off
+    mainActor.onExit().whenComplete((reason, none) -> drained.countDown());
+    this.accepting = Thread.ofVirtual().name(mainActor.name() + "/accept").inheritInheritableThreadLocals(false)
+        .unstarted(this::accept);
   }
 
-  /** Last act of who makes one. */
   final void start() {
     accepting.start();
   }
 
   public final int port() {
-    return port.address().getPort();
+    return serverSocket.address().getPort();
   }
 
-  /** What is spoken with a client: the one message of its actor. */
-  abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> how);
-
-  // ---- accepting: one fiber
+  /** Makes a conversation; the builder is named after the client. */
+  abstract Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder);
 
   private void accept() {
     try {
       while (true) {
         permits.acquireUninterruptibly();
-        var socket = port.next(this);
-        if (socket == null) return;
-        begin(socket);
+        var accepted = serverSocket.next(this);
+        if (accepted == null) return;
+        begin(accepted);
       }
     } catch (Throwable broken) {
-      log.error("{} can accept nobody any more and ends", this, broken);
+      log.error("{} can no longer accept clients and ends", this, broken);
     } finally {
       if (!isStopping()) sendPoisonPill();
     }
   }
 
-  private void begin(Socket socket) {
+  private void begin(Socket accepted) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(socket, clock, limits),
-          how.name().isEmpty() ? how : how.part(Long.toString(++number)));
-      open.add(client);
-      watch.begin();
+      client = new Client(new ClientSocket(accepted, clock, limits),
+          builder.name().isEmpty() ? builder : builder.part(Long.toString(++number)));
+      clients.add(client);
+      check.begin();
       client.begin();
-      port.succeeded();
+      serverSocket.succeeded();
     } catch (IllegalStateException closed) {
-      // the scope: it takes no actor more, and will end the front in its turn
-      abandon(socket, client);
+      // the scope takes no more actors, and will end this listener
+      abandon(accepted, client);
       stopAccepting();
     } catch (Throwable failure) {
-      abandon(socket, client);
-      port.failed(this, "begin a conversation", failure);
+      abandon(accepted, client);
+      serverSocket.failed(this, "begin a conversation", failure);
     }
   }
 
-  private void abandon(Socket socket, Client client) {
-    if (client != null) client.over();
+  private void abandon(Socket accepted, Client client) {
+    if (client != null) client.end();
     else permits.release();
     try {
-      socket.close();
-    } catch (IOException gone) {
-      // it is closed all the same
-    }
+      accepted.close();
+    } catch (IOException closedAnyway) {}
   }
 
-  // ---- conversations
-
-  /** One client: its link and its actor. */
   private final class Client implements LimitCheck.Subject {
     private final ClientSocket socket;
     private final Conversation conversation;
     private final Actor<Conversation> actor;
-    // that talks; written and read by it, or read by others to compare it with their own
-    private Thread thread;
+    private Thread thread; // in the conversation; each thread looks for itself only
     private boolean freed; // the permit; under the monitor
-    private Throwable failed; // a first try; the actor's thread
+    private Throwable failure; // of the actor
 
-    Client(ClientSocket socket, ActorBuilder<Object> how) {
+    Client(ClientSocket socket, ActorBuilder<Object> builder) {
       this.socket = socket;
-      this.conversation = conversation(socket, how);
-      this.actor = how.newActor(this::run);
+      this.conversation = conversation(socket, builder);
+      this.actor = builder.newActor(this::run);
     }
 
     void begin() {
-      actor.closeOnExit(this::over);
+      actor.closeOnExit(this::end);
       if (!isStopping()) actor.sendMessage(conversation);
       actor.sendPoisonPill();
     }
 
     private void run(Conversation conversation) throws Exception {
-      if (failed instanceof Error error) throw error;
-      // a policy that tries again: the client is gone
-      if (failed instanceof Exception exception) throw exception;
+      // a failure policy tries again, but the client is gone
+      if (failure instanceof Error error) throw error;
+      if (failure instanceof Exception exception) throw exception;
       thread = Thread.currentThread();
       try {
         conversation.converse();
-      } catch (Throwable failure) {
-        if (!socket.explains(failure)) {
-          failed = failure;
-          throw failure;
+      } catch (Throwable thrown) {
+        if (!socket.isClientFault(thrown)) {
+          failure = thrown;
+          throw thrown;
         }
-        ended(failure);
+        logClientFault(thrown);
       } finally {
         thread = null;
         socket.close();
@@ -189,12 +175,12 @@ abstract class Listener implements Exitable {
       }
     }
 
-    /** The actor's last act, or that of who could not make it. */
-    private void over() {
+    /** The last act of the actor, or of the fiber that failed to begin. */
+    private void end() {
       socket.close();
       free();
-      open.remove(this);
-      if (isStopping() && open.isEmpty()) over.countDown();
+      clients.remove(this);
+      if (isStopping() && clients.isEmpty()) drained.countDown();
     }
 
     private void free() {
@@ -210,178 +196,160 @@ abstract class Listener implements Exitable {
       socket.check(now);
     }
 
-    private void cut(String why) {
-      socket.cut(why, false);
+    private void cut(String how) {
+      socket.cut("the server " + how + ", and " + socket + " was cut off", false);
       actor.kill();
     }
   }
 
-  /**
-   * A client that goes without a word, or is cut off by a limit, is no failure of its handler:
-   * there may be thousands.
-   */
-  private void ended(Throwable failure) {
-    long told = isStopping() ? 0 : lost.count();
-    if (told > 0) log.info(
-        "{}: conversations ended by their clients, or by a limit: {} since this was last said, at most once a "
-            + "minute; the last: {}",
-        this, told, failure.getMessage());
-    else log.debug("{}: a conversation was ended by its client, or by a limit", this, failure);
+  /** No failure of the handler, and perhaps one of thousands. */
+  private void logClientFault(Throwable failure) {
+    long faults = isStopping() ? 0 : clientFaults.count();
+    if (faults > 0) log.info(
+        "{}: {} conversations were ended by their clients or by a limit since the last line, which comes at most once "
+            + "a minute; the last: {}",
+        this, faults, failure.getMessage());
+    else log.debug("{}: a conversation was ended by its client or by a limit", this, failure);
   }
 
-  /** Those whose link is open. */
   final List<Conversation> conversations() {
-    return open.stream().filter(client -> !client.socket.isClosed()).map(client -> client.conversation).toList();
+    return clients.stream().filter(client -> !client.socket.isClosed()).map(client -> client.conversation).toList();
   }
 
   // ---- the end
 
   private boolean isStopping() {
-    return port.isShut();
+    return serverSocket.isShut();
   }
 
   private void stopAccepting() {
     if (isStopping()) return;
-    port.shut();
-    permits.release(); // it may wait for one
-    // who is entered later sees that it stops
-    for (var client : open) client.socket.end();
+    serverSocket.shut();
+    permits.release(); // the fiber may wait for one
+    for (var client : clients) client.socket.stop();
   }
 
-  /** The front's last act: conversations may finish until the drain limit. */
   private void drain() {
     stopAccepting();
-    await();
-    cutAll();
-    join();
-    cutAll(); // who was just coming in
-    watch.stop();
+    awaitClients();
+    cutClients();
+    awaitAccepting();
+    cutClients(); // one that was just accepted
+    check.stop();
   }
 
-  private void cutAll() {
-    for (var client : open) client.cut("the server has ended, and " + client.socket + " was cut off");
-    for (var client : open) if (!front.onExit().isDone()) outlast(client.actor);
+  private void cutClients() {
+    for (var client : clients) client.cut("has ended");
+    for (var client : clients) if (!mainActor.onExit().isDone()) awaitEnd(client.actor);
   }
 
-  private void await() {
-    if (open.isEmpty()) return;
-    var limit = clock.after(limits.drain(), over::countDown);
+  private void awaitClients() {
+    if (clients.isEmpty()) return;
+    var limit = clock.after(limits.drain(), drained::countDown);
     try {
-      if (!open.isEmpty()) over.await();
-    } catch (InterruptedException killed) {
-      // or the scope's patience is over
-    } finally {
+      if (!clients.isEmpty()) drained.await();
+    } catch (InterruptedException killedOrScopeLimit) {} finally {
       limit.cancel();
     }
   }
 
-  private static void outlast(Exitable actor) {
+  private static void awaitEnd(Exitable actor) {
     while (true) {
       try {
         actor.waitForExit();
         return;
       } catch (CancellationException interrupt) {
-        Thread.interrupted(); // by a kill, which has come to this actor too
+        Thread.interrupted(); // by a kill, also of this actor
       } catch (RequestException ring) {
-        // its handler waits for the end of the listener, or of the scope: it goes first
-        return;
+        return; // its handler waits for this listener, or for the scope
       }
     }
   }
 
-  /**
-   * The accepting fiber has nothing to wait for any more; but on CALLER it may be in a conversation
-   * that ignores its end.
-   */
-  private void join() {
+  /** On CALLER the fiber may be in a conversation that ignores its end. */
+  private void awaitAccepting() {
     if (accepting.getState() == Thread.State.NEW) return;
     try {
-      accepting.join(ACCEPTED);
-    } catch (InterruptedException killed) {
-      // it ends all the same
-    }
+      accepting.join(GRACE);
+    } catch (InterruptedException endsLater) {}
   }
 
   @Override
   public final void sendPoisonPill() {
     stopAccepting();
-    front.sendPoisonPill();
+    mainActor.sendPoisonPill();
   }
 
   @Override
   public final void askExit() {
     stopAccepting();
-    for (var client : open) hurry(client.socket);
-    front.askExit();
+    for (var client : clients) askEnd(client.socket);
+    mainActor.askExit();
   }
 
-  /** It is to end after what it is doing now. */
-  void hurry(ClientSocket socket) {
+  void askEnd(ClientSocket socket) {
     socket.endInput();
   }
 
   @Override
   public final void kill() {
     stopAccepting();
-    over.countDown();
-    for (var client : open) client.cut("the server was killed, and " + client.socket + " was cut off");
-    front.kill();
+    drained.countDown();
+    for (var client : clients) client.cut("was killed");
+    mainActor.kill();
   }
 
   @Override
   public final void waitForExit() {
     refuseRing();
-    front.waitForExit();
+    mainActor.waitForExit();
   }
 
   @Override
   public final boolean waitForExit(Duration limit) {
     refuseRing();
-    return front.waitForExit(limit);
+    return mainActor.waitForExit(limit);
   }
 
-  /**
-   * Who is in the handler of a conversation can wait neither for that nor for the listener, which
-   * waits for it.
-   */
+  /** A handler cannot wait for the listener, which waits for it. */
   private void refuseRing() {
-    var mine = mine();
-    if (mine != null) mine.actor.waitForExit(Duration.ZERO);
+    var own = ownClient();
+    if (own != null) own.actor.waitForExit(Duration.ZERO);
   }
 
-  private Client mine() {
-    var me = Thread.currentThread();
-    for (var client : open) if (client.thread == me) return client;
+  private Client ownClient() {
+    var current = Thread.currentThread();
+    for (var client : clients) if (client.thread == current) return client;
     return null;
   }
 
   @Override
   public final void close() {
     sendPoisonPill();
-    if (mine() == null) front.waitForExit();
+    if (ownClient() == null) mainActor.waitForExit();
   }
 
   @Override
   public final String name() {
-    return front.name();
+    return mainActor.name();
   }
 
   @Override
   public final CompletableFuture<ExitReason> onExit() {
-    return front.onExit();
+    return mainActor.onExit();
   }
 
   @Override
   public Listener closeOnExit(AutoCloseable... resources) {
-    var last = new ArrayList<AutoCloseable>();
-    for (var resource : resources) last.add(new Last(this, Objects.requireNonNull(resource, "a resource")));
-    front.closeOnExit(last.toArray(AutoCloseable[]::new));
+    mainActor.closeOnExit(Stream.of(resources)
+        .map(resource -> new SharedResource(this, Objects.requireNonNull(resource, "a resource")))
+        .toArray(AutoCloseable[]::new));
     return this;
   }
 
-  /** Something that conversations may use until they have ended. */
-  @SuppressWarnings("try") // the user's resource may throw anything: the front logs it
-  private record Last(Listener listener, AutoCloseable resource) implements AutoCloseable {
+  /** A resource that conversations may use until they have ended. */
+  @SuppressWarnings("try") // it may throw anything
+  private record SharedResource(Listener listener, AutoCloseable resource) implements AutoCloseable {
     @Override
     public void close() throws Exception {
       listener.drain();
@@ -396,6 +364,6 @@ abstract class Listener implements Exitable {
 
   @Override
   public String toString() {
-    return "'" + name() + "' on " + port.address();
+    return "'" + name() + "' on " + serverSocket.address();
   }
 }

@@ -3,29 +3,27 @@ package io.fibry.net;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 
 /**
- * What every listener is limited by, whatever is spoken there.
+ * The limits of a listener.
  *
  * @param address where it listens
- * @param connections how many at once
- * @param idle how long a client may say nothing while it is read from
- * @param total how long a connection may last; {@link #NONE}
- * @param write how long a client may take {@value ClientSocket#PIECE} bytes at most
- * @param drain how long an end waits for conversations
- * @param shortest the shortest limit that is ever set on a link: the watch looks eight times as
- * often
+ * @param connections at once
+ * @param idle for a read
+ * @param total for a connection; perhaps {@link #NONE}
+ * @param write for {@value ClientSocket#PIECE} bytes
+ * @param drain for conversations, at the end
+ * @param shortest of a socket
  */
 record ListenerLimits(InetAddress address, int connections, Duration idle, Duration total, Duration write,
-    Duration drain,
-    Duration shortest) {
+    Duration drain, Duration shortest) {
   static final Duration NONE = Duration.ofSeconds(Long.MAX_VALUE);
-  private static final long LONGEST = Long.MAX_VALUE / 2; // ns: a sum with it can still be compared
+  private static final long LONGEST = Long.MAX_VALUE / 2; // ns; a sum with it can be compared
 
-  /** How often to look. */
+  /** Between two checks. */
   Duration period() {
-    long eighth = nanos(shortest) / 8;
-    return Duration.ofNanos(Math.clamp(eighth, 10_000_000, 1_000_000_000));
+    return Duration.ofNanos(Math.clamp(nanos(shortest) / 8, 10_000_000, 1_000_000_000));
   }
 
   static long nanos(Duration limit) {
@@ -36,7 +34,10 @@ record ListenerLimits(InetAddress address, int connections, Duration idle, Durat
     return one.compareTo(other) <= 0 ? one : other;
   }
 
-  // ---- how options say that a value is none
+  static <O> O changed(O defaults, UnaryOperator<O> options) {
+    return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
+        "options returned null; return the options it was given, changed or not");
+  }
 
   static Duration positive(Duration limit, String what) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(what + " limit of "
@@ -46,18 +47,19 @@ record ListenerLimits(InetAddress address, int connections, Duration idle, Durat
 
   static Duration notNegative(Duration limit, String what) {
     if (Objects.requireNonNull(limit, "limit").isNegative())
-      throw new IllegalArgumentException(what + " limit of " + limit + " lies in the past; give zero or more");
+      throw new IllegalArgumentException(what + " limit of " + limit + " is negative; give zero or more");
     return limit;
   }
 
   static int atLeastOne(int number, String what) {
-    if (number < 1) throw new IllegalArgumentException(what + " of " + number + " let nothing through; give 1 or more");
+    if (number < 1)
+      throw new IllegalArgumentException(what + " of " + number + " lets nothing through; give 1 or more");
     return number;
   }
 
   static int port(int port) {
     if (port < 0 || port > 65_535)
-      throw new IllegalArgumentException("there is no port " + port + "; give 1 to 65535, or 0 for any that is free");
+      throw new IllegalArgumentException("there is no port " + port + "; give 1 to 65535, or 0 for any free port");
     return port;
   }
 }

@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 
 /**
- * A port where clients come in. Whoever takes them is one fiber; anybody may shut it. A failure to
- * accept passes, or there would be no server after a flood: it is counted, and tried again after a
- * pause, which grows.
+ * The port of a listener. One fiber accepts; any thread shuts it. A failure is logged, and tried
+ * again after a growing pause: a flood must not end the server.
  */
 final class ListenerSocket {
   private static final int BACKLOG = 1024;
@@ -25,10 +24,10 @@ final class ListenerSocket {
   private final Logger log;
   private final LogThrottle failures;
   private final CountDownLatch shut = new CountDownLatch(1);
-  private long pause = FIRST_PAUSE; // the accepting fiber's
+  private long pause = FIRST_PAUSE; // of the accepting fiber
 
   ListenerSocket(InetSocketAddress address, Scheduler clock, Logger log) {
-    PollerWarmUp.up();
+    PollerWarmUp.run();
     this.server = bound(address);
     this.address = (InetSocketAddress) server.getLocalSocketAddress();
     this.log = log;
@@ -36,25 +35,19 @@ final class ListenerSocket {
   }
 
   private static ServerSocket bound(InetSocketAddress address) {
-    ServerSocket server = null;
     try {
-      server = new ServerSocket();
-      server.bind(address, BACKLOG);
-      return server;
+      var server = new ServerSocket();
+      try {
+        server.bind(address, BACKLOG);
+        return server;
+      } catch (IOException taken) {
+        try (server) {
+          throw taken;
+        }
+      }
     } catch (IOException taken) {
-      if (server != null) close(server, taken);
-      throw new UncheckedIOException(
-          "cannot listen on " + address + ": " + taken.getMessage()
-              + "; end what listens there already, or choose another port or address (port 0: any that is free)",
-          taken);
-    }
-  }
-
-  private static void close(ServerSocket server, IOException because) {
-    try {
-      server.close();
-    } catch (IOException alsoThis) {
-      because.addSuppressed(alsoThis);
+      throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage()
+          + "; end what listens there, or give another port or address (port 0: any free port)", taken);
     }
   }
 
@@ -62,32 +55,29 @@ final class ListenerSocket {
     return address;
   }
 
-  /** Waits for the next client. Null: it is shut. */
-  Socket next(Object who) {
+  /** Waits for the next client. Null: the port is shut. */
+  Socket next(Object listener) {
     while (!isShut()) {
       try {
-        // on CALLER it is the conversations' thread too; an interrupt would close the port
-        Thread.interrupted();
+        Thread.interrupted(); // on CALLER it comes from a conversation, and would close the port
         return server.accept();
       } catch (Throwable failure) {
         if (isShut() || server.isClosed()) return null;
-        failed(who, "accept a client", failure);
+        failed(listener, "accept a client", failure);
       }
     }
     return null;
   }
 
-  /** A client was given its conversation: what failed before has passed. */
+  /** A conversation has begun. */
   void succeeded() {
     pause = FIRST_PAUSE;
   }
 
-  /** Says so, but not always, and pauses. */
-  void failed(Object who, String what, Throwable failure) {
-    long told = failures.count();
-    if (told > 0) log.warn(
-        "{} could not {}, and tries again ({} such failures since this was last said, at most once a minute): {}", who,
-        what, told, failure.toString());
+  void failed(Object listener, String what, Throwable failure) {
+    long number = failures.count();
+    if (number > 0) log.warn("{} could not {} and tries again ({} such failures since the last line, which comes at "
+        + "most once a minute): {}", listener, what, number, failure.toString());
     try {
       shut.await(pause, TimeUnit.MILLISECONDS);
     } catch (InterruptedException none) {

@@ -10,21 +10,20 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The one exchange. */
+/** An exchange that is handled now. */
 final class OpenExchange implements Exchange {
 
-  /** What it comes by. */
   interface Connection {
-    ServerSentEvents events(HttpAnswer answer) throws IOException;
+    ServerSentEvents beginEvents(HttpAnswer answer) throws IOException;
   }
 
   private final Connection connection;
   private final RequestHead head;
   private final RequestBody body;
   private final HttpAnswer answer;
-  private String text; // of the body; null: not read yet
-  private boolean textOnly; // the route answers with a text
-  private ServerSentEvents events; // null: none were asked for
+  private String text; // null: not read yet
+  private boolean textOnly; // out() is refused
+  private ServerSentEvents events; // null: not asked for
 
   OpenExchange(Connection connection, RequestHead head, RequestBody body, HttpAnswer answer) {
     this.connection = connection;
@@ -32,8 +31,6 @@ final class OpenExchange implements Exchange {
     this.body = body;
     this.answer = answer;
   }
-
-  // ---- the request
 
   @Override
   public String method() {
@@ -70,8 +67,6 @@ final class OpenExchange implements Exchange {
     }
   }
 
-  // ---- the answer
-
   @Override
   public Exchange status(int code) {
     answer.status(code);
@@ -94,7 +89,7 @@ final class OpenExchange implements Exchange {
   public Actor<String> eventActor() {
     refuseOnText("eventActor()");
     try {
-      if (events == null) events = connection.events(answer);
+      if (events == null) events = connection.beginEvents(answer);
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
@@ -106,8 +101,6 @@ final class OpenExchange implements Exchange {
         what + " on a route that answers with the text its handler returns; make " + path() + " a stream(..) route");
   }
 
-  // ---- for the engine
-
   void textOnly() {
     textOnly = true;
   }
@@ -117,23 +110,21 @@ final class OpenExchange implements Exchange {
   }
 
   /**
-   * The user's code has returned: the exchange is no longer at work. Its permit is back before the
-   * answer is sent, or a client that has the answer and asks again could be refused. A stray
-   * interrupt would close the socket at the next write; one by a kill comes after that was closed.
+   * The user's code has returned, so the exchange is not at work: a client that has the answer and
+   * asks again must not be refused. A stray interrupt would close the socket at the next write; a
+   * kill closes it first.
    */
-  void handled() {
+  void endHandling() {
     if (answer.permit != null) answer.permit.leave();
     if (Thread.currentThread().isVirtual()) Thread.interrupted();
   }
 
-  /** What the handler sent goes out, and nothing more. */
   void finish() throws IOException {
-    handled();
+    endHandling();
     if (events != null) events.finish();
     answer.finish();
   }
 
-  /** Over: whoever kept it can do nothing more with it. What is left of the body is the talk's. */
   void end() {
     if (events != null) events.finish();
     answer.end();

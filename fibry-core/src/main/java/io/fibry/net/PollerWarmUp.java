@@ -7,10 +7,8 @@ import java.net.SocketTimeoutException;
 import org.slf4j.LoggerFactory;
 
 /**
- * The JDK's poller of sockets, started. It starts itself when the first virtual thread blocks on a
- * socket; should the process have no file descriptor left just then, no virtual thread can block on
- * a socket ever after. So a virtual thread blocks on one for a millisecond before anything listens,
- * once in the life of the JVM.
+ * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
+ * millisecond. If no file descriptor is left when the first one blocks, none ever can.
  */
 final class PollerWarmUp {
   private PollerWarmUp() {}
@@ -29,21 +27,18 @@ final class PollerWarmUp {
     if (interrupted) Thread.currentThread().interrupt();
   }
 
-  /** Returns when it is done: a class is initialised once, and others wait. */
-  static void up() {}
+  static void run() {}
 
-  /** A class of its own: the other one is not initialised until this has run. */
+  /** Not a lambda, which would wait for the class. */
   private static final class Block implements Runnable {
     @Override
     public void run() {
       try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
         socket.setSoTimeout(1);
         socket.accept().close();
-      } catch (SocketTimeoutException asExpected) {
-        // it has blocked
-      } catch (IOException | LinkageError cold) {
+      } catch (SocketTimeoutException asPlanned) {} catch (IOException | LinkageError failure) {
         LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
-            .warn("sockets could not be tried on a virtual thread before they are needed: {}", cold.toString());
+            .warn("could not start the JDK's poller of sockets before it is needed: {}", failure.toString());
       }
     }
   }

@@ -5,37 +5,32 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/**
- * The body of a request, as a stream that ends where the body ends. Belongs to the thread of its
- * exchange.
- */
+/** The body of a request. Belongs to the thread of its exchange. */
 final class RequestBody extends InputStream {
 
-  /** That the client is told to go on before it sends a body. */
+  /** The client may wait for 100 Continue before it sends. */
   interface Expectation {
     boolean owesContinue();
 
     void sayContinue() throws IOException;
   }
 
-  private static final int MOST_UNREAD = 64 << 10; // read away for the sake of the next request
-  // bytes of chunk extensions and trailers, which nobody reads
-  private static final int MOST_EXTENSIONS = 8 << 10;
-  // a chunk as long as that is refused before the number overflows
-  private static final long ENOUGH = Long.MAX_VALUE >> 8;
+  private static final int MAX_UNREAD = 64 << 10; // read for the sake of the next request
+  private static final int MAX_EXTENSIONS = 8 << 10; // bytes, with trailers
+  private static final long LONGEST_CHUNK = Long.MAX_VALUE >> 8; // a longer one could overflow
 
   private final ClientInput in;
   private final HttpOptions options;
-  private final Expectation expectation; // asked to say 100 Continue
+  private final Expectation expectation;
   private final boolean chunked;
   private boolean begun;
-  private boolean over; // the exchange: what comes is the next request
-  private boolean between; // two chunks: a line end comes first
+  private boolean over; // the exchange: nothing can be read
+  private boolean between; // two chunks: a line end follows
   private boolean lastChunk;
   private long left; // of the body, or of this chunk
-  private long room; // how many bytes more the server reads
+  private long room; // for further chunks
   private int extensions;
-  private IOException failure; // what once failed fails always
+  private IOException failure; // of each further read; null: none
 
   RequestBody(ClientInput in, RequestHead head, HttpOptions options, Expectation expectation) {
     this.in = in;
@@ -70,7 +65,7 @@ final class RequestBody extends InputStream {
     return read;
   }
 
-  /** One byte, or as many as come, into an array. */
+  /** One byte, or some into an array. */
   private int attempt(byte[] to, int offset, int most) throws IOException {
     try {
       return to == null ? in.read() : in.read(to, offset, most);
@@ -89,10 +84,10 @@ final class RequestBody extends InputStream {
     return over || failure != null ? 0 : (int) Math.min(left, in.available());
   }
 
-  /** Whether there is a byte more; it has yet to come. */
+  /** Whether there is a byte, which may still have to come. */
   private boolean more() throws IOException {
     if (failure != null) throw failure;
-    if (over) throw new IOException("the exchange is over, and so is its body; read it in the handler");
+    if (over) throw new IOException("the exchange is over; read its body in the handler");
     if (left > 0 && begun) return true;
     if (isRead()) return false;
     try {
@@ -106,11 +101,9 @@ final class RequestBody extends InputStream {
 
   private void begin() throws IOException {
     begun = true;
-    in.socket.readWithin(options.bodyLimit);
+    in.socket.limitAllReads(options.bodyLimit);
     expectation.sayContinue();
   }
-
-  // ---- chunks
 
   private void readChunkHead() throws IOException {
     if (between) lineEnd(next());
@@ -119,7 +112,7 @@ final class RequestBody extends InputStream {
     int c;
     for (c = next(); Character.digit(c, 16) >= 0; c = next(), digits++) {
       size = size << 4 | Character.digit(c, 16);
-      if (size > ENOUGH || digits > 16) throw new Refusal(400, "a chunk of a size that nobody has");
+      if (size > LONGEST_CHUNK || digits > 16) throw new Refusal(400, "a chunk that is too long");
     }
     if (digits == 0) throw new Refusal(400, "a chunk without a size");
     if (c == ';' || c == ' ' || c == '\t') c = skipExtensions(c);
@@ -150,8 +143,9 @@ final class RequestBody extends InputStream {
   }
 
   private int spend(int c) throws Refusal {
-    if (++extensions > MOST_EXTENSIONS) throw new Refusal(400, "more beside a body than the server reads");
-    if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f) throw new Refusal(400, "a control character beside a body");
+    if (++extensions > MAX_EXTENSIONS) throw new Refusal(400, "too many bytes of chunk extensions and trailers");
+    if (c < 0x20 && c != '\t' && c != '\r' || c == 0x7f)
+      throw new Refusal(400, "a control character in a chunk extension or trailer");
     return c;
   }
 
@@ -165,9 +159,6 @@ final class RequestBody extends InputStream {
     return c;
   }
 
-  // ---- the end
-
-  /** What reading it threw; null: nothing. */
   IOException failure() {
     return failure;
   }
@@ -176,23 +167,24 @@ final class RequestBody extends InputStream {
     return left == 0 && lastChunk;
   }
 
-  /** Whether another request may follow: what is unread is not too much, as far as one can see. */
+  /** Whether another request may follow, as far as is known. */
   boolean canEnd() {
-    return failure == null && !in.socket.isEnding() && (isRead() || left <= MOST_UNREAD && !expectation.owesContinue());
+    return failure == null && !in.socket.isStopping()
+        && (isRead() || left <= MAX_UNREAD && !expectation.owesContinue());
   }
 
-  /** Reads away what is left, within reason; false: the connection cannot be used again. */
-  boolean end() throws IOException {
+  /** False: no other request may follow. */
+  boolean readRest() throws IOException {
     if (!canEnd()) return false;
     if (!isRead()) {
-      var away = new byte[4_096];
-      for (int some, all = 0; (some = read(away, 0, away.length)) >= 0;) if ((all += some) > MOST_UNREAD) return false;
+      var ignored = new byte[4_096];
+      for (int some, all = 0; (some = read(ignored, 0, ignored.length)) >= 0;)
+        if ((all += some) > MAX_UNREAD) return false;
     }
     over = true;
     return true;
   }
 
-  /** From here on nothing can be read: a handler kept it. */
   void forbid() {
     over = true;
   }

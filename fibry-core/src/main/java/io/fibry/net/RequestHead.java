@@ -8,14 +8,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What a request says before its body. Read in one pass, and strictly: what RFC 9112 does not
- * clearly allow is refused, since two readers who repair it differently can be played off against
- * each other. Lines end with CR LF and nothing else, no header goes on in the next line, a length
- * is digits only and told once.
+ * A request without its body. Read in one pass, and strictly: what RFC 9112 does not clearly allow
+ * is refused, since two readers that repair it differently can be exploited.
  */
 final class RequestHead {
   static final long CHUNKED = -1;
-  private static final int MOST_FIELDS = 100;
+  private static final int MAX_FIELDS = 100;
   private static final int LONGEST_METHOD = 32;
   private static final boolean[] TOKEN = new boolean[128];
 
@@ -26,9 +24,9 @@ final class RequestHead {
 
   private final InputStream in;
   private byte[] raw = new byte[512];
-  private int length; // of raw
-  private int left; // bytes of headers that may still come
-  // four for each: where its name begins and ends, where its value begins and ends
+  private int length;
+  private int left; // for headers, in bytes
+  // from and to of name and value, four each
   private int[] fields = new int[32];
   private int count; // of fields, times four
   private int methodEnd;
@@ -37,7 +35,7 @@ final class RequestHead {
   String method;
   RequestTarget target;
   boolean http11;
-  long bodyLength; // CHUNKED, or how many bytes
+  long bodyLength; // or CHUNKED
   boolean expectsContinue;
   boolean keepsAlive;
 
@@ -46,7 +44,6 @@ final class RequestHead {
     this.left = maxHeaders;
   }
 
-  /** The head that begins with this byte. */
   static RequestHead read(int first, InputStream in, HttpOptions options) throws IOException {
     var head = new RequestHead(in, options.maxHeaders);
     head.readRequestLine(first, options.maxUri);
@@ -56,11 +53,9 @@ final class RequestHead {
     return head;
   }
 
-  // ---- bytes
-
   private int next() throws IOException {
     int c = in.read();
-    if (c < 0) throw new EOFException("the client went in the middle of a head");
+    if (c < 0) throw new EOFException("the client ended its stream within a head");
     return c;
   }
 
@@ -77,10 +72,9 @@ final class RequestHead {
     return c < 128 && TOKEN[c];
   }
 
-  /** The first line. */
   private void readRequestLine(int first, int maxUri) throws IOException {
     int c = first;
-    if (c == '\r') { // one empty line before it is allowed
+    if (c == '\r') { // an empty line is allowed before
       lineFeed();
       c = next();
     }
@@ -114,14 +108,14 @@ final class RequestHead {
     return c >= '0' && c <= '9';
   }
 
-  /** One header; false at the empty line. */
+  /** False at the empty line. */
   private boolean readField() throws IOException {
     int c = next();
     if (c == '\r') {
       lineFeed();
       return false;
     }
-    if (count == 4 * MOST_FIELDS) throw new Refusal(431, "more than " + MOST_FIELDS + " headers");
+    if (count == 4 * MAX_FIELDS) throw new Refusal(431, "more than " + MAX_FIELDS + " headers");
     int name = length;
     for (; c != ':'; c = next()) {
       if (!isToken(c)) throw new Refusal(400, "a character that the name of a header cannot have");
@@ -130,7 +124,7 @@ final class RequestHead {
     }
     if (length == name) throw new Refusal(400, "a header without a name");
     int nameEnd = length;
-    int end = length; // of the value, without the spaces after it
+    int end = length; // of the value, without trailing spaces
     for (c = next(); c != '\r'; c = next()) {
       if (c < 0x20 && c != '\t' || c == 0x7f) throw new Refusal(400, "a control character in a header");
       spend();
@@ -154,8 +148,6 @@ final class RequestHead {
     if (--left < 0) throw new Refusal(431, "headers of more bytes than the server reads");
   }
 
-  // ---- meaning
-
   private void understand(long maxBody) throws Refusal {
     http11 = raw[targetEnd + 7] == '1';
     if (raw[targetEnd + 5] != '1' || !http11 && raw[targetEnd + 7] != '0')
@@ -166,7 +158,7 @@ final class RequestHead {
     String coding = null;
     keepsAlive = http11;
     for (int i = 0; i < count; i += 4) {
-      switch (fields[i + 1] - fields[i]) { // most headers are none of these by their length alone
+      switch (fields[i + 1] - fields[i]) { // most other headers have none of these lengths
         case 4 -> {
           if (!isNamed(i, "host")) continue;
           if (host != null) throw new Refusal(400, "two Host headers");
@@ -197,9 +189,8 @@ final class RequestHead {
     if (host == null ? http11 : !RequestTarget.isHost(host))
       throw new Refusal(400, "no Host header, or one that names no host");
     frame(length, coding, maxBody);
-    // OPTIONS *
     if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
-      throw new Refusal(404, "a question to the server as a whole");
+      throw new Refusal(404, "OPTIONS * asks about the server as a whole");
     target = RequestTarget.of(raw, methodEnd, targetEnd, host);
   }
 
@@ -222,7 +213,7 @@ final class RequestHead {
         throw new Refusal(400, "a length of the body that is no number");
       bodyLength = Long.parseLong(length);
       if (bodyLength > maxBody)
-        throw new Refusal(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are read");
+        throw new Refusal(413, "a body of " + bodyLength + " bytes; at most " + maxBody + " are allowed");
     }
     if (bodyLength == 0) expectsContinue = false;
   }
@@ -249,10 +240,7 @@ final class RequestHead {
     return new String(raw, fields[field + 2], fields[field + 3] - fields[field + 2], StandardCharsets.ISO_8859_1);
   }
 
-  /**
-   * The value of a header; of several with one name, all of them, as RFC 9110 joins them. Null:
-   * there is none.
-   */
+  /** All of this name, joined as RFC 9110 says; null: none. */
   String header(String lower) {
     String found = null;
     for (int i = 0; i < count; i += 4)

@@ -6,51 +6,48 @@ import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What a request is for. The path is decoded, has no empty segment, no dots to climb by and no
- * control character, and begins with a slash: what a handler sees is what a route was chosen by.
+ * What a request is for. The path is decoded, begins with a slash, and has no empty segment, no
+ * {@code .} or {@code ..} and no control character.
  */
 record RequestTarget(String path, String query) {
-  // what a character may stand in: nothing, a query, both
+  // where a character is allowed: nowhere, in a query, in both
   private static final byte NONE = 0, QUERY = 1, PATH = 2;
-  private static final byte[] PLACES = new byte[128];
+  private static final byte[] ALLOWED = new byte[128];
 
   static {
-    // more than the grammar has: browsers send [ ] | ^ in queries
-    for (char c = 0x21; c < 0x7f; c++) PLACES[c] = QUERY;
+    // more than the grammar allows: browsers send [ ] | ^ in queries
+    for (char c = 0x21; c < 0x7f; c++) ALLOWED[c] = QUERY;
     for (char c : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~!$&'()*+,;=:@/%".toCharArray())
-      PLACES[c] = PATH;
-    PLACES['#'] = NONE;
+      ALLOWED[c] = PATH;
+    ALLOWED['#'] = NONE;
   }
 
-  /**
-   * Of the bytes between the two spaces of a request line; {@code host} is the Host header, or
-   * null.
-   */
+  /** From the middle of a request line. The Host header may be null. */
   static RequestTarget of(byte[] raw, int from, int to, String host) throws Refusal {
     if (raw[from] != '/') from = afterAuthority(raw, from, to, host);
     if (from == to) return new RequestTarget("/", "");
     int mark = from;
-    boolean plain = true; // the path is canonical as it is
+    boolean isCanonical = true;
     for (; mark < to && raw[mark] != '?'; mark++) {
       byte c = raw[mark];
-      if (place(c) != PATH) throw new Refusal(400, "a character that a path cannot have");
-      if (c == '%' || (c == '/' || c == '.') && mark > from && raw[mark - 1] == '/') plain = false;
+      if (allowed(c) != PATH) throw new Refusal(400, "a character that a path cannot have");
+      if (c == '%' || (c == '/' || c == '.') && mark > from && raw[mark - 1] == '/') isCanonical = false;
     }
     for (int i = mark + 1; i < to; i++) {
-      if (place(raw[i]) == NONE) throw new Refusal(400, "a character that a query cannot have");
+      if (allowed(raw[i]) == NONE) throw new Refusal(400, "a character that a query cannot have");
       if (raw[i] == '%') octet(raw, i, to);
     }
-    var path = plain && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
+    var path = isCanonical && mark > from ? new String(raw, from, mark - from, StandardCharsets.ISO_8859_1)
         : canonical(raw, from, mark);
     return new RequestTarget(path,
         mark < to ? new String(raw, mark + 1, to - mark - 1, StandardCharsets.ISO_8859_1) : "");
   }
 
-  private static byte place(byte c) {
-    return c < 0 ? NONE : PLACES[c];
+  private static byte allowed(byte c) {
+    return c < 0 ? NONE : ALLOWED[c];
   }
 
-  /** As sent to a proxy: allowed, if it names the host that the Host header names. */
+  /** Of a target for proxies, which must name the host of the Host header. */
   private static int afterAuthority(byte[] raw, int from, int to, String host) throws Refusal {
     var text = new String(raw, from, to - from, StandardCharsets.ISO_8859_1);
     if (!text.regionMatches(true, 0, "http://", 0, 7))
@@ -67,7 +64,7 @@ record RequestTarget(String path, String query) {
     return host.endsWith(":80") ? host.substring(0, host.length() - 3) : host;
   }
 
-  /** Whether it is a name or an address, with or without a port. */
+  /** A name or an address, with or without a port. */
   static boolean isHost(String host) {
     int name = 0;
     int i = 0;
@@ -118,10 +115,7 @@ record RequestTarget(String path, String query) {
     }
   }
 
-  /**
-   * At a slash: the length after the segment before it was taken in, merged or resolved; the last
-   * byte is a slash.
-   */
+  /** Keeps, merges or resolves the segment before a slash. Returns the new length. */
   private static int closeSegment(byte[] bytes, int length) throws Refusal {
     int last = lastSlash(bytes, length) + 1;
     if (length == last) return length;
@@ -130,7 +124,7 @@ record RequestTarget(String path, String query) {
       return length + 1;
     }
     if (length - last == 1) return last;
-    if (last == 1) throw new Refusal(400, "a path that climbs above its root");
+    if (last == 1) throw new Refusal(400, "a path that leads above its root");
     return lastSlash(bytes, last - 1) + 1;
   }
 
@@ -151,9 +145,7 @@ record RequestTarget(String path, String query) {
     return (byte) (high << 4 | low);
   }
 
-  /**
-   * The first value of a parameter, decoded; null if there is none. What is not UTF-8 is replaced.
-   */
+  /** Decoded, with malformed UTF-8 replaced; null: none. */
   String parameter(String name) {
     for (int from = 0; from < query.length();) {
       int to = query.indexOf('&', from);

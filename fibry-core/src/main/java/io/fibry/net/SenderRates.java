@@ -9,51 +9,48 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How much each address has sent of late: a bucket of tokens for each, as one number, when it will
- * be full. At most so many; the one that was silent for longest gives way, and should it come
- * again, its bucket is full. Not thread-safe.
+ * Token buckets of addresses, each kept as the time when it will be full. Above {@value #MAX} the
+ * one that was silent for longest is forgotten. Not thread-safe.
  */
 final class SenderRates {
-  static final int MOST = 4_096;
-  private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two is no overflow
+  static final int MAX = 4_096;
+  private static final long LONGEST = Long.MAX_VALUE / 4; // two of them do not overflow
 
   private final Scheduler clock;
   private final long period;
-  // how long a token takes to come; the rest of the division makes the rate a little higher
-  private final long each;
-  private final Map<Long, Long> full = new LinkedHashMap<>(16, 0.75f, true) {
+  private final long perToken; // ns; rounded down, so the rate is a little higher
+  private final Map<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true) {
     private static final long serialVersionUID = 1;
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<Long, Long> silent) {
-      return size() > MOST;
+    protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
+      return size() > MAX;
     }
   };
 
   SenderRates(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
     this.period = period.compareTo(Duration.ofNanos(LONGEST)) < 0 ? period.toNanos() : LONGEST;
-    this.each = Math.max(1, this.period / packets);
+    this.perToken = Math.max(1, this.period / packets);
   }
 
-  /** Whether it may send one more. */
+  /** Whether one more packet is within the rate. */
   boolean admits(InetAddress source) {
     long now = clock.nanoTime();
     long key = key(source);
-    var before = full.get(key); // which makes it the latest, whatever the answer
-    long left = before == null ? 0 : Math.max(0, before - now);
-    if (left + each > period) return false;
-    full.put(key, now + left + each);
+    var before = fullAt.get(key); // makes it the latest, admitted or not
+    long missing = before == null ? 0 : Math.max(0, before - now);
+    if (missing + perToken > period) return false;
+    fullAt.put(key, now + missing + perToken);
     return true;
   }
 
   int size() {
-    return full.size();
+    return fullAt.size();
   }
 
   /**
-   * Of version 6 the network, since who has an address has all 2^64 of them. No network begins like
-   * the keys of version 4.
+   * Of IPv6 the network: a sender has all of its addresses. No network begins like a key of IPv4.
    */
   static long key(InetAddress source) {
     var bytes = ByteBuffer.wrap(source.getAddress());

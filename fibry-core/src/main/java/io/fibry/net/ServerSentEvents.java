@@ -7,17 +7,17 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * A client of server-sent events, as an actor to write to. The answer has no length and ends with
- * the connection; a comment now and then finds out whether the client is still there.
+ * An answer of server-sent events. A comment every 15 seconds finds out whether the client is still
+ * there.
  */
 final class ServerSentEvents {
-  private static final int MOST_UNSENT = 1 << 20;
-  private static final Duration BETWEEN_PINGS = Duration.ofSeconds(15);
+  private static final int MAX_UNSENT = 1 << 20;
+  private static final Duration PING_PERIOD = Duration.ofSeconds(15);
 
-  @SuppressWarnings("StringOperationCanBeSimplified") // told from what users send by its identity
+  @SuppressWarnings("StringOperationCanBeSimplified") // users send equal ones: only this one is a ping
   private static final String PING = new String(":");
 
-  private static final ClientOutbox.Format<String> FORM = new ClientOutbox.Format<>() {
+  private static final ClientOutbox.Format<String> FORMAT = new ClientOutbox.Format<>() {
     @Override
     public int size(String event) {
       long size = 8;
@@ -38,22 +38,20 @@ final class ServerSentEvents {
 
   private final ClientOutbox<String> outbox;
 
-  ServerSentEvents(ActorBuilder<Object> how, ClientSocket socket, HttpAnswer answer) throws IOException {
-    answer.refuseSecond();
-    // ends with the link, whatever comes
-    outbox = new ClientOutbox<>(how, "events", socket, MOST_UNSENT, FORM);
-    answer.permit.leave(); // it may last for hours; before the client can know that it has begun
-    answer.stream("text/event-stream");
+  ServerSentEvents(ActorBuilder<Object> builder, ClientSocket socket, HttpAnswer answer) throws IOException {
+    answer.refuseLate("an answer of events");
+    outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
+    answer.permit.leave(); // before its client can ask for more; events may last for hours
+    answer.begin("text/event-stream");
     if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
-    else outbox.actor().sendMessageEvery(PING, BETWEEN_PINGS);
-    socket.endFirst(outbox.actor());
+    else outbox.actor().sendMessageEvery(PING, PING_PERIOD);
+    socket.endWithListener(outbox.actor());
   }
 
   Actor<String> actor() {
     return outbox.actor();
   }
 
-  /** Its handler has returned: what was sent is written. */
   void finish() {
     outbox.finish();
   }

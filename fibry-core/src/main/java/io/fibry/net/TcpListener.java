@@ -9,42 +9,42 @@ import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A listener whose conversations are the user's, or a forwarder's. */
+/** A listener that gives its connections to a handler. */
 final class TcpListener extends Listener implements TcpAcceptor {
   private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
 
-  private final Object kind; // its toString says what the conversations are for
+  private final Object kind; // begins its text
   private final Handler<? super ClientConnection> handler;
   private final TcpOptions options;
 
-  private TcpListener(ActorBuilder<?> how, int port, Object kind, Handler<? super ClientConnection> handler,
+  private TcpListener(ActorBuilder<?> builder, int port, Object kind, Handler<? super ClientConnection> handler,
       TcpOptions options) {
-    super(how, port, options.limits(), LOG);
+    super(builder, port, options.limits(), LOG);
     this.kind = kind;
     this.handler = handler;
     this.options = options;
   }
 
-  static TcpAcceptor open(ActorBuilder<?> how, int port, Object kind, Handler<? super ClientConnection> handler,
+  static TcpAcceptor open(ActorBuilder<?> builder, int port, Object kind, Handler<? super ClientConnection> handler,
       UnaryOperator<TcpOptions> options) {
-    Objects.requireNonNull(how, "how");
-    var changed = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(TcpOptions.DEFAULT),
-        "the changed options");
-    var listener = new TcpListener(how, port, kind, handler, changed);
+    Objects.requireNonNull(handler, "handler");
+    Objects.requireNonNull(builder, "builder");
+    var listener =
+        new TcpListener(builder, port, kind, handler, ListenerLimits.changed(TcpOptions.DEFAULT, options));
     listener.start();
     return listener;
   }
 
-  static TcpAcceptor forward(ActorBuilder<?> how, int port, InetSocketAddress target,
+  static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
       UnaryOperator<TcpOptions> options) {
     var forwarder = new Forwarder(target);
-    var listener = open(how, port, forwarder, forwarder, options);
+    var listener = open(builder, port, forwarder, forwarder, options);
     return listener.closeOnExit(() -> LOG.debug("{} has ended", listener));
   }
 
   @Override
-  Conversation conversation(ClientSocket socket, ActorBuilder<Object> how) {
-    return new ClientConnection(socket, how, options, handler);
+  Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
+    return new ClientConnection(socket, builder, options, handler);
   }
 
   @Override

@@ -6,16 +6,15 @@ import java.util.Objects;
 import java.util.function.Consumer;
 
 /**
- * The limits of a TCP acceptor: at most 10,000 connections, idle for a minute, a write of 30
- * seconds, an end that waits for 10 seconds, lines and frames of 1 MB, 1 MB unsent. Immutable and
- * thread-safe. What is over a limit is noticed an eighth of the shortest limit late at most, or a
- * second. {@code ChronoUnit.FOREVER.getDuration()} is no limit.
+ * The limits of a TCP acceptor. Time limits are above zero;
+ * {@code ChronoUnit.FOREVER.getDuration()} is none. A client that exceeds one is cut off, up to a
+ * second late. Immutable and thread-safe.
  * {@snippet class="io.fibry.TcpSnippetsTest" region="options"}
  */
 public final class TcpOptions implements Cloneable {
   static final TcpOptions DEFAULT = new TcpOptions();
 
-  // written by `with..` alone, before anybody else has the copy
+  // written by `with..` only, before the copy is shared
   private InetAddress address = InetAddress.getLoopbackAddress();
   private int connections = 10_000;
   private Duration idle = Duration.ofSeconds(60);
@@ -38,10 +37,10 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * Where it listens; only programs on the same machine reach it unless told otherwise.
+   * Where it listens.
    *
-   * @param address the loopback address, unless told; {@code new InetSocketAddress(0).getAddress()}
-   * is every address of the machine
+   * @param address loopback unless changed; {@code new InetSocketAddress(0).getAddress()} is every
+   * address
    * @return a changed copy
    */
   public TcpOptions withAddress(InetAddress address) {
@@ -50,9 +49,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How many connections are open at once; more wait in the system's backlog, 1,024 at most.
+   * How many connections may be open; others wait in the system's backlog.
    *
-   * @param connections at least 1
+   * @param connections 10,000 unless changed; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxConnections(int connections) {
@@ -61,10 +60,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How long a client may send nothing while its handler reads, before it is cut off: the handler's
-   * read throws a {@code SocketTimeoutException}.
+   * How long a client may send nothing to a handler that reads.
    *
-   * @param limit more than zero
+   * @param limit a minute unless changed
    * @return a changed copy
    */
   public TcpOptions withIdleLimit(Duration limit) {
@@ -73,9 +71,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How long a connection may last, whatever it does.
+   * How long a connection may last.
    *
-   * @param limit more than zero; none, unless told
+   * @param limit none unless changed
    * @return a changed copy
    */
   public TcpOptions withTotalLimit(Duration limit) {
@@ -84,9 +82,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How long a client may take for what is written to it, each 64 kB, before it is cut off.
+   * How long a client may take for each 64 kB written to it.
    *
-   * @param limit more than zero
+   * @param limit 30 seconds unless changed
    * @return a changed copy
    */
   public TcpOptions withWriteLimit(Duration limit) {
@@ -95,9 +93,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How long the acceptor's end waits for the conversations that are open, before it cuts them off.
+   * How long handlers may take to finish when the acceptor ends.
    *
-   * @param limit zero or more
+   * @param limit 10 seconds unless changed; perhaps zero
    * @return a changed copy
    */
   public TcpOptions withDrainLimit(Duration limit) {
@@ -106,10 +104,9 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * The longest line or frame that is read. Each connection may hold so much while it is not
-   * complete: with many of them, allow less.
+   * The longest line or frame that is read. Each connection may hold one.
    *
-   * @param bytes at least 1
+   * @param bytes 1 MB unless changed; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxFrame(int bytes) {
@@ -118,11 +115,10 @@ public final class TcpOptions implements Cloneable {
   }
 
   /**
-   * How much may wait to be written to a client by its {@code lineActor} and by its
-   * {@code frameActor}, before it is cut off for being too slow. Each message counts 32 bytes more
-   * than it has.
+   * How much a {@code lineActor} or {@code frameActor} may have unsent, before its client is cut
+   * off. Each message counts 32 bytes more.
    *
-   * @param bytes at least 1
+   * @param bytes 1 MB unless changed; at least 1
    * @return a changed copy
    */
   public TcpOptions withMaxUnsent(int bytes) {

@@ -5,17 +5,17 @@ import java.util.Arrays;
 import java.util.Objects;
 
 /**
- * A datagram, copied: nobody else has its array, which is handed out as it is. Two are equal if
- * they are from the same address, with the same bytes. As thread-safe as an array.
+ * A datagram. Equal ones have the same sender and bytes. As thread-safe as its array, which is not
+ * copied.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="packet"}
  *
- * @param from who says to have sent it; anybody can say anything
+ * @param from the sender it claims
  * @param data what it carries
- * @param truncated whether it was longer than the server reads
+ * @param truncated whether it was too long
  */
 public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) {
 
-  /** Its parts are never null. */
+  /** Refuses null. */
   public UdpPacket {
     Objects.requireNonNull(from, "from");
     Objects.requireNonNull(data, "data");
@@ -32,7 +32,7 @@ public record UdpPacket(InetSocketAddress from, byte[] data, boolean truncated) 
     return 31 * from.hashCode() + Arrays.hashCode(data);
   }
 
-  /** Not its bytes: it stands in logs. */
+  /** Without its bytes, for logs. */
   @Override
   public String toString() {
     return data.length + " bytes from " + from + (truncated ? ", truncated" : "");

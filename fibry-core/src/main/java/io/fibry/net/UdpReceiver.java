@@ -26,53 +26,52 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one UDP server. Name, mailbox, end and dead letters are those of the actor that handles the
- * packets, whose end closes the socket, which wakes a fiber of the server's own that waits for
- * packets. The fiber's actor is the root's: the user's builder may have keys, weights and code
- * around messages, which are for packets, and a scope is quiet although a server in it waits.
+ * A UDP server: a fiber receives packets, an actor handles them. Name, mailbox and end are the
+ * actor's, whose end closes the socket, which ends the fiber. The fiber's actor is outside of the
+ * scope, which is quiet although it waits, and without the builder's keys, weights and code around
+ * messages.
  */
 final class UdpReceiver implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
-  private static final Mailbox<Object> ROOM = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
-  private static final Duration GRACE = Duration.ofSeconds(1);
-  private static final long FIRST_REST = 5_000_000; // nanoseconds
-  private static final long LONGEST_REST = 1_000_000_000;
-  private static final long SILENCE = 60_000_000_000L;
+  private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
+  private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end
+  private static final long FIRST_PAUSE = 5_000_000; // ns
+  private static final long LONGEST_PAUSE = 1_000_000_000;
 
   private final UdpSockets sockets;
   private final int port;
   private final Options options;
   private final Scheduler clock;
-  private final CompletableFuture<Object> ended = new CompletableFuture<>(); // by `end`
+  private final LogThrottle failures;
+  private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
-  private Long told; // when a failure was, null at first; the fiber's
   private final Actor<UdpPacket> handling;
   private final Actor<UdpReceiver> receiving = ActorSystem.anonymous().strategy(Strategy.FIBER)
       .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
 
-  @SuppressWarnings("unchecked") // what a builder may take is told to the compiler alone
-  UdpReceiver(ActorBuilder<?> how, UdpSockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler,
+  @SuppressWarnings("unchecked") // any builder will do
+  UdpReceiver(ActorBuilder<?> builder, UdpSockets sockets, Handler.Stateful<UdpServer, UdpPacket> handler,
       Options options) {
     this.sockets = sockets;
     this.options = options;
     this.port = sockets.in().getLocalPort();
-    this.clock = how.scheduler();
-    this.handling =
-        ((ActorBuilder<Object>) how).orMailbox(ROOM).newActor((UdpPacket packet) -> handler.handle(this, packet));
+    this.clock = builder.scheduler();
+    this.failures = new LogThrottle(clock);
+    this.handling = ((ActorBuilder<Object>) builder).orMailbox(MAILBOX)
+        .newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 
-  static UdpReceiver open(ActorBuilder<?> how, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
+  static UdpReceiver open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
-    Objects.requireNonNull(how, "how");
+    Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    var chosen = Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(new Options()),
-        "the options that were answered").checked();
-    var sockets = UdpSockets.open(chosen.address, chosen.group, port);
+    var changed = ListenerLimits.changed(new Options(), options).checked();
+    var sockets = UdpSockets.open(changed.address, changed.group, port);
     try {
-      return new UdpReceiver(how, sockets, handler, chosen).start();
-    } catch (Throwable unmade) {
+      return new UdpReceiver(builder, sockets, handler, changed).start();
+    } catch (Throwable refused) {
       sockets.close();
-      throw unmade;
+      throw refused;
     }
   }
 
@@ -83,59 +82,54 @@ final class UdpReceiver implements UdpServer {
     return this;
   }
 
-  // ---- the fiber
-
   /** Until the socket is closed. */
   private void receive() throws Exception {
     Thread.currentThread().setName("udp-" + port);
-    var buffer = new byte[options.maxPacket + 1]; // one more, to see that a packet is longer
-    var sources = options.rate.map(rate -> new SenderRates(clock, rate.packets(), rate.period()));
-    long rest = 0;
+    var buffer = new byte[options.maxPacket + 1]; // one more shows that a packet is longer
+    var rates = options.rate.map(rate -> new SenderRates(clock, rate.packets(), rate.period()));
+    long pause = 0;
     try {
       while (!ended.isDone()) {
         var packet = new DatagramPacket(buffer, buffer.length);
         try {
           sockets.in().receive(packet);
-          rest = 0;
+          pause = 0;
         } catch (IOException failure) {
           if (ended.isDone()) return;
           if (sockets.in().isClosed()) {
-            LOG.error(
-                "{} ends: its socket was closed below it, as by the interrupt of a fiber that waits in it to send",
-                this, failure);
+            LOG.error("{} ends: its socket was closed below it, as by an interrupt of a fiber that was sending", this,
+                failure);
             return;
           }
-          rest = Math.clamp(2 * rest, FIRST_REST, LONGEST_REST);
-          rest(rest, failure);
+          pause = Math.clamp(2 * pause, FIRST_PAUSE, LONGEST_PAUSE);
+          pause(pause, failure);
           continue;
         }
-        if (sources.isPresent() && !sources.get().admits(packet.getAddress()) || !handOver(packet))
+        if (rates.isPresent() && !rates.get().admits(packet.getAddress()) || !handOver(packet))
           dropped.incrementAndGet();
       }
     } finally {
-      handling.sendPoisonPill(); // if it is this that failed
+      handling.sendPoisonPill(); // if this failed
     }
   }
 
-  /** False if nobody takes it. */
+  /** False: the actor does not take it. */
   private boolean handOver(DatagramPacket packet) {
     int length = Math.min(packet.getLength(), options.maxPacket);
     var copy = new UdpPacket((InetSocketAddress) packet.getSocketAddress(), Arrays.copyOf(packet.getData(), length),
         packet.getLength() > length);
     try {
       return handling.sendMessage(copy);
-    } catch (RuntimeException unsendable) { // a key or a weight of the user's that fails, or a ring
+    } catch (RuntimeException unsendable) { // the user's key or weight failed, or a ring
       LOG.error("{} could not hand over {}", this, copy, unsendable);
       return false;
     }
   }
 
-  /** Before it tries again; over at once when the server ends. */
-  private void rest(long nanos, IOException failure) throws Exception {
-    if (told == null || clock.nanoTime() - told >= SILENCE) {
-      told = clock.nanoTime();
-      LOG.warn("{} could not receive, and tries again after a rest; this is told once a minute", this, failure);
-    }
+  /** Returns early when the server ends. */
+  private void pause(long nanos, IOException failure) throws Exception {
+    if (failures.count() > 0)
+      LOG.warn("{} could not receive and tries again after a pause; logged at most once a minute", this, failure);
     var over = new CompletableFuture<Object>();
     var timer = clock.after(Duration.ofNanos(nanos), () -> over.complete(nanos));
     try {
@@ -145,16 +139,13 @@ final class UdpReceiver implements UdpServer {
     }
   }
 
-  // ---- sending
-
   @Override
   public void reply(UdpPacket packet, byte[] data) throws IOException {
     Objects.requireNonNull(data, "data");
     long most = (long) Objects.requireNonNull(packet, "packet").data().length * options.maxReply;
     if (data.length > most) throw new IllegalArgumentException("a reply of " + data.length + " bytes to " + packet
-        + " may have " + most
-        + ": who claims the address of another could flood him with more; have clients send longer packets, or "
-        + "open the server withMaxReply(..)");
+        + " may have " + most + ", or a sender with a forged address could flood its owner; have clients send longer "
+        + "packets, or open the server withMaxReply(..)");
     send(packet.from(), data);
   }
 
@@ -180,19 +171,18 @@ final class UdpReceiver implements UdpServer {
 
   // ---- the end
 
-  /** The actor's last act, so that nothing is left when its end is told. */
   private void end() {
-    ended.complete(this); // before the fiber can wonder
+    ended.complete(this); // before the fiber sees the closed socket
     sockets.close();
     receiving.sendPoisonPill();
     boolean interrupted = false;
     for (boolean patient = true; true; patient = false) {
       try {
         if (patient && receiving.waitForExit(GRACE)) break;
-        receiving.kill(); // its fiber is in the user's handler, by CALLER, or waits for room
+        receiving.kill(); // it is in the user's handler, on CALLER, or waits for room
         receiving.waitForExit();
         break;
-      } catch (AskCycleException own) { // this is its fiber
+      } catch (AskCycleException own) { // this is the fiber
         break;
       } catch (CancellationException interrupt) {
         interrupted = Thread.interrupted();

@@ -14,81 +14,68 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /**
- * Receives datagrams and hands them to an actor. Thread-safe.
+ * Receives datagrams and hands them to an actor; 1,024 may wait unless the builder says otherwise,
+ * and the newest is dropped. A pool handles several at once. {@code close} lets waiting packets be
+ * handled. Thread-safe.
  * {@snippet class="io.fibry.UdpSnippetsTest" region="server"}
  *
- * <p>Unless the builder says otherwise 1,024 packets wait for their handler and the newest is
- * dropped. With a pool for a builder several are handled at once. {@code close} lets those that
- * wait be handled; what comes meanwhile is a dead letter. It can send until it has ended.
- *
- * <p>Whoever sends a datagram can claim any address, so that answers hit somebody else. Therefore
- * it listens on the loopback interface only, unless told otherwise, and no {@link #reply} is longer
- * than what it answers.
+ * <p>A datagram may claim any sender, so its reply could hit another machine. Therefore the server
+ * listens on loopback unless changed, and no {@link #reply} is longer than its packet.
  */
 public interface UdpServer extends Exitable {
 
   /**
-   * Opens one. It fails at once if the port is taken.
+   * Opens a server.
    *
-   * @param how makes the actor that handles the packets
-   * @param port from 0 to 65535; with 0 the system chooses one
-   * @param handler is given the server, to answer, and a packet
-   * @param options changes the usual ones
+   * @param builder makes the actor
+   * @param port 0 for any free port
+   * @param handler gets the server, to reply, and a packet
+   * @param options changes the defaults
    * @return the server, receiving
-   * @throws java.io.UncheckedIOException if the system does not let it listen there
+   * @throws java.io.UncheckedIOException if it cannot listen there
    */
-  static UdpServer open(ActorBuilder<?> how, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
+  static UdpServer open(ActorBuilder<?> builder, int port, Handler.Stateful<UdpServer, UdpPacket> handler,
       UnaryOperator<Options> options) {
-    return UdpReceiver.open(how, port, handler, options);
+    return UdpReceiver.open(builder, port, handler, options);
   }
 
-  /**
-   * The port it listens on, also when 0 was asked for.
-   *
-   * @return the port
-   */
+  /** {@return the port it listens on, also if 0 was given} */
   int port();
 
   /**
-   * Answers a packet, with no more bytes than it has, or so many times as many as the options say:
-   * or anybody could have the server flood a third one, whose address he claims.
+   * Replies to a packet.
    *
    * @param packet the packet
-   * @param data the answer
-   * @throws IllegalArgumentException if the answer is too long
-   * @throws IOException if it could not be sent, or the server has ended
+   * @param data no longer than the packet, or than {@code withMaxReply} allows
+   * @throws IllegalArgumentException if it is too long
+   * @throws IOException if it could not be sent
    */
   void reply(UdpPacket packet, byte[] data) throws IOException;
 
   /**
-   * Sends a packet, of whatever length the network takes.
+   * Sends a packet.
    *
-   * @param to where to
+   * @param to the receiver
    * @param data at most 65,507 bytes
    * @throws IllegalArgumentException if it is too long
-   * @throws IOException if it could not be sent, or the server has ended
+   * @throws IOException if it could not be sent
    */
   void send(InetSocketAddress to, byte[] data) throws IOException;
 
-  /**
-   * How many packets it received and did not hand over: those over the rate, which are not looked
-   * at any further, and those that its actor did not take, which are dead letters.
-   *
-   * @return so far
-   */
+  /** {@return how many packets were dropped, by the rate or by the actor's mailbox} */
   long dropped();
 
   @Override
   UdpServer closeOnExit(AutoCloseable... resources);
 
-  /** How a server listens, and its limits. Immutable and thread-safe. */
+  /** How a server listens. Immutable and thread-safe. */
   final class Options implements Cloneable {
     static final int LONGEST = 65_507; // what is left of an IPv4 packet
 
-    /** So many packets in so long. */
+    /** For one sender. */
     record Rate(int packets, Duration period) {}
 
-    // written by `with..` alone, before anybody else has the copy
+    // written by `with..` only, before the copy is shared
     InetAddress address = InetAddress.getLoopbackAddress();
     Optional<InetAddress> group = Optional.empty();
     int maxPacket = LONGEST;
@@ -119,10 +106,8 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Listens to what is sent to this group, and to nothing else, on the interface of the server's
-     * address; what the server itself sends to a group leaves it there, and passes no router. It
-     * sends from another port than it listens on, and several servers can listen to one group and
-     * port.
+     * Receives only what is sent to this group, on the interface of its address. Servers can share
+     * a group and port. What is sent comes from another port, and to a group passes no router.
      *
      * @param group a multicast address
      * @return a changed copy
@@ -135,9 +120,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * The longest packet; a longer one is handed over truncated.
+     * The longest packet; a longer one is truncated.
      *
-     * @param bytes from 1 to 65,507; the latter unless changed
+     * @param bytes 65,507 unless changed; at least 1
      * @return a changed copy
      */
     public Options withMaxPacket(int bytes) {
@@ -147,10 +132,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * How many times as long as its packet a reply may be.
+     * How many times as long as its packet a reply may be. More helps attackers to flood others.
      *
-     * @param times at least 1, and 1 unless changed: more makes the server a lever for those who
-     * claim the addresses of others
+     * @param times 1 unless changed
      * @return a changed copy
      */
     public Options withMaxReply(int times) {
@@ -160,12 +144,11 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Takes at most so many packets in so long from one address (of version 6, from one network of
-     * 64 bits), and drops the others unseen. It remembers 4,096 addresses; of more, the one that
-     * was silent for longest is forgotten.
+     * Drops what one address sends above a rate; of IPv6, one network of 64 bits. The latest 4,096
+     * addresses are remembered.
      *
-     * @param packets at least 1
-     * @param period more than zero
+     * @param packets in a period; at least 1
+     * @param period above zero
      * @return a changed copy
      */
     public Options withRate(int packets, Duration period) {
@@ -177,7 +160,7 @@ public interface UdpServer extends Exitable {
       return with(copy -> copy.rate = Optional.of(new Rate(packets, period)));
     }
 
-    /** Those that cannot go together are refused when the server opens. */
+    /** Refuses options that do not go together. */
     Options checked() {
       group.filter(all -> all instanceof Inet4Address != address instanceof Inet4Address).ifPresent(all -> {
         throw new IllegalArgumentException("the group " + all.getHostAddress() + " and the address "

@@ -1,6 +1,5 @@
 /**
- * The network as actors: {@link io.fibry.net.TcpAcceptor} makes an actor of each connection,
- * {@link io.fibry.net.UdpServer} has one for packets. Everything has a limit, and listens on the
- * loopback address unless told otherwise.
+ * The network as actors: TCP and HTTP servers with an actor for each connection, a UDP server with
+ * one for its packets. Everything has a limit, and listens on the loopback address unless changed.
  */
 package io.fibry.net;

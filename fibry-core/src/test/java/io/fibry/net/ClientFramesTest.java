@@ -80,7 +80,7 @@ class ClientFramesTest {
         var refused = assertInstanceOf(ProtocolException.class, next());
         assertTrue(
             refused.getMessage().matches("client /127.0.0.1:\\d+ announced a frame of "
-                + Integer.toUnsignedString(length) + " bytes, and 100 are the most; withMaxFrame allows more"),
+                + Integer.toUnsignedString(length) + " bytes, longer than 100; withMaxFrame allows more"),
             refused.getMessage());
         peer.closed();
       }

@@ -187,7 +187,7 @@ class ForwarderTest {
   void badInputIsRefusedWithWhatToDo() throws IOException {
     var refused = Assertions.assertThrows(IllegalArgumentException.class, () -> forward(0, o -> o));
 
-    assertTrue(refused.getMessage().contains("nothing can be passed on to port 0"), refused.getMessage());
+    assertTrue(refused.getMessage().contains("nothing can be forwarded to port 0"), refused.getMessage());
     assertEquals("target", Assertions
         .assertThrows(NullPointerException.class, () -> TcpAcceptor.forward(served.scope.anonymous(), 0, null, o -> o))
         .getMessage());

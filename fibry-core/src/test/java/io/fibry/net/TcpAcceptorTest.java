@@ -65,8 +65,8 @@ class TcpAcceptorTest {
 
       assertInstanceOf(BindException.class, refused.getCause());
       assertTrue(refused.getMessage().matches("cannot listen on localhost/127.0.0.1:" + taken.getLocalPort()
-          + ": Address already in use.*; end what listens there already, or choose another port or address "
-          + "\\(port 0: any that is free\\)"),
+          + ": Address already in use.*; end what listens there, or give another port or address \\(port 0: any free "
+          + "port\\)"),
           refused.getMessage());
       answers(TcpAcceptor.open(how, 0, TcpAcceptorTest::answer, o -> o).port());
     }
@@ -88,13 +88,13 @@ class TcpAcceptorTest {
 
   @Test
   void badInputIsRefusedWithWhatToDo() {
-    refused("there is no port 65536; give 1 to 65535, or 0 for any that is free",
+    refused("there is no port 65536; give 1 to 65535, or 0 for any free port",
         () -> TcpAcceptor.open(served.scope.anonymous(), 65_536, TcpAcceptorTest::answer, o -> o));
-    refused("there is no port -1; give 1 to 65535, or 0 for any that is free",
+    refused("there is no port -1; give 1 to 65535, or 0 for any free port",
         () -> TcpAcceptor.open(served.scope.anonymous(), -1, TcpAcceptorTest::answer, o -> o));
-    option("max connections of 0 let nothing through; give 1 or more", o -> o.withMaxConnections(0));
-    option("a max frame of 0 let nothing through; give 1 or more", o -> o.withMaxFrame(0));
-    option("a max unsent of -5 let nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
+    option("max connections of 0 lets nothing through; give 1 or more", o -> o.withMaxConnections(0));
+    option("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
+    option("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
     option(
         "an idle limit of PT0S leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
@@ -107,17 +107,17 @@ class TcpAcceptorTest {
         "a write limit of PT0S leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withWriteLimit(Duration.ZERO));
-    option("a drain limit of PT-1S lies in the past; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
+    option("a drain limit of PT-1S is negative; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
     assertEquals("address",
         assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
             .getMessage());
     assertEquals("handler", assertThrows(NullPointerException.class, () -> served.open(null)).getMessage());
     assertEquals("options",
         assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, null)).getMessage());
-    assertEquals("how",
+    assertEquals("builder",
         assertThrows(NullPointerException.class, () -> TcpAcceptor.open(null, 0, TcpAcceptorTest::answer, o -> o))
             .getMessage());
-    assertEquals("the changed options",
+    assertEquals("options returned null; return the options it was given, changed or not",
         assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> null)).getMessage());
   }
 
@@ -266,7 +266,7 @@ class TcpAcceptorTest {
 
       assertEquals(List.of(), served.letters.all);
       assertTrue(log.text().lines().count() <= 1, log.text());
-      assertTrue(log.text().contains("conversations ended by their clients, or by a limit: 1 since this was last said"),
+      assertTrue(log.text().contains("1 conversations were ended by their clients or by a limit since the last line"),
           log.text());
     }
   }

@@ -48,7 +48,7 @@ class TcpStreamTest {
     assertEquals(1_000, ends.get());
     Patience.eventually(() -> served.letters.all.size() == 1);
     var told = assertInstanceOf(EOFException.class, served.letters.all.getFirst().cause().orElseThrow());
-    assertTrue(told.getMessage().contains("has read past the end 1000 times; compare what read() answers with -1"),
+    assertTrue(told.getMessage().contains("has read past the end 1000 times; stop when read() returns -1"),
         told.getMessage());
   }
 

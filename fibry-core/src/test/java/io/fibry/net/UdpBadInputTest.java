@@ -70,8 +70,8 @@ class UdpBadInputTest {
 
   @Test
   void portsThatDoNotExistAreRefused() {
-    refused("there is no UDP port -1; give one from 1 to 65535, or 0 for any that is free", () -> open(-1, o -> o));
-    refused("there is no UDP port 65536; give one from 1 to 65535, or 0 for any that is free",
+    refused("there is no port -1; give 1 to 65535, or 0 for any free port", () -> open(-1, o -> o));
+    refused("there is no port 65536; give 1 to 65535, or 0 for any free port",
         () -> open(65_536, o -> o));
   }
 
@@ -83,7 +83,7 @@ class UdpBadInputTest {
 
     assertTrue(refused.getMessage().startsWith("no UDP server can listen on port " + first.port() + " of "),
         refused.getMessage());
-    assertTrue(refused.getMessage().endsWith("give an address of this machine, and a port that nobody has, or 0"),
+    assertTrue(refused.getMessage().endsWith("give an address of this machine and a free port, or 0"),
         refused.getMessage());
   }
 
@@ -112,14 +112,14 @@ class UdpBadInputTest {
 
   @Test
   void nullIsRefusedByName() {
-    assertEquals("how",
+    assertEquals("builder",
         assertThrows(NullPointerException.class, () -> UdpServer.open(null, 0, (self, packet) -> {}, o -> o))
             .getMessage());
     assertEquals("handler",
         assertThrows(NullPointerException.class, () -> UdpServer.open(scope.anonymous(), 0, null, o -> o))
             .getMessage());
     assertEquals("options", assertThrows(NullPointerException.class, () -> open(0, null)).getMessage());
-    assertEquals("the options that were answered",
+    assertEquals("options returned null; return the options it was given, changed or not",
         assertThrows(NullPointerException.class, () -> open(0, o -> null)).getMessage());
     assertEquals("data",
         assertThrows(NullPointerException.class, () -> open(0, o -> o).send(SOMEBODY, null)).getMessage());

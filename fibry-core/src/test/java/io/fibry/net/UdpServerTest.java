@@ -224,7 +224,7 @@ class UdpServerTest {
       if (i % 1_000 == 0) assertFalse(sources.admits(busy), "it was forgotten although it was not silent");
     }
 
-    assertEquals(SenderRates.MOST, sources.size());
+    assertEquals(SenderRates.MAX, sources.size());
   }
 
   // ---- what goes out
