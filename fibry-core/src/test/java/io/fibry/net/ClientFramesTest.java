@@ -22,7 +22,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The frames of a connection. */
 @Timeout(60)
 class ClientFramesTest {
   private final ServerScope served = new ServerScope();
@@ -33,7 +32,7 @@ class ClientFramesTest {
     served.close();
   }
 
-  /** What is read, then why it ended. */
+  /** The frames, then why they ended. */
   private TcpAcceptor open(int longest) {
     return served.open(connection -> {
       try {

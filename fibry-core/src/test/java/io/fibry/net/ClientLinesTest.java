@@ -25,7 +25,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The lines of a connection. */
 @Timeout(60)
 class ClientLinesTest {
   private final ServerScope served = new ServerScope();
@@ -35,7 +34,7 @@ class ClientLinesTest {
     served.close();
   }
 
-  /** What the handler makes of what is sent in these pieces. */
+  /** The lines a handler reads of these pieces. */
   private Object given(Handler.Returning<TcpConnection, Object> handler, UnaryOperator<TcpOptions> options,
       byte[]... pieces) {
     var seen = new CompletableFuture<Object>();
@@ -52,7 +51,7 @@ class ClientLinesTest {
         for (var piece : pieces) peer.send(piece);
         peer.end();
       } catch (UncheckedIOException closedAlready) {
-        // what the handler saw is known
+        // the lines are known
       }
       return Patience.value(seen);
     }
@@ -156,7 +155,6 @@ class ClientLinesTest {
         case 1 -> '\r';
         default -> 'a' + random.nextInt(26);
       });
-      // a long one
       if (round % 3 == 0) Arrays.fill(sent, sent.length / 3, sent.length / 2, (byte) 'l');
       var pieces = new ArrayList<byte[]>();
       for (int at = 0; at < sent.length;) {

@@ -23,11 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A server with one permit: who is at work, and who is not. */
+/** When an exchange is at work, on a server with one permit. */
 @Timeout(40)
 class ExchangePermitTest {
-  private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
-
   private final ActorScope scope = ActorSystem.openScope("permits");
   private HttpServer server;
 
@@ -82,7 +80,7 @@ class ExchangePermitTest {
     try (var slow = new RawClient(server.port()); var listener = new RawClient(server.port())) {
       slow.send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
       Patience.await(begun);
-      // it is at work until it has read what was sent
+      // at work until it has read what was sent
       Patience.eventually(() -> {
         try {
           return codes(RawClient.get("/")).equals("200");
@@ -110,7 +108,7 @@ class ExchangePermitTest {
       first.send(RawClient.get("/"));
       Patience.await(gate.entered);
 
-      assertEquals("503", codes(POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
+      assertEquals("503", codes("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"));
     }
   }
 
@@ -155,7 +153,7 @@ class ExchangePermitTest {
       exchange.finish();
 
       assertEquals(0, atWorkWhenSent.get(), path);
-      assertEquals(0, atWork.get(), path); // nor was it taken back since
+      assertEquals(0, atWork.get(), path); // and is not taken back
     }
   }
 

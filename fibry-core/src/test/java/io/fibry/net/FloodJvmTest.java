@@ -19,12 +19,12 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A JVM that runs out of file descriptors, and gets over it. */
+/** A JVM that runs out of file descriptors, and recovers. */
 @Timeout(60)
 class FloodJvmTest {
   private static final int DESCRIPTORS = 80;
 
-  /** The server: echoes lines; tells its port, then its processor time whenever it is asked. */
+  /** Echoes lines; prints its port, then its processor time for each line of input. */
   static final class Main {
     private Main() {}
 
@@ -54,7 +54,7 @@ class FloodJvmTest {
         first.line();
       }
       var flood = new ArrayList<Peer>();
-      // the rest waits in the backlog
+      // others wait in the backlog
       for (int i = 0; i < DESCRIPTORS; i++) flood.add(new Peer(port));
       told(child, "", "Too many open files");
       ask.write("\n");
@@ -78,12 +78,11 @@ class FloodJvmTest {
     }
   }
 
-  /** A second in which nothing is to happen. */
   private static void pause() throws InterruptedException {
     assertTrue(!new java.util.concurrent.CountDownLatch(1).await(1, TimeUnit.SECONDS));
   }
 
-  /** The rest of the next line that begins so and contains all of these. */
+  /** The rest of the next line with this begin and these parts. */
   private static String told(BufferedReader child, String begin, String... parts) throws IOException {
     var seen = new ArrayList<String>();
     for (var line = child.readLine(); line != null; line = child.readLine()) {

@@ -25,9 +25,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A port that passes on. */
 @Timeout(60)
-@SuppressWarnings("try") // a client that does nothing is one, too
+@SuppressWarnings("try") // an unused client
 class ForwarderTest {
   private final ServerScope served = new ServerScope();
   private final CompletableFuture<TcpConnection> reached = new CompletableFuture<>();
@@ -71,7 +70,7 @@ class ForwarderTest {
       var back = peer.socket.getInputStream().readAllBytes();
 
       Patience.joined(sender);
-      assertEquals(500_003, back.length); // the answer to the half-close came, too
+      assertEquals(500_003, back.length); // with the answer to the half-close
       assertTrue(Arrays.equals(sent, 0, 500_000, back, 0, 500_000));
     }
     Patience.eventually(() -> forwarder.toString().contains("(1 clients, 500000 bytes there, 500003 back)"));
@@ -85,9 +84,7 @@ class ForwarderTest {
       var sender = Patience.elsewhere(() -> {
         try {
           peer.send(new byte[200_000_000]);
-        } catch (java.io.UncheckedIOException closed) {
-          // as it should
-        }
+        } catch (java.io.UncheckedIOException closed) {}
       });
       Patience.parked(sender);
 
@@ -139,7 +136,7 @@ class ForwarderTest {
       target.kill();
 
       peer.closed();
-      peer.end(); // it could still have had something to say
+      peer.end(); // the target could still answer
       Patience.eventually(() -> forwarder.connections().isEmpty());
     }
   }
@@ -168,7 +165,7 @@ class ForwarderTest {
         assertEquals('x', peer.send("x").socket.getInputStream().read());
         for (int i = 0; i < 4; i++) {
           clock.manual.advance(Duration.ofSeconds(40));
-          Patience.value(reached).getOutputStream().write('y'); // from the other side alone
+          Patience.value(reached).getOutputStream().write('y'); // from the target only
           assertEquals('y', peer.socket.getInputStream().read());
         }
         assertEquals(1, forwarder.connections().size());
@@ -210,7 +207,7 @@ class ForwarderTest {
 
       forwarder.askExit();
 
-      assertEquals("end", peer.rest()); // the target was told the end, and had the last word
+      assertEquals("end", peer.rest()); // the target saw the end, and answered
       Patience.ended(forwarder);
     }
   }

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How answers are sent: their framing, and what becomes of the connection. */
+/** How answers are framed, and what becomes of the connection. */
 @Timeout(20)
-@SuppressWarnings("try") // who is logged to need not be named
+@SuppressWarnings("try") // the log is not used
 class HttpAnswerTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
 
@@ -91,7 +91,7 @@ class HttpAnswerTest {
       exchange.out().write(new byte[200_000]);
     }));
     try (var socket = new Socket()) {
-      // so that most of the answer is still at the server when it closes
+      // most of the answer is still at the server when it closes
       socket.setReceiveBufferSize(4_096);
       socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), server.port()));
       var out = socket.getOutputStream();
@@ -170,7 +170,7 @@ class HttpAnswerTest {
           assertThrows(IOException.class, () -> exchange.out().write('c'));
         }));
 
-    // and closed: the client sees that it is not whole
+    // and a close: the client sees that it is incomplete
     assertTrue(talk("GET /less" + HOST + "\r\n").endsWith("\r\nContent-Length: 5\r\n\r\nabc"));
     assertTrue(talk("GET /more" + HOST + "Connection: close\r\n\r\n").endsWith("\r\n\r\nab"));
   }
@@ -212,7 +212,7 @@ class HttpAnswerTest {
       assertTrue(client.send("abc").one().endsWith("\r\n\r\nabc"));
 
       client.send("POST /not" + HOST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n");
-      // whether the body comes after this answer nobody can know
+      // the body may or may not follow
       assertTrue(client.all().contains("\r\nConnection: close\r\n"));
     }
   }

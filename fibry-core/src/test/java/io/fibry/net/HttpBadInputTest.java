@@ -19,10 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What comes over the wire and should not: each with the answer it gets, and never with a handler
- * that sees something else than was sent.
- */
+/** Bad input and its answers; no handler sees anything but what was sent. */
 @Timeout(60)
 class HttpBadInputTest {
   private static final String END = "Connection: close\r\n\r\n";
@@ -51,7 +48,7 @@ class HttpBadInputTest {
     var many = new StringBuilder("GET / HTTP/1.1\r\nHost: a\r\n");
     for (int i = 0; i < 250; i++) many.append("X-").append(i).append(": b\r\n");
     return Stream.of(
-        // the table of what the JDK's server lets through
+        // accepted by the JDK's server
         arguments("no Host", "GET / HTTP/1.1\r\n\r\n", "400"),
         arguments("version 9.9", "GET / HTTP/9.9\r\nHost: a\r\n\r\n", "505"),
         arguments("version 1.2", "GET / HTTP/1.2\r\nHost: a\r\n\r\n", "505"),

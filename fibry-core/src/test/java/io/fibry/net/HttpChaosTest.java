@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Clients that vanish at any moment take nothing with them. */
+/** Clients that vanish at any moment do no harm. */
 @Timeout(60)
 class HttpChaosTest {
   private static final String HOST = " HTTP/1.1\r\nHost: a\r\n";
@@ -79,7 +79,7 @@ class HttpChaosTest {
     }
   }
 
-  /** Sends some of it, reads some of the answer, and is gone, with or without a word. */
+  /** Sends a part, reads a part of the answer, and closes or resets. */
   private static void vanish(int port, Random random) {
     try (var client = new RawClient(port)) {
       client.socket.setSoTimeout(20); // half a request is not answered
@@ -96,7 +96,7 @@ class HttpChaosTest {
     try (var open = Files.list(Path.of("/proc/self/fd"))) {
       return open.count();
     } catch (IOException none) {
-      return 0; // not this system
+      return 0; // another system
     }
   }
 

@@ -32,10 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/**
- * What every HTTP server does, whatever gives its actors a thread. On CALLER connections are served
- * one after the other, so these tests have one at a time.
- */
+/** What an HTTP server does on every strategy. One connection at a time, as CALLER serves. */
 @Timeout(30)
 class HttpContractTest {
   private final ActorScope scope = ActorSystem.openScope("http", o -> o);

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Files are served from below their root, and nothing else is. */
+/** Only files below the root are served. */
 @Timeout(20)
 class HttpFilesTest {
   private final ActorScope scope = ActorSystem.openScope("files", o -> o);
@@ -96,7 +96,7 @@ class HttpFilesTest {
 
     assertTrue(get("/sub").startsWith("HTTP/1.1 301 ") && get("/sub").contains("\r\nLocation: /sub/\r\n"));
     assertTrue(get("/static").contains("\r\nLocation: /static/\r\n"));
-    assertTrue(get("//sub").contains("\r\nLocation: /sub/\r\n")); // and not to a host of that name
+    assertTrue(get("//sub").contains("\r\nLocation: /sub/\r\n")); // not a host
     assertTrue(get("/%c3%a4%20x").contains("\r\nLocation: /%C3%A4%20x/\r\n"));
   }
 
@@ -135,7 +135,7 @@ class HttpFilesTest {
 
     try (var client = new RawClient(server.port()); var shrinking = new RandomAccessFile(file.toFile(), "rw")) {
       client.send("GET /long.bin HTTP/1.1\r\nHost: a\r\n\r\n");
-      client.socket.getInputStream().read(); // it is on its way, and cannot be all in the buffers
+      client.socket.getInputStream().read(); // too much for the buffers
       shrinking.setLength(1);
 
       var rest = client.all();

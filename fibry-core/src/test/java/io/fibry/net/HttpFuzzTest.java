@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Any bytes at any split: an answer or a close, never a failure of the server, and never another
- * request than a second reader finds.
+ * Any bytes at any split: an answer or a close, no failure, and no request but those that a second
+ * reader finds.
  */
 @Timeout(60)
 class HttpFuzzTest {
@@ -100,7 +100,7 @@ class HttpFuzzTest {
     }
   }
 
-  /** The same by patterns, without a thought for speed; empty: no request. */
+  /** The second reader, by patterns; empty: no request. */
   private static String theirs(String sent) {
     var request = REQUEST.matcher(sent);
     if (!request.lookingAt()
@@ -203,7 +203,7 @@ class HttpFuzzTest {
         }
         client.socket.shutdownOutput();
       } catch (IOException refused) {
-        // the answer may have come all the same
+        // the answer may have come
       }
       return client.all();
     }

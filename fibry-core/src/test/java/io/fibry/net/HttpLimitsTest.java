@@ -31,10 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/**
- * Nobody takes longer, sends more or is more than he may. Time stands still but where a test moves
- * it.
- */
+/** The limits of an HTTP server, by a clock that tests move. */
 @Timeout(40)
 class HttpLimitsTest {
   private static final String POST = "POST / HTTP/1.1\r\nHost: a\r\n";
@@ -54,7 +51,6 @@ class HttpLimitsTest {
     scope.close();
   }
 
-  /** Moves the time until it is so. */
   private void until(CompletableFuture<?> done) {
     Patience.eventually(() -> {
       clock.advance(Duration.ofSeconds(1));
@@ -101,15 +97,13 @@ class HttpLimitsTest {
         try {
           client.send("GET / HTTP/1.1\r\nX: ");
           while (!stopped.isDone()) client.send("x"); // never silent
-        } catch (IOException cut) {
-          // as it should be
-        }
+        } catch (IOException cut) {}
       });
       until(all);
       stopped.complete(null);
       Patience.joined(drip);
 
-      // whichever limit was first
+      // by either limit
       assertTrue(all.join().isEmpty() || all.join().startsWith("HTTP/1.1 431 "), all.join());
     }
   }
@@ -238,7 +232,7 @@ class HttpLimitsTest {
       try (var client = new RawClient(server.port())) {
         client.send(POST + "Content-Length: 800000\r\n\r\n");
         assertTrue(client.one().startsWith("HTTP/1.1 413 "));
-        // fails, had the server closed with the answer
+        // fails if the server has closed
         for (int sent = 0; sent < 800_000; sent += 80_000) client.send(new byte[80_000]);
       }
     }
@@ -262,7 +256,7 @@ class HttpLimitsTest {
     assertEquals(1_000, read.get());
   }
 
-  /** Sends the same again and again, until it is answered; answers how much it could send. */
+  /** Sends the piece until there is an answer. Returns how many bytes it sent. */
   private long upload(String headers, byte[] piece) throws Exception {
     try (var client = new RawClient(server.port())) {
       client.send(POST + headers);
@@ -273,9 +267,7 @@ class HttpLimitsTest {
           client.send(piece);
           sent += piece.length;
         }
-      } catch (IOException closed) {
-        // as it should be
-      }
+      } catch (IOException closed) {}
       assertEquals("413", RawClient.codes(Patience.value(answer)));
       return sent;
     }
@@ -366,7 +358,7 @@ class HttpLimitsTest {
     try (var open = Files.list(Path.of("/proc/self/fd"))) {
       return open.count();
     } catch (IOException none) {
-      return 0; // not this system
+      return 0; // another system
     }
   }
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A client as an actor to write to. */
 @Timeout(60)
-@SuppressWarnings("try") // a client that does nothing is one, too
+@SuppressWarnings("try") // an unused client
 class LineActorTest {
   private final ServerScope served = new ServerScope();
   private final CompletableFuture<TcpConnection> connected = new CompletableFuture<>();
@@ -75,7 +75,7 @@ class LineActorTest {
         }));
       }
       senders.forEach(Patience::joined);
-      peer.end(); // so the conversation ends, and what was sent is written first
+      peer.end(); // what was sent is written before the close
 
       var last = new HashMap<String, Integer>();
       int lines = 0;
@@ -144,12 +144,11 @@ class LineActorTest {
       var line = "x".repeat(99_999);
 
       int sent = 0;
-      // the client reads nothing, and the system's buffers are not that large
+      // more than the system buffers for a client that does not read
       while (client.sendMessage(line)) if (++sent == 10_000) break;
 
       assertTrue(sent < 10_000);
       Patience.ended(client);
-      // more than any system's buffer had waited
       Patience.eventually(() -> served.letters.all.size() >= 100);
       var causes =
           served.letters.all.stream().flatMap(letter -> letter.cause().stream()).map(Throwable::getMessage).toList();
@@ -199,7 +198,7 @@ class LineActorTest {
       var connection = of(connected);
       var blocked = new Thread(
           () -> assertThrows(IOException.class, () -> connection.getOutputStream().write(new byte[50_000_000])));
-      blocked.start(); // the client reads nothing
+      blocked.start(); // the client does not read
       var client = connection.lineActor();
 
       int sent = 0;
@@ -220,7 +219,7 @@ class LineActorTest {
     try (var peer = new Peer(acceptor.port())) {
       var client = of(connected).lineActor();
       for (int i = 0; i < 500; i++) {
-        client.sendMessage("äö€😀" + '\ud800'); // one alone has no bytes of its own
+        client.sendMessage("äö€😀" + '\ud800'); // a single surrogate
         assertEquals("äö€😀?", peer.line());
       }
     }

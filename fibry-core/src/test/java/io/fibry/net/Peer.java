@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 
-/** A client on the loopback address, as rude as it is told to be. */
+/** A client of a TCP server. */
 public final class Peer implements AutoCloseable {
   public final Socket socket;
   private final BufferedReader in;
@@ -48,7 +48,7 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** All that comes, to the end of the stream. */
+  /** To the end of the stream. */
   public String rest() {
     try {
       var all = new StringBuilder();
@@ -59,18 +59,18 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** Waits until the other side has closed, in whatever way. */
+  /** Waits for a close or reset. */
   public void closed() {
     try {
       while (in.read() >= 0);
     } catch (SocketException reset) {
-      // closed, too
+      // a reset
     } catch (IOException open) {
       throw new UncheckedIOException("it is still open", open);
     }
   }
 
-  /** Says that nothing more comes, and goes on reading. */
+  /** Half-closes. */
   public Peer end() {
     try {
       socket.shutdownOutput();
@@ -80,7 +80,7 @@ public final class Peer implements AutoCloseable {
     }
   }
 
-  /** Goes with a reset, as a process does that was killed. */
+  /** Closes by a reset. */
   public void reset() {
     try {
       socket.setSoLinger(true, 0);

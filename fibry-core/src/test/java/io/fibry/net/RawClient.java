@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** A client that sends what it likes. */
+/** A client that sends any bytes. */
 final class RawClient implements AutoCloseable {
   private static final Pattern STATUS = Pattern.compile("HTTP/1\\.1 (\\d{3}) [ -~]+\r\n");
 
@@ -34,7 +34,7 @@ final class RawClient implements AutoCloseable {
     return this;
   }
 
-  /** Everything until the server closes. */
+  /** All until the server closes. */
   String all() throws IOException {
     var all = new ByteArrayOutputStream();
     try {
@@ -45,7 +45,7 @@ final class RawClient implements AutoCloseable {
     return all.toString(StandardCharsets.ISO_8859_1);
   }
 
-  /** One answer with a Content-Length, head and body. */
+  /** One answer, by its Content-Length. */
   String one() throws IOException {
     var head = new StringBuilder();
     while (head.indexOf("\r\n\r\n") < 0) {
@@ -58,19 +58,19 @@ final class RawClient implements AutoCloseable {
     return head + new String(socket.getInputStream().readNBytes(body), StandardCharsets.ISO_8859_1);
   }
 
-  /** What the server answers to these bytes until it closes. */
+  /** All answers to these bytes. */
   static String talk(int port, String bytes) throws IOException {
     try (var client = new RawClient(port)) {
       try {
         client.send(bytes);
       } catch (IOException refused) {
-        // the answer may have come all the same
+        // the answer may have come
       }
       return client.all();
     }
   }
 
-  /** The status codes in what was answered; "closed": nothing was. */
+  /** The status codes; "closed": none. */
   static String codes(String answer) {
     if (answer.isEmpty()) return "closed";
     List<String> codes = new ArrayList<>();

@@ -8,7 +8,7 @@ import io.fibry.Letters;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 
-/** A scope with a server in it, for a test. */
+/** A scope for a server. */
 public final class ServerScope implements AutoCloseable {
   public final Letters letters = new Letters();
   public final ActorScope scope;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A client of server-sent events is an actor, and ends when the client does. */
+/** A client as an actor that takes events. */
 @Timeout(30)
 @SuppressWarnings("try") // an actor is not always closed where it is made
 class ServerSentEventsTest {
@@ -157,7 +157,7 @@ class ServerSentEventsTest {
     try (var client = subscribe()) {
       Patience.value(made).sendMessage("last");
 
-      server.close(); // time stands still: nothing waits for the drain limit
+      server.close(); // no wait for the drain limit: time stands still
 
       assertTrue(client.all().endsWith("data: last\n\n"));
       assertTrue(returned.isDone());

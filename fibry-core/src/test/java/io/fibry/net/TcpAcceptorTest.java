@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** A TCP acceptor among bad handlers, bad clients and bad input. */
 @Timeout(60)
-@SuppressWarnings("try") // a client that does nothing is one, too
+@SuppressWarnings("try") // an unused client
 class TcpAcceptorTest {
   private final ServerScope served = new ServerScope();
 
@@ -308,9 +308,7 @@ class TcpAcceptorTest {
         clients.add(Patience.elsewhere(() -> {
           try {
             while (true) new Peer(acceptor.port()).send("x").close();
-          } catch (UncheckedIOException ended) {
-            // as it should
-          }
+          } catch (UncheckedIOException ended) {}
         }));
 
       if (end == 0) acceptor.close();
@@ -324,7 +322,7 @@ class TcpAcceptorTest {
     }
   }
 
-  // ---- and for the rest
+  // ---- others
 
   @Test
   void anIdleServerIsQuiet() {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a TCP acceptor leaves: nothing. */
+/** A TCP acceptor leaves nothing behind. */
 @Timeout(60)
 class TcpLeakTest {
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
@@ -38,7 +38,7 @@ class TcpLeakTest {
     for (var line : connection.lines()) connection.lineActor().sendMessage(line);
   }
 
-  /** Twenty clients, of whom some go, some are reset, some stay. */
+  /** Twenty clients: some close, some reset, some stay. */
   private static WeakReference<?> serve(Consumer<Exitable> end) {
     var acceptor =
         TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o.withDrainLimit(Duration.ofMillis(20)));
@@ -58,7 +58,7 @@ class TcpLeakTest {
   @Test
   void neitherDescriptorsNorHeapAreLeftWhicheverWayItEnds() {
     Assumptions.assumeTrue(Files.exists(DESCRIPTORS), "only where the system shows its descriptors");
-    serve(Exitable::kill); // what the JDK opens once
+    serve(Exitable::kill); // the JDK opens some once
     long before = descriptors();
 
     var ended = new ArrayList<WeakReference<?>>();
@@ -96,9 +96,7 @@ class TcpLeakTest {
     for (int i = 0; i < 50; i++) {
       try {
         TcpAcceptor.open(ActorSystem.anonymous(), acceptor.port(), TcpLeakTest::chat, o -> o).kill();
-      } catch (java.io.UncheckedIOException taken) {
-        // as it should
-      }
+      } catch (java.io.UncheckedIOException taken) {}
     }
 
     Patience.eventually(() -> descriptors() <= before);

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The limits of a connection, by a clock that is moved by hand. */
+/** The limits of a connection, by a clock that tests move. */
 @Timeout(60)
 class TcpLimitsTest {
   /** Knows which timers are due. */
   private static final class Watched extends Clock {
     private final Set<Object> due = ConcurrentHashMap.newKeySet();
-    // who asks it for the time next is thrown an Error
+    // the next reader of the time gets an Error
     private final AtomicReference<Thread> broken = new AtomicReference<>();
 
     @Override
@@ -64,7 +64,7 @@ class TcpLimitsTest {
   @AfterEach
   void close() {
     Gate.openAll();
-    var closing = Patience.elsewhere(served::close); // its grace is by this clock
+    var closing = Patience.elsewhere(served::close); // the grace needs this clock
     Patience.eventually(() -> {
       clock.manual.advance(Duration.ofSeconds(1));
       return !closing.isAlive() && clock.due.isEmpty();
@@ -169,7 +169,7 @@ class TcpLimitsTest {
       assertFalse(cut.isDone());
 
       Patience.eventually(() -> {
-        // the last write that was taken began later than the first
+        // the last complete write began later
         clock.manual.advance(Duration.ofSeconds(1));
         return cut.isDone();
       });
@@ -262,7 +262,7 @@ class TcpLimitsTest {
       peer.closed();
       Patience.ended(acceptor);
     }
-    Patience.eventually(clock.due::isEmpty); // time stands still: each was taken back
+    Patience.eventually(clock.due::isEmpty); // cancelled: time stands still
   }
 
   @Test

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The streams of a connection: a socket's, with a buffer, and an end that is noticed. */
+/** The streams of a connection. */
 @Timeout(60)
 class TcpStreamTest {
   private final ServerScope served = new ServerScope();
@@ -153,7 +153,7 @@ class TcpStreamTest {
     var acceptor = served.open(connection -> {
       var writers = new Thread[3];
       for (int i = 0; i < writers.length; i++) {
-        // more than the system takes at once: a writer waits in the middle of it
+        // more than the system buffers
         var block = new byte[8_000_000];
         Arrays.fill(block, (byte) ('a' + i));
         writers[i] = Thread.startVirtualThread(() -> {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.function.Executable;
 
-/** What a UDP server refuses, and how it says so. */
+/** What a UDP server refuses. */
 @Timeout(60)
 class UdpBadInputTest {
   private static final InetSocketAddress SOMEBODY = new InetSocketAddress(InetAddress.getLoopbackAddress(), 9);

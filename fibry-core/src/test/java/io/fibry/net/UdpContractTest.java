@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What a UDP server promises, whatever strategy its actor has. */
+/** What a UDP server does on every strategy. */
 @Timeout(60)
 class UdpContractTest {
   private final Letters letters = new Letters();

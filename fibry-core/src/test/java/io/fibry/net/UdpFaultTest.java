@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What goes wrong below a UDP server, and what is left of one. */
+/** Faults below a UDP server, and what is left of it. */
 @Timeout(60)
 class UdpFaultTest {
   private final List<Duration> rests = new CopyOnWriteArrayList<>();
@@ -55,7 +55,7 @@ class UdpFaultTest {
     peer.close();
   }
 
-  /** A socket that fails to receive as often as it is told. */
+  /** Fails to receive. */
   private static final class Broken extends DatagramSocket {
     final AtomicInteger failures;
     final AtomicInteger tries = new AtomicInteger();
@@ -101,7 +101,7 @@ class UdpFaultTest {
       var server = server(socket);
       Patience.eventually(() -> socket.tries.get() == 1 && logged.text().contains("could not receive"));
 
-      server.askExit(); // no time passes on its clock
+      server.askExit(); // time stands still
       Patience.ended(server);
 
       assertEquals(1, socket.tries.get());
@@ -158,11 +158,11 @@ class UdpFaultTest {
   }
 
   @Test
-  @Timeout(20) // who does not close its socket waits a second for each
+  @Timeout(20) // an open socket would take a second each
   void manyServersLeaveNothing() throws Exception {
     var descriptors = Path.of("/proc/self/fd");
     Assumptions.assumeTrue(Files.isDirectory(descriptors), "this system does not show its descriptors");
-    round(); // what is made once
+    round(); // some is made once
     long before = count(descriptors);
 
     WeakReference<?> last = null;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** UDP servers that belong to a group; on the loopback interface, where the machine lets one. */
+/** UDP servers of a group, on loopback if the machine allows it. */
 @Timeout(60)
 class UdpGroupTest {
   private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();

@@ -10,7 +10,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** Somebody on the loopback interface who sends datagrams and waits for them. */
+/** Sends and receives datagrams. */
 final class UdpPeer implements AutoCloseable {
   final DatagramSocket socket;
 

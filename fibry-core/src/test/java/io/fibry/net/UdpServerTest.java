@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a UDP server lets in and out. */
+/** What a UDP server receives and sends. */
 @Timeout(60)
 class UdpServerTest {
   private final Letters letters = new Letters();
@@ -50,7 +50,7 @@ class UdpServerTest {
     peer.close();
   }
 
-  // ---- what comes in
+  // ---- receiving
 
   @Test
   void listensOnTheLoopbackInterfaceUnlessTold() {
@@ -197,37 +197,37 @@ class UdpServerTest {
 
   @Test
   void oneAddressDoesNotSpendTheRateOfAnother() throws Exception {
-    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(sources.admits(InetAddress.getByName("10.0.0.1")));
-    assertTrue(sources.admits(InetAddress.getByName("10.0.0.2")));
-    assertFalse(sources.admits(InetAddress.getByName("10.0.0.1")));
+    assertTrue(rates.admits(InetAddress.getByName("10.0.0.1")));
+    assertTrue(rates.admits(InetAddress.getByName("10.0.0.2")));
+    assertFalse(rates.admits(InetAddress.getByName("10.0.0.1")));
   }
 
   @Test
   void allAddressesOfOneNetworkOfVersion6ShareARate() throws Exception {
-    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
 
-    assertTrue(sources.admits(InetAddress.getByName("2001:db8::1")));
-    assertFalse(sources.admits(InetAddress.getByName("2001:db8::2")));
-    assertTrue(sources.admits(InetAddress.getByName("2001:db8:0:1::2")));
+    assertTrue(rates.admits(InetAddress.getByName("2001:db8::1")));
+    assertFalse(rates.admits(InetAddress.getByName("2001:db8::2")));
+    assertTrue(rates.admits(InetAddress.getByName("2001:db8:0:1::2")));
   }
 
   @Test
   void noMoreAddressesAreRememberedThanThereIsRoomFor() throws Exception {
-    var sources = new SenderRates(clock, 1, Duration.ofSeconds(1));
+    var rates = new SenderRates(clock, 1, Duration.ofSeconds(1));
     var busy = InetAddress.getByName("10.0.0.1");
-    sources.admits(busy);
+    rates.admits(busy);
 
     for (int i = 0; i < 20_000; i++) {
-      sources.admits(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
-      if (i % 1_000 == 0) assertFalse(sources.admits(busy), "it was forgotten although it was not silent");
+      rates.admits(InetAddress.getByAddress(new byte[] {11, (byte) (i >> 16), (byte) (i >> 8), (byte) i}));
+      if (i % 1_000 == 0) assertFalse(rates.admits(busy), "it was forgotten although it was not silent");
     }
 
-    assertEquals(SenderRates.MAX, sources.size());
+    assertEquals(SenderRates.MAX, rates.size());
   }
 
-  // ---- what goes out
+  // ---- sending
 
   @Promise("26.3")
   @Test

@@ -16,8 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Servers of random kinds, ended in random ways while packets of random bytes come: each ends, and
- * its accounts add up.
+ * Random servers, ended in random ways while random packets come: each ends, and its counts add up.
  */
 @Timeout(120)
 class UdpStressTest {
