@@ -106,8 +106,9 @@ public interface UdpServer extends Exitable {
     }
 
     /**
-     * Receives only what is sent to this group, on the interface of its address. Servers can share
-     * a group and port. What is sent comes from another port, and to a group passes no router.
+     * Receives only what is sent to this group, on the interface of the server's address. Servers
+     * can share a group and port. What is sent comes from another port, and to a group passes no
+     * router.
      *
      * @param group a multicast address
      * @return a changed copy
