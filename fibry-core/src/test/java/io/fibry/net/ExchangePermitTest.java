@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Promise;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Gate;
@@ -44,6 +45,7 @@ class ExchangePermitTest {
     scope.close();
   }
 
+  @Promise("27.4")
   @Test
   void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
     var gate = new Gate();
@@ -65,6 +67,7 @@ class ExchangePermitTest {
     }
   }
 
+  @Promise("27.4")
   @Test
   void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
     var begun = new CountDownLatch(1);
@@ -112,6 +115,7 @@ class ExchangePermitTest {
     }
   }
 
+  @Promise("27.4")
   @Test
   void clientThatHasItsAnswerIsNoLongerAtWork(@TempDir Path root) throws Exception {
     Files.writeString(root.resolve("index.html"), "x");
@@ -134,6 +138,7 @@ class ExchangePermitTest {
     }
   }
 
+  @Promise("27.4")
   @Test
   void permitIsBackWhenTheAnswerIsSent() throws Exception {
     var routes = HttpRoutes.none().text("/", exchange -> "x").stream("/stream", exchange -> exchange.out().write('x'));

@@ -130,70 +130,6 @@ class HttpLimitsTest {
     }
   }
 
-  @Promise("27.4")
-  @Test
-  void moreExchangesThanAllowedAreToldSoAtOnce() throws Exception {
-    var gate = new Gate();
-    open(routes -> routes.text("/wait", exchange -> {
-      gate.pass();
-      return "waited";
-    }).text("/", exchange -> "x"), o -> o.withMaxExchanges(1));
-    try (var first = new RawClient(server.port())) {
-      first.send(RawClient.get("/wait"));
-      Patience.await(gate.entered);
-
-      var busy = RawClient.talk(server.port(), RawClient.get("/"));
-      gate.open();
-
-      assertTrue(busy.startsWith("HTTP/1.1 503 ") && busy.contains("\r\nRetry-After: 1\r\n")
-          && busy.contains("\r\nConnection: close\r\n"), busy);
-      assertTrue(first.all().endsWith("waited"));
-      assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))));
-    }
-  }
-
-  @Promise("27.4")
-  @Test
-  void exchangesThatWaitForTheirClientsKeepOutNobody() throws Exception {
-    var listening = new CountDownLatch(1);
-    open(routes -> routes.text("/", exchange -> "took " + exchange.text()).stream("/news", exchange -> {
-      var client = exchange.eventActor();
-      listening.countDown();
-      client.waitForExit();
-    }), o -> o.withMaxExchanges(1));
-    try (var slow = new RawClient(server.port()); var listener = new RawClient(server.port())) {
-      slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nha");
-      listener.send(RawClient.get("/news"));
-      Patience.await(listening);
-
-      Patience.eventually(() -> {
-        try {
-          return RawClient.codes(RawClient.talk(server.port(), RawClient.get("/"))).equals("200");
-        } catch (IOException gone) {
-          throw new AssertionError(gone);
-        }
-      });
-
-      assertTrue(slow.send("lf").one().endsWith("took half"));
-    }
-  }
-
-  @Test
-  void clientThatAsksFirstIsNotToldToSendWhenTheServerIsBusy() throws Exception {
-    var gate = new Gate();
-    open(routes -> routes.text("/", exchange -> {
-      gate.pass();
-      return exchange.text();
-    }), o -> o.withMaxExchanges(1));
-    try (var first = new RawClient(server.port())) {
-      first.send(RawClient.get("/"));
-      Patience.await(gate.entered);
-
-      assertEquals("503",
-          RawClient.codes(RawClient.talk(server.port(), POST + "Expect: 100-continue\r\nContent-Length: 3\r\n\r\n")));
-    }
-  }
-
   @Test
   void thousandHalfOpenClientsStallNobody() throws Exception {
     open(routes -> routes.text("/", exchange -> "x"), o -> o.withMaxExchanges(4));
@@ -375,4 +311,5 @@ class HttpLimitsTest {
       assertEquals(List.of(), report.running());
     }
   }
+
 }

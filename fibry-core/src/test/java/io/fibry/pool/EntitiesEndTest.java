@@ -19,7 +19,7 @@ import io.fibry.Variants;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
-import io.fibry.pool.BankFixture.Promise;
+import io.fibry.pool.BankFixture.ReplyLater;
 import io.fibry.pool.BankFixture.Stand;
 import java.time.Duration;
 import java.util.List;
@@ -202,7 +202,7 @@ class EntitiesEndTest {
   @Test
   void killInterruptsAll() {
     occupied();
-    var promise = bank.accounts.actor("bob").sendMessageReturn(new Promise(new CompletableFuture<>()));
+    var promise = bank.accounts.actor("bob").sendMessageReturn(new ReplyLater(new CompletableFuture<>()));
 
     bank.accounts.kill();
 

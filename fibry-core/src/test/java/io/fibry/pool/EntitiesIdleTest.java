@@ -14,7 +14,7 @@ import io.fibry.Strategy;
 import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Order;
 import io.fibry.pool.BankFixture.Pay;
-import io.fibry.pool.BankFixture.Promise;
+import io.fibry.pool.BankFixture.ReplyLater;
 import io.fibry.pool.BankFixture.Stand;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -98,7 +98,8 @@ class EntitiesIdleTest {
   void whoHasPromisedAnAnswerIsNotIdle() {
     var value = new CompletableFuture<Integer>();
     var answers =
-        List.of(bank.ada().sendMessageReturn(new Promise(value)), bank.ada().sendMessageReturn(new Promise(value)));
+        List.of(bank.ada().sendMessageReturn(new ReplyLater(value)),
+            bank.ada().sendMessageReturn(new ReplyLater(value)));
     bank.ada().ask(new Balance()); // after the promises
 
     bank.idleTwice();
@@ -164,7 +165,7 @@ class EntitiesIdleTest {
   void manyAnswersGivenLongAgoKeepNobodyAlive() {
     var value = new CompletableFuture<Integer>();
     var answers = new ArrayList<CompletableFuture<Integer>>();
-    for (int i = 0; i < 1_000; i++) answers.add(bank.ada().sendMessageReturn(new Promise(value)));
+    for (int i = 0; i < 1_000; i++) answers.add(bank.ada().sendMessageReturn(new ReplyLater(value)));
     value.complete(7);
     answers.forEach(Patience::value);
 

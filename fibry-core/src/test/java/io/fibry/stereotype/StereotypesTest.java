@@ -16,6 +16,7 @@ import io.fibry.Handler;
 import io.fibry.Logged;
 import io.fibry.Sink;
 import io.fibry.Strategy;
+import io.fibry.Promise;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

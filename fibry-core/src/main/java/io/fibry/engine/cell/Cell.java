@@ -6,7 +6,6 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.Blockers;
-import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.StackProbe;
 import java.lang.invoke.ConstantBootstraps;
