@@ -3,46 +3,48 @@ package io.fibry;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static java.util.Map.entry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMember;
+import com.tngtech.archunit.core.domain.JavaMethod;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Rules of the code base that code can check. */
+/** Which package and which type may name which. */
 class ArchitectureTest {
-  /** Imports go to lower layers only, never to a sibling. */
-  static final Map<String, Integer> LAYERS = Map.ofEntries(entry("io.fibry.mailbox", 0), entry("io.fibry.time", 0),
-      entry("io.fibry.engine.queue", 1), entry("io.fibry", 2), entry("io.fibry.pool", 3), entry("io.fibry.pubsub", 3),
-      entry("io.fibry.flow", 3), entry("io.fibry.fsm", 3), entry("io.fibry.net", 4), entry("io.fibry.io", 4),
-      entry("io.fibry.stereotype", 5));
+  private static final String ENGINE = "io.fibry.engine.";
+  private static final String FRONT_DOOR = "io.fibry.ActorSystem";
 
-  /** What users see; and of the engine, which is not exported, what its rooms see of each other. */
+  /** Dependencies go to lower layers only, never to a sibling. The front door is a layer of its own. */
+  static final Map<String, Integer> LAYERS = Map.ofEntries(entry("io.fibry.time", 0), entry("io.fibry.mailbox", 0),
+      entry("io.fibry.engine.jvm", 1), entry("io.fibry", 2), entry("io.fibry.engine.queue", 3),
+      entry("io.fibry.engine.message", 4), entry("io.fibry.engine.cell", 5), entry("io.fibry.engine.actor", 6),
+      entry("io.fibry.engine.scope", 7), entry(FRONT_DOOR, 8), entry("io.fibry.pool", 10),
+      entry("io.fibry.pubsub", 10), entry("io.fibry.flow", 10), entry("io.fibry.fsm", 10), entry("io.fibry.net", 11),
+      entry("io.fibry.io", 11), entry("io.fibry.stereotype", 12));
+
+  /** What users see: the exported packages with their public types. */
   private static final Map<String, Set<String>> PUBLIC = Map.ofEntries(
       entry("io.fibry",
           Set.of("Actor", "ActorBuilder", "ActorContext", "ActorScope", "ActorSystem", "ActorWithReturn", "DeadLetter",
-              "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy",
-              "RequestException", "ActorStoppedException", "AskCycleException", "AskTimeoutException",
-              "MailboxFullException", "NoReplyException")),
-      entry("io.fibry.mailbox",
-          Set.of("Mailbox", "Overflow", "Sharing")),
-      entry("io.fibry.engine.queue",
-          Set.of("GuardedQueue", "SharedQueue", "Entry", "MessageEntry", "RankedEntry", "WorkerSlot", "Blockers")),
-      entry("io.fibry.fsm", Set.of("Fsm")),
-      entry("io.fibry.pool", Set.of("Entities", "Pools")),
-      entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
+              "ExitReason", "Exitable", "FailurePolicy", "Handler", "Request", "Sink", "Strategy", "RequestException",
+              "ActorStoppedException", "AskCycleException", "AskTimeoutException", "MailboxFullException",
+              "NoReplyException")),
+      entry("io.fibry.mailbox", Set.of("Mailbox", "Overflow", "Sharing")), entry("io.fibry.fsm", Set.of("Fsm")),
+      entry("io.fibry.pool", Set.of("Entities", "Pools")), entry("io.fibry.time", Set.of("Scheduler", "ManualClock")),
       entry("io.fibry.flow", Set.of("Batch", "Hooks", "Pipeline", "RateLimit", "Flows", "Generator", "MapReduce")),
       entry("io.fibry.pubsub", Set.of("Topic", "Subscription", "SharedValue", "SharedMap")),
       entry("io.fibry.io", Set.of("Downloader", "Program")),
@@ -51,34 +53,214 @@ class ArchitectureTest {
               "UdpPacket", "UdpServer")),
       entry("io.fibry.stereotype", Set.of("Stereotypes")));
 
-  /** Tests that may sleep, each with its reason. */
-  private static final Map<String, String> SLEEPERS = Map.of();
+  /** Types that need each other, each group with its reason. */
+  private static final Map<Set<String>, String> KNOTS = Map.ofEntries();
 
   static final JavaClasses MAIN = new ClassFileImporter().importPath(Path.of("target/classes"));
 
   @Test
-  void importsGoToLowerLayersOnly() {
+  void dependenciesGoToLowerLayersOnly() {
     var upward = new TreeSet<String>();
 
-    for (var type : MAIN)
-      for (var dependency : type.getDirectDependenciesFromSelf()) {
-        String from = room(type.getPackageName());
-        String to = room(dependency.getTargetClass().getBaseComponentType().getPackageName());
-        if (to.startsWith("io.fibry") && !to.equals(from) && layer(to) >= layer(from))
-          upward.add(dependency.getDescription());
-      }
+    eachDependency((from, to, text) -> {
+      if (!layer(from).equals(layer(to)) && LAYERS.get(layer(to)) >= LAYERS.get(layer(from))) upward.add(text);
+    });
 
     assertEquals(Set.of(), upward);
   }
 
-  private static String room(String name) {
-    return name.startsWith("io.fibry.engine.") ? "io.fibry" : name;
+  /** The package, or the front door. */
+  static String layer(JavaClass type) {
+    String name = outermost(type).getName().equals(FRONT_DOOR) ? FRONT_DOOR : type.getPackageName();
+    if (!LAYERS.containsKey(name)) throw new AssertionError("package " + name + " has no layer: give it one here");
+    return name;
   }
 
-  private static int layer(String name) {
-    if (!LAYERS.containsKey(name))
-      throw new AssertionError("package " + name + " has no layer: give it one here and in the design");
-    return LAYERS.get(name);
+  @FunctionalInterface
+  interface Dependency {
+    void between(JavaClass from, JavaClass to, String text);
+  }
+
+  static void eachDependency(Dependency action) {
+    for (var type : MAIN)
+      for (var dependency : type.getDirectDependenciesFromSelf()) {
+        var target = dependency.getTargetClass().getBaseComponentType();
+        if (target.getPackageName().startsWith("io.fibry") && !type.getSimpleName().equals("package-info"))
+          action.between(type, target, dependency.getDescription());
+      }
+  }
+
+  @Test
+  void contractsUseTheEngineThroughTwoDoors() {
+    var others = new TreeSet<String>();
+
+    eachDependency((from, to, text) -> {
+      if (!from.getPackageName().equals("io.fibry") || !to.getPackageName().startsWith(ENGINE)) return;
+      String door = outermost(from).getSimpleName() + " to " + to.getPackageName();
+      if (!Set.of("ActorSystem to io.fibry.engine.scope", "Strategies to io.fibry.engine.jvm").contains(door))
+        others.add(text);
+    });
+
+    assertEquals(Set.of(), others);
+  }
+
+  @Test
+  void blocksUseContractsOnly() {
+    noClasses().that().resideInAnyPackage("..pool", "..pubsub", "..flow", "..fsm", "..net", "..io", "..stereotype")
+        .and().resideOutsideOfPackage(ENGINE + ".").should().dependOnClassesThat().resideInAPackage(ENGINE + ".")
+        .check(MAIN);
+  }
+
+  @Test
+  void publicTypesAreThoseListedAndExported() throws Exception {
+    var exported =
+        Pattern.compile("exports ([\\w.]+);").matcher(Files.readString(Path.of("src/main/java/module-info.java")))
+            .results().map(found -> found.group(1)).collect(Collectors.toSet());
+
+    var found = MAIN.stream().filter(type -> isPublic(type) && type.isTopLevelClass())
+        .filter(type -> exported.contains(type.getPackageName())).collect(Collectors.groupingBy(
+            JavaClass::getPackageName, TreeMap::new, Collectors.mapping(JavaClass::getSimpleName, Collectors.toSet())));
+
+    assertEquals(PUBLIC, found);
+    assertEquals(PUBLIC.keySet(), exported);
+  }
+
+  @Test
+  void signaturesOfExportedTypesNameExportedTypes() {
+    var hidden = new TreeSet<String>();
+
+    for (var type : MAIN) {
+      if (!PUBLIC.containsKey(type.getPackageName()) || !isVisible(type)) continue;
+      for (var member : type.getMembers()) {
+        if (!isPublic(member) && !member.getModifiers().contains(JavaModifier.PROTECTED)) continue;
+        for (var named : member.getAllInvolvedRawTypes())
+          if (named.getPackageName().startsWith("io.fibry") && !PUBLIC.containsKey(named.getPackageName()))
+            hidden.add(member.getFullName() + " names " + named.getName());
+      }
+    }
+
+    assertEquals(Set.of(), hidden);
+  }
+
+  private static boolean isVisible(JavaClass type) {
+    return isPublic(type) && type.getEnclosingClass().map(ArchitectureTest::isVisible).orElse(true);
+  }
+
+  private static boolean isPublic(JavaClass type) {
+    return type.getModifiers().contains(JavaModifier.PUBLIC);
+  }
+
+  private static boolean isPublic(JavaMember member) {
+    return member.getModifiers().contains(JavaModifier.PUBLIC);
+  }
+
+  @Test
+  void engineTypesAreNotMorePublicThanOtherRoomsNeed() {
+    var needless = new TreeSet<String>();
+
+    for (var type : MAIN) {
+      if (!type.getPackageName().startsWith(ENGINE) || type.isInterface() || !isPublic(type)) continue;
+      if (type.isTopLevelClass() && isUnused(type)) needless.add(type.getName());
+      for (var member : type.getMembers())
+        if (isPublic(member) && isNeedless(member)) needless.add(member.getFullName());
+    }
+
+    assertEquals(Set.of(), needless, "make them package-private");
+  }
+
+  private static boolean isUnused(JavaClass type) {
+    return type.getDirectDependenciesToSelf().stream()
+        .allMatch(use -> use.getOriginClass().getPackageName().equals(type.getPackageName()));
+  }
+
+  /** Not what the compiler makes of records and enums, nor constants, which it copies. */
+  private static boolean isNeedless(JavaMember member) {
+    var owner = member.getOwner();
+    if (owner.isRecord() || owner.isEnum() || member.getModifiers().contains(JavaModifier.SYNTHETIC)
+        || member.getName().equals("<clinit>"))
+      return false;
+    if (member.getModifiers().containsAll(Set.of(JavaModifier.STATIC, JavaModifier.FINAL))
+        && member instanceof com.tngtech.archunit.core.domain.JavaField field && field.getRawType().isPrimitive())
+      return false;
+    boolean used = member.getAccessesToSelf().stream()
+        .anyMatch(use -> !use.getOriginOwner().getPackageName().equals(owner.getPackageName()));
+    return !used && !(member instanceof JavaMethod method && overrides(method));
+  }
+
+  private static boolean overrides(JavaMethod method) {
+    var above = Stream.concat(method.getOwner().getAllRawSuperclasses().stream(),
+        method.getOwner().getAllRawInterfaces().stream());
+    return above.anyMatch(type -> type.tryGetMethod(method.getName(),
+        method.getRawParameterTypes().stream().map(JavaClass::getName).toArray(String[]::new)).isPresent()
+        || type.getMethods().stream().anyMatch(other -> other.getName().equals(method.getName())
+            && other.getRawParameterTypes().size() == method.getRawParameterTypes().size()));
+  }
+
+  @Test
+  void knotsAreThoseListed() {
+    var needs = new TreeMap<String, Set<String>>();
+    eachDependency((from, to, text) -> {
+      if (!outermost(from).equals(outermost(to)))
+        needs.computeIfAbsent(outermost(from).getName(), none -> new TreeSet<>()).add(outermost(to).getName());
+    });
+
+    var knots = new Knots(needs).find().stream().map(knot -> knot.stream()
+        .map(name -> name.substring(name.lastIndexOf('.') + 1)).collect(Collectors.toSet()))
+        .collect(Collectors.toSet());
+
+    assertEquals(KNOTS.keySet(), knots);
+  }
+
+  /** Tarjan's strongly connected components of more than one type. */
+  private record Knots(Map<String, Set<String>> needs, Map<String, Integer> numbers, List<String> stack,
+      Set<Set<String>> found) {
+    Knots(Map<String, Set<String>> needs) {
+      this(needs, new HashMap<>(), new java.util.ArrayList<>(), new java.util.HashSet<>());
+    }
+
+    Set<Set<String>> find() {
+      needs.keySet().forEach(this::visit);
+      return found;
+    }
+
+    /** Answers the lowest number that the type reaches on the stack. */
+    private int visit(String type) {
+      var known = numbers.get(type);
+      if (known != null) return stack.contains(type) ? known : Integer.MAX_VALUE;
+      int number = numbers.size();
+      numbers.put(type, number);
+      int at = stack.size();
+      stack.add(type);
+      int lowest = number;
+      for (var next : needs.getOrDefault(type, Set.of())) lowest = Math.min(lowest, visit(next));
+      if (lowest == number) {
+        var component = stack.subList(at, stack.size());
+        if (component.size() > 1) found.add(Set.copyOf(component));
+        component.clear();
+      }
+      return lowest;
+    }
+  }
+
+  @Test
+  void topLevelTypesHaveDifferentNames() {
+    var packages = MAIN.stream().filter(type -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+        .collect(Collectors.groupingBy(JavaClass::getSimpleName, Collectors.counting()));
+
+    packages.values().removeIf(count -> count == 1);
+
+    assertEquals(Map.of(), packages);
+  }
+
+  @Test
+  void typesHaveNoRetiredNames() {
+    var retired = Set.of("Asked", "Along", "Why", "Rich", "Calm", "Later", "Rarely", "Handled", "Hooked", "Parked",
+        "Ranked", "Resting", "Choosing", "Living", "Way", "Look", "Rest", "Life", "Turn", "Burial", "Recipe");
+
+    assertEquals(List.of(),
+        MAIN.stream().map(JavaClass::getSimpleName).filter(name -> retired.contains(name)
+            || name.matches(".*(Impl|Base|Util|Utils|Manager|Helper)") || name.matches("Abstract.*|I[A-Z][a-z].*"))
+            .toList());
   }
 
   @Test
@@ -88,60 +270,18 @@ class ArchitectureTest {
     for (var type : MAIN)
       for (var dependency : type.getDirectDependenciesFromSelf()) {
         var target = dependency.getTargetClass().getBaseComponentType();
-        if (!target.isPrimitive() && !allowed(target)) foreign.add(target.getName());
+        if (!target.isPrimitive() && !isAllowed(target)) foreign.add(target.getName());
       }
 
     assertEquals(Set.of(), foreign);
   }
 
-  private static boolean allowed(JavaClass type) {
+  private static boolean isAllowed(JavaClass type) {
     String name = type.getPackageName();
     if (name.startsWith("io.fibry") || name.equals("org.slf4j") || name.equals("jdk.jfr")
         || name.equals("java.net.http") || name.equals("org.jspecify.annotations"))
       return true;
     return Object.class.getModule().isExported(name);
-  }
-
-  @Test
-  void nothingIsPrinted() {
-    noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould()
-        .callMethod(Throwable.class, "printStackTrace").check(MAIN);
-  }
-
-  @Test
-  void nothingSleeps() {
-    noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()
-        .callMethod(Thread.class, "sleep", long.class, int.class).orShould()
-        .callMethod(Thread.class, "sleep", java.time.Duration.class).check(MAIN);
-  }
-
-  @Test
-  void testsDoNotSleep() {
-    var sleeping = new TreeSet<String>();
-
-    for (var type : new ClassFileImporter().importPath(Path.of("target/test-classes")))
-      for (var call : type.getMethodCallsFromSelf())
-        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep"))
-          sleeping.add(outermost(type).getSimpleName());
-
-    assertEquals(SLEEPERS.keySet(), sleeping,
-        "wait for something that happens instead; or list the class, with its reason");
-  }
-
-  private static JavaClass outermost(JavaClass type) {
-    return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
-  }
-
-  @Test
-  void publicTypesAreThoseListed() {
-    var open =
-        MAIN.stream().filter(type -> type.getModifiers().contains(JavaModifier.PUBLIC) && type.isTopLevelClass()
-            && !type.getPackageName().startsWith("io.fibry.engine."));
-
-    var found = open.collect(Collectors.groupingBy(JavaClass::getPackageName, TreeMap::new,
-        Collectors.mapping(JavaClass::getSimpleName, Collectors.toSet())));
-
-    assertEquals(PUBLIC, found);
   }
 
   @Test
@@ -152,30 +292,7 @@ class ArchitectureTest {
     assertEquals(List.of(), others);
   }
 
-  @Test
-  void filesAreShort() throws Exception {
-    var sizes = sizes("src/main/java");
-
-    assertTrue(sizes.get(sizes.size() / 2) <= 100, "the median file has " + sizes.get(sizes.size() / 2) + " lines");
-  }
-
-  @Test
-  void noFileIsLong() throws Exception {
-    var longest = Stream.of("src/main/java", "src/test/java").map(ArchitectureTest::sizes).map(List::getLast).toList();
-
-    assertTrue(longest.stream().allMatch(lines -> lines <= 400),
-        "lines of the longest file, of main and of the tests: " + longest);
-  }
-
-  private static List<Integer> sizes(String folder) {
-    var sizes = new ArrayList<Integer>();
-    try (var files = Files.walk(Path.of(folder))) {
-      for (var file : files.filter(path -> path.toString().endsWith(".java")).toList())
-        sizes.add(Files.readAllLines(file).size());
-    } catch (java.io.IOException unreadable) {
-      throw new java.io.UncheckedIOException(unreadable);
-    }
-    sizes.sort(null);
-    return sizes;
+  static JavaClass outermost(JavaClass type) {
+    return type.getEnclosingClass().map(ArchitectureTest::outermost).orElse(type);
   }
 }

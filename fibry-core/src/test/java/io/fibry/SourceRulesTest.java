@@ -1,0 +1,122 @@
+package io.fibry;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.BiPredicate;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Rules about how sources are written, here and in the other modules. */
+class SourceRulesTest {
+  private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+  private static final Pattern COMMENT = Pattern.compile("\\s*(//|\\*|/\\*).*");
+  private static final Pattern FREE_PRONOUN =
+      Pattern.compile("(?://|\\*|[.:;] )\\s*(Who|Whoever|Somebody|Nobody|One who) [a-z].*");
+  private static final Pattern LONG_STRING = Pattern.compile("\\s*(?:\\+ )?\"(?:[^\"\\\\]|\\\\.)*\"[,;)+ ]*");
+
+  /** Tests that may sleep, each with its reason. */
+  private static final Map<String, String> SLEEPERS = Map.of();
+
+  /** Java and Kotlin; not the programs of others, and not what the build made. */
+  private static List<Path> sources(String where) {
+    try (var files = Files.walk(ROOT)) {
+      return files.filter(file -> file.toString().matches(".*/src/" + where + "/.*\\.(java|kt)"))
+          .filter(file -> !file.toString().matches(".*/(target|resources)/.*")).toList();
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  private static List<String> lines(Path file) {
+    try {
+      return Files.readAllLines(file);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  /** The lines for which it holds; outside text blocks, whose lines are what they are. */
+  private static List<String> linesWhere(String where, BiPredicate<String, Boolean> isWrong) {
+    var wrong = new ArrayList<String>();
+    for (var file : sources(where)) {
+      boolean text = false;
+      int number = 0;
+      for (var line : lines(file)) {
+        number++;
+        boolean turns = line.split("\"\"\"", -1).length % 2 == 0;
+        if (!text && !turns && isWrong.test(line, COMMENT.matcher(line).matches()))
+          wrong.add(ROOT.relativize(file) + ":" + number + ": " + line.strip());
+        text ^= turns;
+      }
+    }
+    return wrong;
+  }
+
+  @Test
+  void linesOfCodeHave120ColumnsAndCommentsHave100() {
+    assertEquals(List.of(), linesWhere("main", (line, comment) -> line.length() > (comment ? 100 : 120)));
+    assertEquals(List.of(), linesWhere("test", (line, comment) -> line.length() > (comment ? 100 : 120)
+        && !LONG_STRING.matcher(line).matches()));
+  }
+
+  @Test
+  void noSentenceOfACommentBeginsWithAFreePronoun() {
+    assertEquals(List.of(),
+        linesWhere("(?:main|test)", (line, comment) -> comment && FREE_PRONOUN.matcher(line).matches()));
+  }
+
+  @Test
+  void filesAreShort() {
+    var sizes = sources("main").stream().filter(file -> file.startsWith(ROOT.resolve("fibry-core")))
+        .map(file -> lines(file).size()).sorted().toList();
+
+    assertTrue(sizes.get(sizes.size() / 2) <= 100, "the median file has " + sizes.get(sizes.size() / 2) + " lines");
+  }
+
+  @Test
+  void noFileIsLong() {
+    var long400 = Stream.of("main", "test").flatMap(where -> sources(where).stream())
+        .filter(file -> lines(file).size() > 400).map(ROOT::relativize).toList();
+
+    assertEquals(List.of(), long400, "more than 400 lines");
+  }
+
+  @Test
+  void nothingIsPrinted() {
+    noClasses().should().accessField(System.class, "out").orShould().accessField(System.class, "err").orShould()
+        .callMethod(Throwable.class, "printStackTrace").check(ArchitectureTest.MAIN);
+  }
+
+  @Test
+  void nothingSleeps() {
+    noClasses().should().callMethod(Thread.class, "sleep", long.class).orShould()
+        .callMethod(Thread.class, "sleep", long.class, int.class).orShould()
+        .callMethod(Thread.class, "sleep", Duration.class).check(ArchitectureTest.MAIN);
+  }
+
+  @Test
+  void testsDoNotSleep() {
+    var sleeping = new TreeSet<String>();
+
+    for (var type : new ClassFileImporter().importPath(Path.of("target/test-classes")))
+      for (var call : type.getMethodCallsFromSelf())
+        if (call.getTargetOwner().isEquivalentTo(Thread.class) && call.getName().equals("sleep"))
+          sleeping.add(ArchitectureTest.outermost(type).getSimpleName());
+
+    assertEquals(SLEEPERS.keySet(), sleeping,
+        "wait for something that happens instead; or list the class, with its reason");
+  }
+}
