@@ -8,7 +8,6 @@ import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -112,7 +111,7 @@ class AccountsTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void whatWaitsIsCounted(Variants.Variant variant) {
-    var actor = variant.builder((Scope) scope).newActor(AccountsTest::handle);
+    var actor = variant.builder(scope).newActor(AccountsTest::handle);
     var gate = Gate.occupy(actor);
     Patience.joined(Patience.elsewhere(() -> send(actor, 6, 0)));
     var answer = ((ActorCell) (java.util.concurrent.Executor) actor).sendMessageReturn((Object) "request");
@@ -130,7 +129,7 @@ class AccountsTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
   void whatIsAsideWaits(Variants.Variant variant) {
-    var actor = variant.builder((Scope) scope).newActorWithReturn((Object m, ActorContext<Object> context) -> {
+    var actor = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> context) -> {
       if (m.equals("now")) context.unstash();
       else if (!m.equals("done")) context.stash();
       return "answer";

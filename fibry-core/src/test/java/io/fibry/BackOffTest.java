@@ -9,7 +9,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.RestartBudget;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -36,7 +35,7 @@ class BackOffTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
   private final AtomicInteger states = new AtomicInteger();
 
@@ -142,7 +141,7 @@ class BackOffTest {
 
     Patience.eventually(() -> log.size() == 2);
     assertEquals(List.of("2 a", "3 b"), log);
-    assertEquals(2, scope.accounts().unhandled(Reason.FAILED));
+    assertEquals(2, scope.report().unhandled().get(Reason.FAILED));
   }
 
   @Test
@@ -294,8 +293,8 @@ class BackOffTest {
 
     assertEquals("answer", Patience.value(answer));
     assertEquals(List.of("1 a", "2 a"), log);
-    Patience.eventually(() -> scope.accounts().handled() == 1);
-    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
+    Patience.eventually(() -> scope.report().handled() == 1);
+    assertEquals(0, scope.report().unhandled().get(Reason.FAILED));
   }
 
   @Promise("17.4")

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -30,7 +29,7 @@ class BuilderTest {
   record Get() implements Request<Get, String> {}
 
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @Test

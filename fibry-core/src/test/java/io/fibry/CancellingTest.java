@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -32,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 @Timeout(60)
 class CancellingTest {
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
   private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach
@@ -66,8 +65,8 @@ class CancellingTest {
     Gate.openAll();
     actor.close();
 
-    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
-    assertEquals(1, scope.accounts().handled());
+    assertEquals(1, scope.report().unhandled().get(Reason.CANCELLED));
+    assertEquals(1, scope.report().handled());
   }
 
   private static void complete(CompletableFuture<Object> request, String how) {
@@ -114,8 +113,8 @@ class CancellingTest {
     actor.close();
 
     assertTrue(Patience.value(saw));
-    assertEquals(1, scope.accounts().handled());
-    assertEquals(0, scope.accounts().unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.report().handled());
+    assertEquals(0, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Promise("4.11")
@@ -193,7 +192,7 @@ class CancellingTest {
       assertInstanceOf(CancellationException.class, failure);
       assertTrue(failure.getMessage().contains("interrupted while waiting"), failure.getMessage());
     }
-    assertEquals(2, scope.accounts().unhandled(Reason.CANCELLED));
+    assertEquals(2, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Promise("4.13")

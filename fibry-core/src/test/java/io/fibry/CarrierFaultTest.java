@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
-import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -57,7 +56,7 @@ class CarrierFaultTest {
     Gate.openAll();
   }
 
-  private Scope scopeWith(ActorScope.Carrier<?> between) {
+  private ActorScope scopeWith(ActorScope.Carrier<?> between) {
     return Variants.scope(o -> o.withCarrier(first).withCarrier(between).withCarrier(last));
   }
 
@@ -106,7 +105,7 @@ class CarrierFaultTest {
         assertEquals("2 handled", actor.ask(2), logged::text);
       }
       actor.close();
-      assertEquals(2, scope.accounts().handled());
+      assertEquals(2, scope.report().handled());
     }
   }
 
@@ -182,7 +181,7 @@ class CarrierFaultTest {
     actor.close();
 
     assertTrue(taken.get() > 0 && handled.get() >= taken.get(), () -> taken + " taken, " + handled + " handled");
-    assertEquals(handled.get(), scope.accounts().handled());
+    assertEquals(handled.get(), scope.report().handled());
   }
 
   private static void deeper(Actor<Integer> actor, AtomicInteger taken) {

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.time.ManualClock;
@@ -30,7 +30,7 @@ class CarrierTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final CountingCarrier user = new CountingCarrier("user");
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -224,7 +224,7 @@ class CarrierTest {
   void carriersAreSetInTheirOrderAndTakenBackInTheReverse() {
     var steps = user.steps;
     var tenant = new CountingCarrier("tenant");
-    scope.configure(o -> o.withCarrier(new Joined(tenant, steps)));
+    Scopes.configure(scope, o -> o.withCarrier(new Joined(tenant, steps)));
     var actor = scope.anonymous().around((message, next) -> {
       steps.add("around");
       next.run();
@@ -275,7 +275,7 @@ class CarrierTest {
   @Promise("14.5")
   @Test
   void theLogLineAndTheDeadLetterOfAFailureSeeIt() {
-    scope.configure(o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
+    Scopes.configure(scope, o -> o.withDeadLetters(letter -> seen.add("letter " + user.get())));
     var actor = scope.anonymous().newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
     });
@@ -352,7 +352,7 @@ class CarrierTest {
     var bare = Variants.scope(letters);
     var builder = bare.anonymous().mailbox(Mailbox.unbounded());
     var before = noting(builder);
-    bare.configure(o -> o.withCarrier(user));
+    Scopes.configure(bare, o -> o.withCarrier(user));
     var after = noting(builder);
 
     user.with("alice", () -> before.sendMessage("before:"));

@@ -1,7 +1,6 @@
 package io.fibry;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.lang.ref.WeakReference;
@@ -52,10 +51,10 @@ final class ChaosEpisode {
 
   /** A scope, and the number of messages sent to its actors. */
   private static final class Part {
-    final Scope scope;
+    final ActorScope scope;
     final LongAdder sent = new LongAdder();
 
-    Part(Scope scope) {
+    Part(ActorScope scope) {
       this.scope = scope;
     }
 
@@ -78,7 +77,7 @@ final class ChaosEpisode {
     this.strategies = strategies;
     ActorScope around = ActorSystem.root();
     for (int depth = 0; depth < 3; depth++) {
-      var scope = (Scope) around.openScope("chaos-" + depth,
+      var scope = around.openScope("chaos-" + depth,
           o -> o.withGrace(Duration.ofMillis(random.nextInt(20))).withDrainLimit(Duration.ofMillis(random.nextInt(40)))
               .withAskLimit(Duration.ofMillis(500)).withFailurePolicy(scopePolicy()).withDeadLetters(this::bury));
       parts.add(new Part(scope));
@@ -273,7 +272,7 @@ final class ChaosEpisode {
     return new WeakReference<>(top());
   }
 
-  private Scope top() {
+  private ActorScope top() {
     return parts.getFirst().scope;
   }
 

@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,7 +51,7 @@ class ChaosTest {
    * removed.
    */
   private static long kept(List<WeakReference<Object>> scopes) {
-    Scope.ROOT.accounts().forgetLetters();
+    Scopes.forgetLettersOfRoot();
     System.gc();
     return scopes.stream().filter(scope -> scope.get() != null).count();
   }

@@ -10,7 +10,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -28,7 +27,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ContractEndingTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   /** Waits at gates, and remembers other messages. */
@@ -92,7 +91,7 @@ class ContractEndingTest {
     assertEquals(new ExitReason.Stopped(),
         assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
     assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
-    assertEquals(1, scope.accounts().handled());
+    assertEquals(1, scope.report().handled());
   }
 
   @Promise({"7.3", "13.2"})

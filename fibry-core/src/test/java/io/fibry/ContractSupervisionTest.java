@@ -9,7 +9,6 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -42,7 +41,7 @@ class ContractSupervisionTest {
   }
 
   private Actor<Object> actor(Variant variant, FailurePolicy policy) {
-    return variant.builder((Scope) scope).onFailure(policy).initialState(states::incrementAndGet)
+    return variant.builder(scope).onFailure(policy).initialState(states::incrementAndGet)
         .onStop(state -> log.add("stop " + state)).newActor((Integer state, Object m) -> {
           if (m instanceof Gate gate) gate.pass();
           else if (m instanceof RuntimeException failure) throw failure;

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -35,7 +34,7 @@ class ContractTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
 
   @AfterEach
   void letGo() {
@@ -383,10 +382,10 @@ class ContractTest {
     gate.open();
     Patience.ended(actor);
 
-    assertEquals(3, scope.accounts().handled());
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
-    assertEquals(2, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.UNDELIVERED));
+    assertEquals(3, scope.report().handled());
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
+    assertEquals(2, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.UNDELIVERED));
     assertFalse(actor.sendMessage("too late"));
   }
 }

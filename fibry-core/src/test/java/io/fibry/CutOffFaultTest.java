@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -176,7 +175,7 @@ class CutOffFaultTest {
     return past && !value(interrupted);
   }
 
-  private static Scope impatient() {
+  private static ActorScope impatient() {
     return Variants.scope(o -> o.withGrace(Duration.ofMillis(10)));
   }
 

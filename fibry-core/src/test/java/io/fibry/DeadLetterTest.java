@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class DeadLetterTest {
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Object> how =
       scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withoutLog());
 
@@ -83,7 +83,7 @@ class DeadLetterTest {
 
     assertEquals(List.of(), letters.all);
     assertEquals(List.of(1L, 1L),
-        List.of(scope.accounts().unhandled(Reason.FAILED), scope.accounts().unhandled(Reason.UNDELIVERED)));
+        List.of(scope.report().unhandled().get(Reason.FAILED), scope.report().unhandled().get(Reason.UNDELIVERED)));
   }
 
   @Test
@@ -169,7 +169,7 @@ class DeadLetterTest {
     target.get().sendMessage("outer");
 
     assertEquals(List.of("outer"), seen);
-    assertEquals(2, nested.accounts().unhandled(Reason.UNDELIVERED));
+    assertEquals(2, nested.report().unhandled().get(Reason.UNDELIVERED));
   }
 
   @Test
@@ -178,7 +178,7 @@ class DeadLetterTest {
     actor.close();
     var later = new Letters();
 
-    scope.configure(o -> o.withDeadLetters(later));
+    Scopes.configure(scope, o -> o.withDeadLetters(later));
     actor.sendMessage("late");
 
     assertEquals(List.of("late"), later.messages());

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -21,7 +20,7 @@ class DeadlineTest {
   private static final Duration SECOND = Duration.ofSeconds(1);
 
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
   private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
   private final CompletableFuture<AskTimeoutException> late = new CompletableFuture<>();

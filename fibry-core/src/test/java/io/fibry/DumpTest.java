@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -131,7 +130,7 @@ class DumpTest {
 
   @Test
   void anActorOfASelectiveMailboxAndAResidentOneAreShownToo() {
-    for (var variant : Variants.all().toList()) actor(variant.builder((Scope) scope));
+    for (var variant : Variants.all().toList()) actor(variant.builder(scope));
 
     assertEquals(Variants.all().count() + 1, lines().size());
     assertTrue(lines().stream().skip(1).allMatch(line -> line.endsWith(": idle; 0 handled")), scope::dump);

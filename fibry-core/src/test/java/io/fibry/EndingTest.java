@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +33,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class EndingTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.message.Events;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -33,7 +32,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class EventsTest {
   private static final Duration MOMENT = Duration.ofMillis(30);
 
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
 
   @BeforeAll
   static void thereIsARecorder() {
@@ -234,12 +233,12 @@ class EventsTest {
     ended.countDown();
 
     Patience.joined(sender);
-    assertEquals(0, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(0, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
   }
 
   private long handledMore(long before) {
-    Patience.eventually(() -> scope.accounts().handled() > before + 100);
-    return scope.accounts().handled();
+    Patience.eventually(() -> scope.report().handled() > before + 100);
+    return scope.report().handled();
   }
 
   // ---- waits

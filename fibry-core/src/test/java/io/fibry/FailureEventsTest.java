@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class FailureEventsTest {
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
 
   @BeforeAll
   static void thereIsARecorder() {
@@ -87,7 +87,7 @@ class FailureEventsTest {
       actor.close();
 
       assertEquals(2, recorder.events("unprintable").size());
-      assertEquals(2, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+      assertEquals(2, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
     }
   }
 
@@ -181,7 +181,7 @@ class FailureEventsTest {
   @Promise("15.6")
   @Test
   void aRestartForAnothersFailureHasNoCause() {
-    scope.configure(o -> o.withFailurePolicy(FailurePolicy.restartAll()));
+    Scopes.configure(scope, o -> o.withFailurePolicy(FailurePolicy.restartAll()));
     var sibling = scope.named("sibling").newActor((Object message) -> {});
     var failed = scope.named("failed").onFailure(FailurePolicy.escalate().withoutLog()).newActor((Object message) -> {
       throw new IllegalStateException("on purpose");
@@ -199,7 +199,7 @@ class FailureEventsTest {
   @Test
   void aStuckActorHasItsMessageAndForHowLong() {
     var clock = new ManualClock();
-    scope.configure(o -> o.withScheduler(clock).withWatchdog(Duration.ofSeconds(4), 100));
+    Scopes.configure(scope, o -> o.withScheduler(clock).withWatchdog(Duration.ofSeconds(4), 100));
     var actor = scope.named("stuck").newActor((Object message) -> ((Gate) message).pass());
     try (var recorder = Recorder.of("fibry.StuckActor")) {
       var gate = Gate.occupy(actor);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.DeadLetter.Reason;
 import java.io.IOException;
 import java.util.List;
@@ -20,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class FailureTest {
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @Promise("8.1")

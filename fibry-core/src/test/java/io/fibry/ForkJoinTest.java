@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.ArrayList;
@@ -29,7 +28,7 @@ class ForkJoinTest {
   private static final long LONG = TimeUnit.SECONDS.toNanos(Boolean.getBoolean("fibry.soak") ? 120 : 3);
 
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private ForkJoinPool pool = new ForkJoinPool(1);
 
   @AfterEach

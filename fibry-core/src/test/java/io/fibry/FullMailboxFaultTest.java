@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
@@ -21,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class FullMailboxFaultTest {
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private final Gate gate = new Gate();
   private Actor<Object> full;
   private Thread blocked;
@@ -94,7 +93,7 @@ class FullMailboxFaultTest {
 
     Patience.joined(closer);
     Patience.joined(blocked);
-    assertEquals(3, scope.accounts().handled() + scope.accounts().unhandled(Reason.UNDELIVERED));
+    assertEquals(3, scope.report().handled() + scope.report().unhandled().get(Reason.UNDELIVERED));
     assertFalse(full.sendMessage("late"));
   }
 

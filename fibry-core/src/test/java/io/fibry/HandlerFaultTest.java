@@ -84,8 +84,8 @@ class HandlerFaultTest {
 
     assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
     actor.close();
-    assertEquals(300, scope.accounts().unhandled(Reason.FAILED));
-    assertEquals(1, scope.accounts().handled(), requests + " requests");
+    assertEquals(300, scope.report().unhandled().get(Reason.FAILED));
+    assertEquals(1, scope.report().handled(), requests + " requests");
   }
 
   /** The failure, unwrapped: the wrapper of Java 21 would ask for its text. */
@@ -112,8 +112,8 @@ class HandlerFaultTest {
 
       assertEquals(7, Patience.value(actor.sendMessageReturn("fine")));
       actor.close();
-      assertEquals(3, scope.accounts().unhandled(Reason.FAILED));
-      assertEquals(1, scope.accounts().handled(), logged.text());
+      assertEquals(3, scope.report().unhandled().get(Reason.FAILED));
+      assertEquals(1, scope.report().handled(), logged.text());
     }
   }
 

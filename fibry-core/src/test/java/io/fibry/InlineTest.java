@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.time.Duration;
@@ -28,7 +27,7 @@ class InlineTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
   private final ActorBuilder<Object> inline =
       scope.named("inline").onFailure(FailurePolicy.goOn().withoutLog()).inlineRequests();
 
@@ -110,7 +109,7 @@ class InlineTest {
     });
 
     assertSame(failure, onVirtualThread(() -> assertThrows(IOException.class, () -> actor.ask("read"))));
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
   }
 
   @Test
@@ -254,7 +253,7 @@ class InlineTest {
     actor.close();
 
     onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.UNDELIVERED));
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.UNDELIVERED));
   }
 
   @Test

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -27,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class MailboxesTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -105,7 +104,7 @@ class MailboxesTest {
     actor.sendMessage("newest");
 
     assertEquals("oldest", assertInstanceOf(MailboxFullException.class, Patience.failure(oldest)).request());
-    assertEquals(1, scope.accounts().unhandled(Reason.DROPPED));
+    assertEquals(1, scope.report().unhandled().get(Reason.DROPPED));
     assertTrue(letters.all.isEmpty());
   }
 
@@ -203,7 +202,7 @@ class MailboxesTest {
     });
 
     assertInstanceOf(AskTimeoutException.class, asked.join());
-    assertEquals(1, scope.accounts().unhandled(Reason.EXPIRED));
+    assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
     drain(actor);
     assertEquals(List.of(1, 2), seen);
   }

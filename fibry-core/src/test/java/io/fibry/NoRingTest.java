@@ -8,7 +8,7 @@ import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class NoRingTest {
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorWithReturn<Object, Object> a = Job.worker(scope.named("a"));
   private final ActorWithReturn<Object, Object> b = Job.worker(scope.named("b"));
 
@@ -137,7 +137,7 @@ class NoRingTest {
     gate.open();
     Job.waiting(mortal);
 
-    clock.advance(scope.options().grace());
+    clock.advance(Scopes.options(scope).grace());
 
     assertInstanceOf(ActorStoppedException.class, Patience.value(outcome));
     assertEquals("back", Patience.value(back));

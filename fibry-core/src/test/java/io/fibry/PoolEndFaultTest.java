@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.pool.Pools;
 import java.lang.ref.WeakReference;
@@ -25,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class PoolEndFaultTest {
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
   @AfterEach
   void letGo() {
@@ -35,7 +34,7 @@ class PoolEndFaultTest {
   @Test
   void aCloseThatIsOutOfTimeInterruptsWhoeverIsAtAMessage() {
     for (int round = 0; round < 20; round++) {
-      var own = (Scope) ActorSystem.openScope("own", o -> o.withGrace(Duration.ofSeconds(20)));
+      var own = ActorSystem.openScope("own", o -> o.withGrace(Duration.ofSeconds(20)));
       var begun = new AtomicInteger();
       var inside = new AtomicInteger();
       var forEver = new CountDownLatch(1);
@@ -99,7 +98,7 @@ class PoolEndFaultTest {
 
   @Test
   void aWorkerMayCloseItsScope() {
-    var own = (Scope) ActorSystem.openScope("own", o -> o.withDeadLetters(letters));
+    var own = ActorSystem.openScope("own", o -> o.withDeadLetters(letters));
     var other = new Gate();
     var report = new CompletableFuture<ActorScope.Report>();
     var left = new CopyOnWriteArrayList<Object>();
@@ -123,7 +122,7 @@ class PoolEndFaultTest {
 
   @Test
   void whatIgnoresAKillIsCutOffAndMayComeBack() {
-    var own = (Scope) ActorSystem.openScope("own", o -> o.withGrace(Duration.ofMillis(50)).withDeadLetters(letters));
+    var own = ActorSystem.openScope("own", o -> o.withGrace(Duration.ofMillis(50)).withDeadLetters(letters));
     var deaf = new Gate();
     var pool = Pools.byKey(own.named("deaf"), 2, (Object message) -> "key").newActorWithReturn((Object message) -> {
       deaf.passDeaf();
@@ -148,7 +147,7 @@ class PoolEndFaultTest {
   @Test
   void aPoolThatRestsBeforeItsRestartEndsAtOnce() {
     var clock = new Clock();
-    var still = (Scope) ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
+    var still = ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
     var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
     var pool = Pools.fixed(still.anonymous().onFailure(policy), 2).initialState(() -> "state")
         .newActor((String state, Object message) -> {

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.message.Events;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;
@@ -78,7 +78,7 @@ class PoolHandOverFaultTest {
 
   private final Letters letters = new Letters();
   private final Clock clock = new Clock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters));
 
   @AfterEach
   void letGo() {
@@ -132,7 +132,7 @@ class PoolHandOverFaultTest {
 
       pool.close();
     }
-    assertEquals(1_000, scope.accounts().handled());
+    assertEquals(1_000, scope.report().handled());
   }
 
   @Test
@@ -148,7 +148,7 @@ class PoolHandOverFaultTest {
     Patience.await(first.entered);
     moody.before = call -> {
       first.open();
-      Patience.eventually(() -> still.accounts().handled() == 1);
+      Patience.eventually(() -> still.report().handled() == 1);
       Patience.eventually(() -> cell(pool).crew().getFirst().isIdle());
       throw new IllegalStateException("planned");
     };
@@ -215,7 +215,7 @@ class PoolHandOverFaultTest {
 
     for (int i = 0; i < 100; i++) pool.sendMessage(i);
 
-    Patience.eventually(() -> own.accounts().handled() == 100);
+    Patience.eventually(() -> own.report().handled() == 100);
     broken[0] = false;
     pool.close();
   }
@@ -236,7 +236,7 @@ class PoolHandOverFaultTest {
         return clock.nanoTime();
       }
     };
-    own.configure(o -> o.withScheduler(counting));
+    Scopes.configure(own, o -> o.withScheduler(counting));
     var left = new AtomicInteger();
     var pool = Pools.scaling(own.named("pool"), 0, 2).initialState(() -> "state")
         .onStop(state -> left.incrementAndGet()).newActorWithReturn((String state, Object message) -> message);

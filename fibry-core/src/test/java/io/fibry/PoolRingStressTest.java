@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -56,7 +55,7 @@ class PoolRingStressTest {
     final Actor<Object> actor;
     final List<Member> all;
 
-    Member(Scope scope, int number, List<Member> all, Random random) {
+    Member(ActorScope scope, int number, List<Member> all, Random random) {
       this.all = all;
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
@@ -100,7 +99,7 @@ class PoolRingStressTest {
         released.incrementAndGet();
       } catch (Exception failure) {
         if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " ("
-            + how + ") in vain: " + failure + "\n" + ((Scope) ((ActorCell) target.actor).owner()).dump());
+            + how + ") in vain: " + failure + "\n" + ((ActorScope) ((ActorCell) target.actor).owner()).dump());
       }
     }
 

@@ -10,7 +10,6 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -41,7 +40,7 @@ class PoolRingTest {
       "residentFiber", Strategy.residentFiber(), "on(executor)",
       Strategy.on(Executors.newCachedThreadPool(Thread.ofPlatform().daemon().factory())));
 
-  private final Scope scope = Variants.scope(o -> o.withAskLimit(LONG));
+  private final ActorScope scope = Variants.scope(o -> o.withAskLimit(LONG));
 
   @AfterEach
   void letGo() {
@@ -284,7 +283,7 @@ class PoolRingTest {
     assertTrue(told > 0);
     assertEquals("next", pool.ask("next"));
     assertEquals(2 - told, handled.size());
-    assertEquals(told, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(told, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
   }
 
   // ---- ends

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
 import io.fibry.pool.Pools;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -178,7 +177,7 @@ class PoolStackEdgeFaultTest {
         assertTrue(Episode.settled(episode.futures.get(n)),
             "episode " + i + ", request " + n + " " + episode.handled.get(n) + " begun "
                 + ((RequestFuture<?>) (Object) episode.futures.get(n)).isBegun()
-                + ((Scope) episode.cell().owner()).report());
+                + ((ActorScope) episode.cell().owner()).report());
       assertEquals(1, episode.cell().crew().size());
     }
   }

@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
@@ -209,7 +209,7 @@ class QuietTest {
    */
   @Test
   void aTurnWithoutAnOutcomeIsSeenToo() {
-    var accounts = ((Scope) scope).accounts();
+    var accounts = Scopes.accounts(scope);
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
     long before = accounts.total();

@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -91,7 +90,7 @@ class RaceStressTest {
   }
 
   /** Makes the actor if the name is free, and ends it. The maker owns the name until the end. */
-  private static void own(Scope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
+  private static void own(ActorScope scope, AtomicInteger owners, AtomicBoolean twice, AtomicInteger made) {
     try {
       var actor = scope.named("one").protocol(Integer.class).newActor((Integer i) -> {});
       if (owners.incrementAndGet() > 1) twice.set(true);

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +26,7 @@ class ReplyTest {
   record Withdraw(long cents) implements Account, Request<Withdraw, Boolean> {}
 
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
   private final ActorBuilder<Account> builder =
       scope.named("account").onFailure(FailurePolicy.goOn().withoutLog()).protocol(Account.class);
 
@@ -151,8 +150,8 @@ class ReplyTest {
     assertSame(failure, assertThrows(IOException.class, () -> account.ask(new Balance())));
     account.close();
 
-    assertEquals(1, scope.accounts().handled());
-    assertEquals(0, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.report().handled());
+    assertEquals(0, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
   }
 
   @Promise("8.9")
@@ -166,7 +165,7 @@ class ReplyTest {
     assertEquals(1, account.ask(new Balance()));
     account.close();
 
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.FAILED));
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.FAILED));
   }
 
   @Promise("4.15")

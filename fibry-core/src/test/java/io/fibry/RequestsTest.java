@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -33,7 +32,7 @@ class RequestsTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final ActorBuilder<Object> quiet = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach
@@ -130,7 +129,7 @@ class RequestsTest {
     assertEquals(2, failure.capacity());
     for (String word : new String[] {"small", "full", "2 messages", "three", "Overflow.BLOCK"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
-    assertEquals(1, scope.accounts().unhandled(Reason.REJECTED));
+    assertEquals(1, scope.report().unhandled().get(Reason.REJECTED));
     assertTrue(letters.all.isEmpty());
   }
 
@@ -152,10 +151,10 @@ class RequestsTest {
     assertEquals(Duration.ofSeconds(5), failure.waited());
     for (String word : new String[] {"slow", "late", "PT5S", "its turn had not come", "longer limit"})
       assertTrue(failure.getMessage().contains(word), failure.getMessage());
-    assertEquals(1, scope.accounts().unhandled(Reason.EXPIRED));
+    assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
     Gate.openAll();
     actor.close();
-    assertEquals(1, scope.accounts().handled());
+    assertEquals(1, scope.report().handled());
   }
 
   @Promise("4.6")

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -15,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 /** A resident actor that gets no thread, but is found by name before that is known. */
 @Timeout(value = 1, unit = TimeUnit.MINUTES)
 class ResidentFaultTest {
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
   private Actor<Question> found;
   private CompletableFuture<Integer> asked;
 

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +16,7 @@ import org.junit.jupiter.api.Timeout;
 /** Interrupts while an actor restarts or retries a message. */
 @Timeout(60)
 class RestartFaultTest {
-  private final Scope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
+  private final ActorScope scope = Variants.scope(o -> o.withGrace(Duration.ofDays(1)));
   private final CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
 
   record Get() implements Request<Get, String> {}

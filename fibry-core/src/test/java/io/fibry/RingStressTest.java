@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -69,7 +68,7 @@ class RingStressTest {
     volatile Step now; // the current wait, or null
     volatile Step lastTold;
 
-    Member(Scope scope, int number, List<Member> all, Random random) {
+    Member(ActorScope scope, int number, List<Member> all, Random random) {
       this.number = number;
       this.all = all;
       boolean bounded = random.nextInt(4) == 0;

@@ -11,7 +11,6 @@ import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Rings;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
@@ -65,7 +64,7 @@ class RingTest {
     other.sendMessages(List.of("y", "z"));
   }
 
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
 
   @AfterEach
   void letGo() {
@@ -194,7 +193,7 @@ class RingTest {
     assertInstanceOf(AskCycleException.class, Patience.value(outcome));
     assertEquals("next", a.ask("next"));
     assertEquals(List.of(), handled);
-    assertEquals(1, scope.accounts().unhandled(DeadLetter.Reason.CANCELLED));
+    assertEquals(1, scope.report().unhandled().get(DeadLetter.Reason.CANCELLED));
   }
 
   @Promise("4.18")

@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Dispatch;
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.cell.Owner;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -191,12 +191,12 @@ class ScopeCloseCornerTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {
-    var like = (ActorCell) (Exitable) variant.builder((Scope) scope).newActor((Object m) -> {});
+    var like = (ActorCell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
     var late = Cells.like(like);
     Dispatch.prepareResident(late);
     closed(scope, Duration.ofDays(1));
 
-    assertThrows(IllegalStateException.class, () -> Cells.admit((Scope) scope, "late", late));
+    assertThrows(IllegalStateException.class, () -> Cells.admit((Owner) scope, "late", late));
 
     assertEquals(new ExitReason.Stopped(), Patience.value(late.onExit()));
   }

@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Scopes;
 import java.io.IOException;
 import java.time.Duration;
@@ -143,7 +142,7 @@ class ScopeEscalationTest extends Escalating {
     actor(scope, "b").sendMessage(new IOException("planned"));
 
     Patience.ended(a);
-    Patience.eventually(() -> !Scopes.members(Scope.ROOT).contains(scope));
+    Patience.eventually(() -> !Scopes.isInRoot(scope));
   }
 
   @Test

@@ -4,7 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.io.IOException;
 import java.time.Duration;
@@ -204,8 +203,8 @@ class ScopePolicyTest extends Escalating {
   @MethodSource("io.fibry.Variants#all")
   void restartAllReachesAnyActor(Variants.Variant variant) {
     try (var scope = scope(FailurePolicy.restartAll())) {
-      var a = actor(variant.builder((Scope) scope), "a");
-      var b = actor(variant.builder((Scope) scope), "b");
+      var a = actor(variant.builder(scope), "a");
+      var b = actor(variant.builder(scope), "b");
       quiet(scope);
 
       fail(scope, b);

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -104,11 +103,11 @@ class ScopeTest {
     var clock = new ManualClock();
     try (var outer = ActorSystem.openScope("outer", o -> o.withStrategy(Strategy.CALLER).withScheduler(clock)
         .withAskLimit(Duration.ofSeconds(3)).withMailbox(Mailbox.bounded(1, Overflow.REJECT)))) {
-      var inner = (Scope) outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
+      var inner = outer.openScope("inner", o -> o.withGrace(Duration.ZERO));
 
       assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
-          .of(inner.options().strategy(), inner.options().scheduler(), inner.options().askLimit(),
-              inner.options().grace()));
+          .of(Scopes.options(inner).strategy(), Scopes.options(inner).scheduler(), Scopes.options(inner).askLimit(),
+              Scopes.options(inner).grace()));
       assertEquals(outer.anonymous().mailbox(), inner.anonymous().mailbox());
       assertSame(Strategy.CALLER, inner.anonymous().strategy());
     }

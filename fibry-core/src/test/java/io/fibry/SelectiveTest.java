@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -31,7 +30,7 @@ class SelectiveTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock).withDeadLetters(letters));
   private final ActorBuilder<Object> selective =
       scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
   private final List<Object> seen = new CopyOnWriteArrayList<>();

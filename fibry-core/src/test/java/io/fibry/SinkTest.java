@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
@@ -29,7 +28,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class SinkTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final Sink<List<Object>> sink = scope.named("list").onFailure(FailurePolicy.goOn().withoutLog())
       .initialState(() -> (List<Object>) new ArrayList<Object>()).newSink();
 

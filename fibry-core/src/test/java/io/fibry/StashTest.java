@@ -4,9 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 class StashTest {
   record Get(String what) implements Request<Get, String> {}
 
-  private final Scope scope = Variants.scope(o -> o);
+  private final ActorScope scope = Variants.scope(o -> o);
   private final ActorBuilder<Object> selective =
       scope.named("chooser").mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.goOn().withoutLog());
   private final List<Object> seen = new CopyOnWriteArrayList<>();
@@ -47,7 +46,7 @@ class StashTest {
     actor.close();
 
     assertEquals(List.of("open", 1, 2, "after"), seen);
-    assertEquals(5, scope.accounts().handled());
+    assertEquals(5, scope.report().handled());
   }
 
   @Test
@@ -65,7 +64,7 @@ class StashTest {
 
     assertEquals("late", Patience.value(answer));
     actor.close();
-    assertEquals(2, scope.accounts().handled());
+    assertEquals(2, scope.report().handled());
   }
 
   @Test
@@ -85,7 +84,7 @@ class StashTest {
     actor.close();
 
     assertEquals(List.of("aside"), seen);
-    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
+    assertEquals(1, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Test
@@ -102,8 +101,8 @@ class StashTest {
     gate.open();
     actor.close();
 
-    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
-    assertEquals(1, scope.accounts().unhandled(Reason.CANCELLED));
+    assertEquals(0, scope.report().unhandled().get(Reason.FAILED));
+    assertEquals(1, scope.report().unhandled().get(Reason.CANCELLED));
   }
 
   @Promise("3.1")
@@ -123,8 +122,8 @@ class StashTest {
 
     assertEquals("fine", Patience.value(answer));
     actor.close();
-    assertEquals(2, scope.accounts().handled());
-    assertEquals(0, scope.accounts().unhandled(Reason.FAILED));
+    assertEquals(2, scope.report().handled());
+    assertEquals(0, scope.report().unhandled().get(Reason.FAILED));
   }
 
   @Test

@@ -10,7 +10,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.message.Wait;
-import io.fibry.engine.scope.Scope;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(60)
 class StrategyTest {
   private final Letters letters = new Letters();
-  private final Scope scope = Variants.scope(letters);
+  private final ActorScope scope = Variants.scope(letters);
 
   @AfterEach
   void letGo() {

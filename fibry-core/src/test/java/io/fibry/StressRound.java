@@ -2,7 +2,6 @@ package io.fibry;
 
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -51,7 +50,7 @@ final class StressRound {
 
   private static final Planned PLANNED = new Planned();
 
-  final Scope scope;
+  final ActorScope scope;
   final Actor<StressItem> actor;
   private final Strategy strategy;
   final Box box;
@@ -270,13 +269,13 @@ final class StressRound {
   private String accounts() {
     var text = new StringBuilder();
     long outcomes = all().stream().filter(item -> item.request() || item.done.get() + item.letters.get() > 0).count();
-    compare(text, "handled", scope.accounts().handled(),
+    var report = scope.report();
+    compare(text, "handled", report.handled(),
         all().stream().filter(item -> item.done.get() > 0 || item.received).count());
-    compare(text, "FAILED", scope.accounts().unhandled(DeadLetter.Reason.FAILED),
+    compare(text, "FAILED", report.unhandled().get(DeadLetter.Reason.FAILED),
         all().stream().filter(item -> item.fails && item.begun.get() > 0 && !item.received).count());
-    for (var reason : DeadLetter.Reason.values()) least(text, reason);
-    long sum = scope.accounts().handled();
-    for (var reason : DeadLetter.Reason.values()) sum += scope.accounts().unhandled(reason);
+    report.unhandled().forEach((reason, count) -> least(text, reason, count));
+    long sum = report.handled() + report.unhandled().values().stream().mapToLong(Long::longValue).sum();
     compare(text, "all", sum, outcomes);
     return text.toString();
   }
@@ -285,11 +284,10 @@ final class StressRound {
    * What was told is a lower bound: a request that is cancelled while its message is dropped may be
    * told something else.
    */
-  private void least(StringBuilder text, DeadLetter.Reason reason) {
+  private void least(StringBuilder text, DeadLetter.Reason reason, long counted) {
     long seen = all().stream().filter(item -> item.letter == reason).count();
-    if (scope.accounts().unhandled(reason) < seen)
-      text.append(reason).append(": scope ").append(scope.accounts().unhandled(reason)).append(", letters ")
-          .append(seen);
+    if (counted < seen)
+      text.append(reason).append(": scope ").append(counted).append(", letters ").append(seen);
   }
 
   private static void compare(StringBuilder text, String what, long counted, long seen) {

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -24,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 class TimersTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope =
+  private final ActorScope scope =
       Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withStrategy(Strategy.CALLER));
   private final List<Object> seen = new ArrayList<>();
   private final Actor<Object> actor = scope.named("alarmed").newActor((Object m) -> {

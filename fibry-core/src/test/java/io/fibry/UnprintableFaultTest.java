@@ -8,7 +8,6 @@ import static io.fibry.Patience.value;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -150,10 +149,10 @@ class UnprintableFaultTest {
 
     gate.open();
 
-    eventually(() -> scope.accounts().unhandled(DeadLetter.Reason.FAILED) == 1 && scope.accounts().handled() == 10);
+    eventually(() -> scope.report().unhandled().get(DeadLetter.Reason.FAILED) == 1 && scope.report().handled() == 10);
   }
 
-  private static ActorWithReturn<Object, Integer> gated(Scope scope) {
+  private static ActorWithReturn<Object, Integer> gated(ActorScope scope) {
     return scope.anonymous().newActorWithReturn((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       return 1;

@@ -1,6 +1,5 @@
 package io.fibry;
 
-import io.fibry.engine.scope.Scope;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -35,11 +34,11 @@ public final class Variants {
       return mailbox.ordered();
     }
 
-    ActorBuilder<Object> builder(Scope scope) {
+    ActorBuilder<Object> builder(ActorScope scope) {
       return scope.anonymous().strategy(strategy).mailbox(mailbox);
     }
 
-    ActorBuilder<Object> named(Scope scope, String name) {
+    ActorBuilder<Object> named(ActorScope scope, String name) {
       return scope.named(name).strategy(strategy).mailbox(mailbox);
     }
 
@@ -63,11 +62,11 @@ public final class Variants {
     return all().filter(v -> v.mailbox() == Mailbox.unbounded());
   }
 
-  public static Scope scope(Letters letters) {
+  public static ActorScope scope(Letters letters) {
     return scope(o -> o.withDeadLetters(letters));
   }
 
-  public static Scope scope(UnaryOperator<ActorScope.Options> options) {
+  public static ActorScope scope(UnaryOperator<ActorScope.Options> options) {
     return Scopes.root("test", options.apply(ActorScope.Options.defaults()));
   }
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -28,7 +27,7 @@ class WatchTest {
   record Watch(Exitable other, Function<ExitReason, Object> message) {}
   record Unwatch(Exitable other) {}
 
-  private final Scope scope = Variants.scope(o -> o.withGrace(Duration.ofMillis(50)));
+  private final ActorScope scope = Variants.scope(o -> o.withGrace(Duration.ofMillis(50)));
   private final List<Object> log = new CopyOnWriteArrayList<>();
 
   @AfterEach

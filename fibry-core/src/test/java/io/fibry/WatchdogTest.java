@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.scope.Scope;
+import io.fibry.engine.scope.Scopes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,8 +34,8 @@ class WatchdogTest {
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
   private final Counting time = new Counting();
-  private final Scope scope =
-      (Scope) ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
+  private final ActorScope scope =
+      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
 
   @AfterEach
   void letGo() {
@@ -193,7 +193,7 @@ class WatchdogTest {
   void aClosedScopeIsNotWatched() {
     scope.close();
 
-    scope.configure(o -> o.withWatchdog(LIMIT, 20));
+    Scopes.configure(scope, o -> o.withWatchdog(LIMIT, 20));
 
     assertEquals(Set.of(), time.periodic);
   }
@@ -204,12 +204,12 @@ class WatchdogTest {
     var root = Variants.scope(o -> o.withScheduler(time));
     Gate.occupy(actor(root, "slow"));
     String off = logged(LIMIT.multipliedBy(2));
-    root.configure(o -> o.withWatchdog(LIMIT, 10));
+    Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
     String on = logged(LIMIT.multipliedBy(2));
     int timers = time.periodic.size();
-    root.configure(o -> o.withWatchdog(LIMIT.multipliedBy(2), 10));
+    Scopes.configure(root, o -> o.withWatchdog(LIMIT.multipliedBy(2), 10));
     int changed = time.periodic.size();
-    root.configure(o -> o.withStrategy(Strategy.THREAD));
+    Scopes.configure(root, o -> o.withStrategy(Strategy.THREAD));
 
     assertFalse(off.contains("'slow'"), off);
     assertTrue(on.contains("'slow'"), on);
@@ -220,7 +220,7 @@ class WatchdogTest {
   @Test
   void theRootIsWatchedAgainAfterItsClose() {
     var root = Variants.scope(o -> o.withScheduler(time));
-    root.configure(o -> o.withWatchdog(LIMIT, 10));
+    Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
     root.close();
     Gate.occupy(actor(root, "slow"));
 

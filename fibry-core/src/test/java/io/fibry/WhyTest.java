@@ -15,7 +15,6 @@ import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Expirations;
 import io.fibry.engine.message.RequestFuture;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -42,7 +41,7 @@ class WhyTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
   private final ActorBuilder<Object> how = scope.named("x").onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach

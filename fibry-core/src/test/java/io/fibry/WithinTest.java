@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.scope.Scope;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -34,7 +33,7 @@ class WithinTest {
 
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
-  private final Scope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach
@@ -103,7 +102,7 @@ class WithinTest {
             + "again later, or give it more workers or a longer within(..)",
         refusal.getMessage());
     assertEquals(100, refusal.capacity());
-    assertEquals(1, scope.accounts().unhandled(Reason.REJECTED));
+    assertEquals(1, scope.report().unhandled().get(Reason.REJECTED));
   }
 
   @Promise("24.2")

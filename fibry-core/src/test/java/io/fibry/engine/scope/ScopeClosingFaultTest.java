@@ -22,7 +22,7 @@ class ScopeClosingFaultTest {
     var closing = new ScopeClosing(scope);
     assertSame(closing, scope.claim(closing));
     actor.askExit();
-    Patience.eventually(() -> !around.members().contains(scope));
+    Patience.eventually(() -> !Scopes.members(around).contains(scope));
 
     closing.run(Deadline.NO_WAIT);
 
