@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -114,7 +114,7 @@ class AccountsTest {
     var actor = variant.builder(scope).newActor(AccountsTest::handle);
     var gate = Gate.occupy(actor);
     Patience.joined(Patience.elsewhere(() -> send(actor, 6, 0)));
-    var answer = ((ActorCell) (java.util.concurrent.Executor) actor).sendMessageReturn((Object) "request");
+    var answer = Cells.sendRequest(actor, "request");
 
     is(scope.report(), 0, Reason.FAILED, 0, 7);
 
@@ -203,7 +203,7 @@ class AccountsTest {
     var gate = Gate.occupy(actor);
     send(actor, 2, 0);
     var asked = new CompletableFuture<>();
-    ((ActorCell) (java.util.concurrent.Executor) actor).sendMessageReturn((Object) "request")
+    Cells.sendRequest(actor, "request")
         .whenComplete((value, failure) -> asked.complete(failure));
     actor.kill();
     clock.advance(Duration.ofSeconds(1));

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
@@ -153,9 +152,8 @@ class ActorLeakTest {
 
     actor.ask(1);
 
-    var cell = (ActorCell) (Exitable) actor;
-    Patience.eventually(() -> cell.worker() == null);
-    assertNull(Inside.stranded(cell));
+    Patience.eventually(() -> !Inside.hasWorker(actor));
+    assertNull(Inside.stranded(actor));
   }
 
   @Test

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.RestartBudget;
 import io.fibry.mailbox.Mailbox;
@@ -55,10 +55,6 @@ class BackOffTest {
 
   private Actor<Object> actor() {
     return actor(scope.anonymous());
-  }
-
-  private static ActorCell cell(Exitable actor) {
-    return (ActorCell) actor;
   }
 
   /** Fails now, and is suspended. */
@@ -168,7 +164,7 @@ class BackOffTest {
     fail(actor);
 
     Patience.joined(Patience.value(thread));
-    assertEquals(null, cell(actor).worker());
+    assertFalse(Inside.hasWorker(actor));
   }
 
   @Promise("17.4")
@@ -190,7 +186,7 @@ class BackOffTest {
     var actor = actor();
     fail(actor);
     actor.sendMessage("waits");
-    var request = ((ActorCell) (Exitable) actor).sendMessageReturn((Object) "asks");
+    var request = Cells.sendRequest(actor, "asks");
 
     end.accept(actor);
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
@@ -317,7 +318,7 @@ class CarrierTest {
     var actor = noting(scope.anonymous());
     Gate.occupy(actor);
     var asked = new CompletableFuture<CompletableFuture<?>>();
-    user.with("alice", () -> asked.complete(((ActorCell) actor).sendMessageReturn("request")));
+    user.with("alice", () -> asked.complete(Cells.sendRequest(actor, "request")));
 
     asked.join().cancel(true);
 

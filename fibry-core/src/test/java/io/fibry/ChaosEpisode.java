@@ -1,6 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.lang.ref.WeakReference;
@@ -204,7 +204,7 @@ final class ChaosEpisode {
       sent = !late.waited().isZero();
     } catch (AskCycleException ring) {
       // not even sent if the actor waits for this very thread
-      sent = !((ActorCell) (Actor<?>) actors.get(index)).isCurrent();
+      sent = !Inside.isCurrent(actors.get(index));
       if (isFalse(ring.ring())) faults.add("no ring, and yet: " + ring.getMessage());
     } catch (RequestException | AssertionError | IllegalStateException | StackOverflowError told) {
       // by the actor, or by the library

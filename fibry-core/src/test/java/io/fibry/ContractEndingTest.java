@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -353,7 +352,7 @@ class ContractEndingTest {
     });
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
-    Patience.eventually(() -> ((ActorCell) actor).worker() != null && ((ActorCell) actor).worker().message == gate);
+    Patience.eventually(() -> Inside.message(actor) == gate);
     var received = actor.sendMessageReturn(new ContractTest.Get("received"));
     Patience.await(gate.entered);
 

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.Variants.Variant;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -105,7 +105,7 @@ class ContractSupervisionTest {
   @MethodSource("io.fibry.Variants#all")
   void askExitDuringTheBackOffEndsItAtOnce(Variant variant) {
     var actor = resting(variant);
-    var request = ((ActorCell) (Exitable) actor).sendMessageReturn((Object) "waits");
+    var request = Cells.sendRequest(actor, "waits");
 
     actor.askExit();
 
@@ -141,6 +141,6 @@ class ContractSupervisionTest {
 
     assertEquals(List.of("waits"), report.leftovers().stream().map(DeadLetter::message).toList());
     assertEquals(new ExitReason.Stopped(), actor.onExit().join());
-    assertNull(((ActorCell) (Exitable) actor).extras().suspendedAt());
+    assertNull(Inside.suspendedAt(actor));
   }
 }

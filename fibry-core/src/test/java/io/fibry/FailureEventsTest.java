@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -133,7 +133,7 @@ class FailureEventsTest {
     var actor = failing("asked", new IllegalStateException());
     actor.close();
     try (var recorder = Recorder.of("fibry.DeadLetter")) {
-      Patience.failure(((ActorCell) actor).sendMessageReturn("request"));
+      Patience.failure(Cells.sendRequest(actor, "request"));
 
       assertEquals(List.of(), recorder.events("asked"));
     }

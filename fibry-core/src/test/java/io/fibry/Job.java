@@ -1,7 +1,6 @@
 package io.fibry;
 
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.Wait;
+import io.fibry.engine.cell.Inside;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -41,8 +40,8 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
   @SafeVarargs
   static void waiting(ActorWithReturn<Object, Object>... workers) {
     for (var worker : workers) {
-      Patience.eventually(() -> wait(worker) != null);
-      Patience.parked(((ActorCell) worker).worker().thread);
+      Patience.eventually(() -> Inside.waits(worker));
+      Patience.parked(Inside.thread(worker));
     }
   }
 
@@ -53,12 +52,6 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
       waiting(workers);
       return code.call();
     });
-  }
-
-  /** The wait that the worker published, or null. */
-  static Wait wait(ActorWithReturn<Object, Object> worker) {
-    var run = ((ActorCell) worker).worker();
-    return run == null ? null : run.waits();
   }
 
   @Override

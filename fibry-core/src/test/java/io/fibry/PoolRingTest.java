@@ -329,7 +329,7 @@ class PoolRingTest {
     pool.closeOnExit(b);
     pool.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(pool));
-    Patience.parked(((ActorCell) pool).extras().hooks().thread);
+    Patience.parked(Inside.hooksThread(pool));
 
     gate.open();
 

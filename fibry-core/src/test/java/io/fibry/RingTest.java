@@ -279,7 +279,7 @@ class RingTest {
     a.closeOnExit(b);
     a.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(a));
-    Patience.parked(((ActorCell) a).extras().hooks().thread);
+    Patience.parked(Inside.hooksThread(a));
 
     gate.open();
 

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope.Report;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -148,7 +147,7 @@ class ScopeRingTest {
     Patience.parked(closer);
 
     closer.interrupt(); // no longer waits for queued messages
-    Patience.eventually(() -> ((ActorCell) (Exitable) deaf).isEnding());
+    Patience.eventually(() -> Inside.isEnding(deaf));
     Patience.parked(closer);
     closer.interrupt(); // no longer waits for handlers
 

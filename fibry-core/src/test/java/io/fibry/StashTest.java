@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.List;
@@ -77,7 +77,7 @@ class StashTest {
       } else seen.add("handled");
     });
     var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.eventually(() -> ((ActorCell) actor).extras().stash().size() == 1);
+    Patience.eventually(() -> Inside.stashSize(actor) == 1);
 
     request.cancel(false);
     actor.sendMessage("open");
@@ -140,7 +140,7 @@ class StashTest {
       Patience.eventually(() -> seen.size() == sent);
     }
 
-    assertEquals(3, ((ActorCell) actor).extras().stash().size());
+    assertEquals(3, Inside.stashSize(actor));
   }
 
   @Test

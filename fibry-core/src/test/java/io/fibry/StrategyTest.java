@@ -1,15 +1,14 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.Wait;
+import io.fibry.engine.cell.Inside;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,7 +49,7 @@ class StrategyTest {
     var thread = actor.ask("who");
 
     assertTrue(thread.isVirtual());
-    Patience.eventually(() -> ((ActorCell) (Object) actor).worker() == null && !thread.isAlive());
+    Patience.eventually(() -> !Inside.hasWorker(actor) && !thread.isAlive());
   }
 
   @Promise({"6.1", "12.4"})
@@ -340,6 +339,6 @@ class StrategyTest {
 
     assertEquals("mine", actor.ask("who"));
 
-    assertNull(Patience.value(CompletableFuture.supplyAsync(Wait.Waiter::current, executor)));
+    assertFalse(Patience.value(CompletableFuture.supplyAsync(Inside::handles, executor)));
   }
 }

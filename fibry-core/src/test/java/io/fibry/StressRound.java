@@ -1,6 +1,5 @@
 package io.fibry;
 
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
@@ -296,11 +295,7 @@ final class StressRound {
   }
 
   private String describe() {
-    var cell = (ActorCell) (Actor<?>) actor;
-    var worker = cell.worker();
     return " [" + box + ", " + ending + " at " + endAt + " of " + senders + "x" + each + ", interrupts " + interrupts
-        + ", " + strategy + ", phase " + Inside.phase(cell) + ", drained by "
-        + (worker == null ? "nobody" : worker.thread + " at " + worker.message) + ", stranded " + Inside.stranded(cell)
-        + "]";
+        + ", " + strategy + ", " + Inside.describe(actor) + "]";
   }
 }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -135,7 +135,7 @@ class TimersTest {
 
     minutes(5);
     gate.open();
-    Patience.eventually(() -> ((ActorCell) busy).worker() == null);
+    Patience.eventually(() -> !Inside.hasWorker(busy));
     busy.close();
 
     assertEquals(List.of("tick"), seen);

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import java.lang.ref.WeakReference;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,7 +30,7 @@ class WatchLeakTest {
     var watcher = WatchTest.watcher(ActorSystem.anonymous(), nothing);
     Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
     watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
-    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    Patience.eventually(() -> Inside.isIdle(watcher));
     return List.of(new WeakReference<>(watcher), new WeakReference<>(other));
   }
 
@@ -48,7 +48,7 @@ class WatchLeakTest {
   private WeakReference<?> watched(Actor<Object> watcher, boolean foreign) {
     Exitable other = foreign ? new Server() : ActorSystem.anonymous().newActor((Object m) -> {});
     watcher.sendMessage(new WatchTest.Watch(other, reason -> other));
-    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    Patience.eventually(() -> Inside.isIdle(watcher));
     return new WeakReference<>(other);
   }
 
@@ -72,7 +72,7 @@ class WatchLeakTest {
       else context.watch(other, reason -> reason);
     });
     watcher.sendMessage("watch");
-    Patience.eventually(((ActorCell) (Exitable) watcher)::isIdle);
+    Patience.eventually(() -> Inside.isIdle(watcher));
     return watcher;
   }
 

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -65,7 +65,7 @@ class WatchTest {
     actor.sendMessage(message);
     assertTrue(scope.awaitQuiet(Patience.LONG));
     // the scope does not track anonymous actors of the root
-    if (actor instanceof ActorCell cell) Patience.eventually(cell::isQuiet);
+    Patience.eventually(() -> Inside.isQuiet(actor));
   }
 
   /**

@@ -58,7 +58,7 @@ class WhyTest {
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(Job.act(name, () -> stuckHere(gate))));
     Patience.await(gate.entered);
-    Patience.parked(((ActorCell) actor).worker().thread);
+    Patience.parked(Inside.thread(actor));
     return gate;
   }
 

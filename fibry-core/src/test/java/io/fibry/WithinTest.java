@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.actor.Cells;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -242,7 +242,7 @@ class WithinTest {
   void newsIsAdmittedWithoutAClockAndBehindItNobodyIsRefused() {
     var actor = actor();
     Gate.occupy(actor);
-    ((ActorCell) actor).admit("news");
+    Cells.admit(actor, "news");
 
     pass(3_600_000);
 

@@ -3,8 +3,9 @@ package io.fibry.engine.actor;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.Owner;
+import java.util.concurrent.CompletableFuture;
 
-/** Cells that tests make by hand. */
+/** Cells that tests make by hand, and what an actor's type does not let them do. */
 public final class Cells {
   private Cells() {}
 
@@ -15,5 +16,15 @@ public final class Cells {
 
   public static void admit(Owner owner, String label, Cell cell) {
     Blueprint.of(owner, label).admit(cell);
+  }
+
+  /** Sends without regard to the capacity. */
+  public static void admit(Object actor, Object message) {
+    ((ActorCell) actor).admit(message);
+  }
+
+  /** A request, also if the protocol has none. */
+  public static CompletableFuture<Object> sendRequest(Object actor, Object message) {
+    return ((ActorCell) actor).sendMessageReturn(message);
   }
 }

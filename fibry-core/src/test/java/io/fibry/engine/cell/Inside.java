@@ -2,6 +2,8 @@ package io.fibry.engine.cell;
 
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.engine.message.Wait;
+import java.util.concurrent.CompletableFuture;
 
 /** What tests see of an actor from inside. */
 public final class Inside {
@@ -25,6 +27,13 @@ public final class Inside {
     };
   }
 
+  /** For the text of a failure. */
+  public static String describe(Object actor) {
+    var drain = cell(actor).worker();
+    return "phase " + phase(actor) + ", drained by "
+        + (drain == null ? "nobody" : drain.thread + " at " + drain.message) + ", stranded " + stranded(actor);
+  }
+
   public static Behaviour behaviour(Object actor) {
     return cell(actor).behaviour;
   }
@@ -40,6 +49,58 @@ public final class Inside {
 
   public static void end(Object actor) {
     cell(actor).extras().end();
+  }
+
+  /** Where it was suspended, or null. */
+  public static Object suspendedAt(Object actor) {
+    return cell(actor).extras().suspendedAt();
+  }
+
+  public static int stashSize(Object actor) {
+    return cell(actor).extras().stash().size();
+  }
+
+  public static boolean isIdle(Object actor) {
+    return cell(actor).isIdle();
+  }
+
+  public static boolean isQuiet(Object actor) {
+    return cell(actor).isQuiet();
+  }
+
+  public static boolean isEnding(Object actor) {
+    return cell(actor).isEnding();
+  }
+
+  /** Whether this thread handles a message of it. */
+  public static boolean isCurrent(Object actor) {
+    return cell(actor).isCurrent();
+  }
+
+  /** Whether an activation is at its mailbox. */
+  public static boolean hasWorker(Object actor) {
+    return cell(actor).worker() != null;
+  }
+
+  /** The message being handled, or null. */
+  public static Object message(Object actor) {
+    var drain = cell(actor).worker();
+    return drain == null ? null : drain.message;
+  }
+
+  /** The thread of its handler. */
+  public static Thread thread(Object actor) {
+    return cell(actor).worker().thread;
+  }
+
+  /** The thread of its hooks. */
+  public static Thread hooksThread(Object actor) {
+    return cell(actor).extras().hooks().thread;
+  }
+
+  /** The message that a request keeps, or null. */
+  public static Object messageOf(CompletableFuture<?> request) {
+    return ((RequestFuture<?>) request).message();
   }
 
   public static RequestFuture<?> request(Object actor) {
@@ -70,5 +131,10 @@ public final class Inside {
   public static boolean hooksWait(Object actor) {
     var hooks = cell(actor).extras().hooks();
     return hooks != null && hooks.waits() != null;
+  }
+
+  /** Whether this thread is at a handler or at hooks. */
+  public static boolean handles() {
+    return Wait.Waiter.current() != null;
   }
 }
