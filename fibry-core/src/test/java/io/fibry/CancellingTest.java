@@ -40,16 +40,6 @@ class CancellingTest {
     Gate.openAll();
   }
 
-  /** Replies with the message itself; throws exceptions, waits at gates. */
-  static ActorWithReturn<Object, Object> echo(ActorBuilder<Object> how) {
-    return how.newActorWithReturn((Object m) -> {
-      if (m instanceof Gate gate) gate.pass();
-      if (m instanceof Exception failure) throw failure;
-      if (m instanceof Error failure) throw failure;
-      return m;
-    });
-  }
-
   // ---- from outside
 
   @Promise("4.9")
@@ -57,7 +47,7 @@ class CancellingTest {
   @ValueSource(
       strings = {"cancel", "complete", "completeExceptionally", "orTimeout", "completeOnTimeout", "completeAsync"})
   void completingTheFutureFromOutsideCancelsTheRequest(String how) {
-    var actor = echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("never handled");
 
@@ -85,7 +75,7 @@ class CancellingTest {
 
   @Test
   void anAnsweredRequestCannotBeChanged() {
-    var answered = echo(quiet).sendMessageReturn("answer");
+    var answered = Echo.actor(quiet).sendMessageReturn("answer");
     Patience.value(answered);
 
     assertFalse(answered.cancel(true));
@@ -121,7 +111,7 @@ class CancellingTest {
   @Promise("4.11")
   @Test
   void aCancelledRequestKeepsNeitherMessageNorStack() {
-    var actor = echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("large");
 
@@ -167,7 +157,7 @@ class CancellingTest {
   @Promise({"4.12", "6.2"})
   @Test
   void aBlockingCallbackDoesNotHoldTheActor() {
-    var actor = echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     var gate = Gate.occupy(actor);
     var held = new Gate();
     actor.sendMessageReturn("first").thenRun(held::passDeaf);
@@ -184,7 +174,7 @@ class CancellingTest {
   @Promise("4.13")
   @Test
   void anInterruptedWaitIsACancellationAndTheFlagIsKept() {
-    var actor = echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
 
     for (Runnable wait : new Runnable[] {() -> actor.ask("x"), () -> actor.ask("x", Patience.LONG), actor::waitForExit,
@@ -208,7 +198,7 @@ class CancellingTest {
   @Promise("4.13")
   @Test
   void anInterruptedAskForRoomIsACancellation() {
-    var actor = echo(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    var actor = Echo.actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     Gate.occupy(actor);
     actor.sendMessage("fills it");
 
@@ -236,7 +226,7 @@ class CancellingTest {
 
   @Test
   void anInterruptedGetIsThatOfAnyFuture() {
-    var actor = echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     Gate.occupy(actor);
     var request = actor.sendMessageReturn("waits");
 
@@ -244,6 +234,6 @@ class CancellingTest {
 
     assertThrows(InterruptedException.class, request::get);
     assertFalse(request.isDone());
-    assertThrows(ExecutionException.class, () -> echo(quiet).sendMessageReturn(new IOException()).get());
+    assertThrows(ExecutionException.class, () -> Echo.actor(quiet).sendMessageReturn(new IOException()).get());
   }
 }

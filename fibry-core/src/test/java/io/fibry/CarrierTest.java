@@ -31,7 +31,8 @@ class CarrierTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final CountingCarrier user = new CountingCarrier("user");
-  private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
+  private final ActorScope scope =
+      Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock).withCarrier(user));
   private final List<Object> seen = new CopyOnWriteArrayList<>();
 
   @AfterEach

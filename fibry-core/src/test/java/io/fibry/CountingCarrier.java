@@ -12,23 +12,23 @@ import org.slf4j.spi.MDCAdapter;
  * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
  * calls.
  */
-final class CountingCarrier implements ActorScope.Carrier<String> {
-  final AtomicInteger captures = new AtomicInteger();
-  final List<String> steps = Collections.synchronizedList(new ArrayList<>());
+public final class CountingCarrier implements ActorScope.Carrier<String> {
+  public final AtomicInteger captures = new AtomicInteger();
+  public final List<String> steps = Collections.synchronizedList(new ArrayList<>());
   private final MDCAdapter mdc = new BasicMDCAdapter();
   private final String key;
 
-  CountingCarrier(String key) {
+  public CountingCarrier(String key) {
     this.key = key;
   }
 
   /** The value on this thread, or null. */
-  String get() {
+  public String get() {
     return mdc.get(key);
   }
 
   /** Runs the code with a value set on this thread. */
-  void with(String value, Handler.Task code) {
+  public void with(String value, Handler.Task code) {
     mdc.setContextMap(Map.of(key, value));
     try {
       code.run();

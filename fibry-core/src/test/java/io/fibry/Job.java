@@ -6,13 +6,13 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /** A message that is the code to run. */
-record Job(String name, Callable<?> code) implements Callable<Object> {
+public record Job(String name, Callable<?> code) implements Callable<Object> {
 
-  interface Act {
+  public interface Act {
     void run() throws Exception;
   }
 
-  static Job act(String name, Act code) {
+  public static Job act(String name, Act code) {
     return new Job(name, () -> {
       code.run();
       return "done";
@@ -20,7 +20,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
   }
 
   /** An actor that runs jobs. */
-  static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
+  public static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
     return how.onFailure(FailurePolicy.goOn().withoutLog())
         .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
   }
@@ -31,14 +31,14 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
   }
 
   /** Sends the job; completes with its result, or with what it threw. */
-  static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
+  public static CompletableFuture<Object> start(ActorWithReturn<Object, Object> worker, Job job) {
     return worker.sendMessageReturn((Object) job).handle((answer, failure) -> failure == null ? answer
         : failure instanceof CompletionException wrapped ? wrapped.getCause() : failure);
   }
 
   /** Waits until a handler of each worker has published its wait and is parked. */
   @SafeVarargs
-  static void waiting(ActorWithReturn<Object, Object>... workers) {
+  public static void waiting(ActorWithReturn<Object, Object>... workers) {
     for (var worker : workers) {
       Patience.eventually(() -> Inside.waits(worker));
       Patience.parked(Inside.thread(worker));
@@ -47,7 +47,7 @@ record Job(String name, Callable<?> code) implements Callable<Object> {
 
   /** This job, run once these workers wait. */
   @SafeVarargs
-  final Job once(ActorWithReturn<Object, Object>... workers) {
+  public final Job once(ActorWithReturn<Object, Object>... workers) {
     return new Job(name, () -> {
       waiting(workers);
       return code.call();

@@ -210,7 +210,7 @@ class NoRingTest {
     gate.open();
   }
 
-  private final ActorCell busy = (ActorCell) CancellingTest.echo(Variants.scope(o -> o).anonymous());
+  private final ActorCell busy = (ActorCell) Echo.actor(Variants.scope(o -> o).anonymous());
 
   private Actor<Object> busy() {
     return busy;

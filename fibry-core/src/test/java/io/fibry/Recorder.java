@@ -13,21 +13,21 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Assumptions;
 
 /** A flight recording of one kind of event. */
-final class Recorder implements AutoCloseable {
+public final class Recorder implements AutoCloseable {
   private final Recording recording = new Recording();
   private final String event;
 
   /** Skips the test if this Java has no flight recorder. */
-  static void assumePresent() {
+  public static void assumePresent() {
     Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
   }
 
   /** Starts at once, without a threshold. */
-  static Recorder of(String event) {
+  public static Recorder of(String event) {
     return of(event, Duration.ZERO);
   }
 
-  static Recorder of(String event, Duration threshold) {
+  public static Recorder of(String event, Duration threshold) {
     var recorder = new Recorder(event);
     recorder.recording.enable(event).withThreshold(threshold);
     recorder.recording.start();
@@ -35,7 +35,7 @@ final class Recorder implements AutoCloseable {
   }
 
   /** All events of the library are disabled; any that is recorded all the same is found. */
-  static Recorder off() {
+  public static Recorder off() {
     var recorder = new Recorder("fibry.");
     silence(recorder.recording);
     recorder.recording.start();
@@ -43,7 +43,7 @@ final class Recorder implements AutoCloseable {
   }
 
   /** Disables the library's events, which are on by default. */
-  static void silence(Recording recording) {
+  public static void silence(Recording recording) {
     Events.messages(); // the recorder learns of the types at first use
     for (var type : FlightRecorder.getFlightRecorder().getEventTypes())
       if (type.getName().startsWith("fibry.")) recording.disable(type.getName());
@@ -54,7 +54,7 @@ final class Recorder implements AutoCloseable {
   }
 
   /** Stops; returns the events, the first one first. */
-  List<RecordedEvent> events() {
+  public List<RecordedEvent> events() {
     try {
       recording.stop();
       var file = Files.createTempFile("fibry", ".jfr");
@@ -71,7 +71,7 @@ final class Recorder implements AutoCloseable {
   }
 
   /** The events of this actor: others may still be busy. */
-  List<RecordedEvent> events(String actor) {
+  public List<RecordedEvent> events(String actor) {
     return events().stream().filter(one -> one.getString("actor").equals(actor)).toList();
   }
 

@@ -45,7 +45,7 @@ class RequestsTest {
   @Promise("4.3")
   @Test
   void askAddsTheAskersStackToWhatTheHandlerThrew() {
-    var echo = CancellingTest.echo(quiet);
+    var echo = Echo.actor(quiet);
     var failure = new IOException("gone");
 
     assertThrows(IOException.class, () -> echo.ask(failure));
@@ -59,7 +59,7 @@ class RequestsTest {
   @Promise("4.3")
   @Test
   void oneExceptionThrownForEverKeepsFourOfItsAskers() {
-    var echo = CancellingTest.echo(quiet);
+    var echo = Echo.actor(quiet);
     var failure = new IOException("again");
 
     for (int i = 0; i < 10; i++) assertThrows(IOException.class, () -> echo.ask(failure));
@@ -70,7 +70,7 @@ class RequestsTest {
   @Promise("4.2")
   @Test
   void anErrorOfTheHandlerArrivesAsItself() {
-    var echo = CancellingTest.echo(quiet);
+    var echo = Echo.actor(quiet);
     var failure = new StackOverflowError("deep");
 
     assertSame(failure, assertThrows(StackOverflowError.class, () -> echo.ask(failure)));
@@ -80,7 +80,7 @@ class RequestsTest {
   @Promise("4.2")
   @Test
   void theJdksOwnExceptionsArriveAsTheHandlerThrewThem() {
-    var echo = CancellingTest.echo(quiet);
+    var echo = Echo.actor(quiet);
     var completion = new CompletionException("mine", new IOException());
     var cancellation = new CancellationException("mine");
 
@@ -92,7 +92,7 @@ class RequestsTest {
 
   @Test
   void chainedCodeSeesTheHandlersOwnException() {
-    var echo = CancellingTest.echo(quiet);
+    var echo = Echo.actor(quiet);
     var failure = new IOException("gone");
 
     var seen = echo.sendMessageReturn(failure).handle((value, thrown) -> thrown);
@@ -117,7 +117,7 @@ class RequestsTest {
   @Promise("4.5")
   @Test
   void aFullMailboxSaysSo() {
-    var actor = CancellingTest.echo(scope.named("small").mailbox(Mailbox.bounded(2, Overflow.REJECT)));
+    var actor = Echo.actor(scope.named("small").mailbox(Mailbox.bounded(2, Overflow.REJECT)));
     Gate.occupy(actor);
     actor.sendMessage(1);
     actor.sendMessage(2);
@@ -136,7 +136,7 @@ class RequestsTest {
   @Promise("4.6")
   @Test
   void aRequestWhoseTurnNeverCameTimesOutAndIsNeverHandled() {
-    var actor = CancellingTest.echo(scope.named("slow"));
+    var actor = Echo.actor(scope.named("slow"));
     Gate.occupy(actor);
     var answer = new AtomicReference<Throwable>();
     var asker = Patience
@@ -160,7 +160,7 @@ class RequestsTest {
   @Promise("4.6")
   @Test
   void aRequestThatWasBegunTimesOutAndSaysSo() {
-    var actor = CancellingTest.echo(scope.anonymous());
+    var actor = Echo.actor(scope.anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
     Patience
@@ -179,8 +179,7 @@ class RequestsTest {
   @Promise("4.6")
   @Test
   void askWithoutALimitHasThatOfItsScope() {
-    var actor = CancellingTest
-        .echo(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
+    var actor = Echo.actor(Variants.scope(o -> o.withScheduler(clock).withAskLimit(Duration.ofMinutes(2))).anonymous());
     var gate = new Gate();
     var answer = new CompletableFuture<Throwable>();
     Patience.elsewhere(() -> answer.complete(assertThrows(Throwable.class, () -> actor.ask(gate))));
@@ -196,7 +195,7 @@ class RequestsTest {
 
   @Test
   void theMachinesClockEndsAnAskToo() {
-    var actor = CancellingTest.echo(Variants.scope(o -> o).anonymous());
+    var actor = Echo.actor(Variants.scope(o -> o).anonymous());
     Gate.occupy(actor);
 
     assertThrows(AskTimeoutException.class, () -> actor.ask("short", Duration.ofMillis(1)));
@@ -216,7 +215,7 @@ class RequestsTest {
 
   @Test
   void aStoppedActorSaysWhy() {
-    var actor = CancellingTest.echo(scope.named("gone"));
+    var actor = Echo.actor(scope.named("gone"));
     actor.kill();
     Patience.ended(actor);
 

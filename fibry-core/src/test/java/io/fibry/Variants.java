@@ -26,19 +26,19 @@ public final class Variants {
   /** A strategy with a mailbox, and the builders with both. */
   public record Variant(String label, Strategy strategy, Mailbox<Object> mailbox) {
     /** Whether the library makes its threads. */
-    boolean own() {
+    public boolean own() {
       return strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber();
     }
 
-    boolean priority() {
+    public boolean priority() {
       return mailbox.ordered();
     }
 
-    ActorBuilder<Object> builder(ActorScope scope) {
+    public ActorBuilder<Object> builder(ActorScope scope) {
       return scope.anonymous().strategy(strategy).mailbox(mailbox);
     }
 
-    ActorBuilder<Object> named(ActorScope scope, String name) {
+    public ActorBuilder<Object> named(ActorScope scope, String name) {
       return scope.named(name).strategy(strategy).mailbox(mailbox);
     }
 
