@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * How a scope ends; rarer cases: {@link ScopeCloseCornerTest}. The clock stands still: a wait for
+ * How a scope ends; rarer cases: {@code ScopeClosingCornerTest}. The clock stands still: a wait for
  * the limit would hang.
  */
 @Timeout(60)

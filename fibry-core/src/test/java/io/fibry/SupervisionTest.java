@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Actors whose handler throws. Back-off: {@link BackOffTest}; decisions of the scope: {@link
+ * Actors whose handler throws. Back-off: {@code SuspensionTest}; decisions of the scope: {@link
  * ScopePolicyTest}.
  */
 @Timeout(60)

@@ -1,9 +1,17 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static io.fibry.Patience.ended;
 import static io.fibry.Patience.joined;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.ActorContext;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Hush;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

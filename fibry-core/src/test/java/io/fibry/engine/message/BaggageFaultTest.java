@@ -1,10 +1,20 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.CountingCarrier;
+import io.fibry.Gate;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Variants;
 import io.fibry.Variants.Variant;
 import java.time.Duration;
 import java.util.List;
@@ -19,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A message is handled whatever its carrier does wrong, and other carriers do not notice. */
 @Timeout(60)
-class CarrierFaultTest {
+class BaggageFaultTest {
   /** Where the carrier fails. */
   enum Where { CAPTURE, SET, CLOSE }
 

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -6,8 +6,20 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.AskTimeoutException;
+import io.fibry.CountingCarrier;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Recorder;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.message.Events;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;

@@ -1,14 +1,26 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
-import io.fibry.engine.cell.Inside;
-import io.fibry.engine.cell.RestartBudget;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -28,7 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The suspension before a restart, by a clock that the test moves. */
 @Timeout(60)
-class BackOffTest {
+class SuspensionTest {
   private static final FailurePolicy BACK_OFF =
       FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(4)).withoutLog();
   private static final Duration MOMENT = Duration.ofNanos(1);

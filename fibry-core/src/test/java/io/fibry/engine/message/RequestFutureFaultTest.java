@@ -1,15 +1,16 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
+import io.fibry.ActorScope;
+import io.fibry.Exitable;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
 
 /** Rare races of requests, played step by step. */
-class RequestFaultTest {
+class RequestFutureFaultTest {
 
   @Test
   void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {

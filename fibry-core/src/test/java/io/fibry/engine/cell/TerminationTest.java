@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -7,7 +7,21 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.ExitReason;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Sink;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
@@ -26,11 +40,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The end of an actor: phases, hooks, kills. What all strategies and mailboxes share: {@link
+ * The end of an actor: phases, hooks, kills. What all strategies and mailboxes share: {@code
  * ContractEndingTest}.
  */
 @Timeout(60)
-class EndingTest {
+class TerminationTest {
   private final Letters letters = new Letters();
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = Variants.scope(o -> o.withDeadLetters(letters).withScheduler(clock));

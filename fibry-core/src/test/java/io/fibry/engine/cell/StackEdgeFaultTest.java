@@ -1,11 +1,18 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Hush;
+import io.fibry.Promise;
+import io.fibry.Strategy;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

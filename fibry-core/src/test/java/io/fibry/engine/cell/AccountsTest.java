@@ -1,13 +1,26 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
 import io.fibry.ActorScope.Report;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
-import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;

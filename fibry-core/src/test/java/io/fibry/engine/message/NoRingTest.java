@@ -1,13 +1,27 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
+import io.fibry.AskTimeoutException;
+import io.fibry.Echo;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Job;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.message.Rings;
-import io.fibry.engine.message.Wait;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

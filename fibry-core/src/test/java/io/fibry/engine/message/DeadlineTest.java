@@ -1,10 +1,21 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.Gate;
+import io.fibry.Job;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Sink;
+import io.fibry.Variants;
 import io.fibry.engine.cell.Inside;
 import io.fibry.time.ManualClock;
 import java.time.Duration;

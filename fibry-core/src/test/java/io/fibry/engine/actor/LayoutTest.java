@@ -1,9 +1,12 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.Promise;
+import io.fibry.Sink;
 import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Envelope;

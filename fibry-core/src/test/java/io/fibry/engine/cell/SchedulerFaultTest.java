@@ -1,9 +1,15 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.Actor;
+import io.fibry.Clock;
+import io.fibry.ExitReason;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Inside;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

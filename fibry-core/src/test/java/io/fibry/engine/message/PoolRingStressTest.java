@@ -1,8 +1,15 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.AskCycleException;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;

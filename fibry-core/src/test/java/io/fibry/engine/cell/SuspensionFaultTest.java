@@ -1,9 +1,15 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.fibry.Actor;
+import io.fibry.Clock;
+import io.fibry.ExitReason;
+import io.fibry.FailurePolicy;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
-import io.fibry.engine.cell.Inside;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -14,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** Suspended actors whose scheduler misbehaves. */
 @Timeout(60)
-class RestFaultTest {
+class SuspensionFaultTest {
   private final CompletableFuture<Object> handled = new CompletableFuture<>();
 
   private Actor<Object> actor(Scheduler clock) {

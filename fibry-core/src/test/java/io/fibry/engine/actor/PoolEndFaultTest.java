@@ -1,9 +1,22 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorStoppedException;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.DeadLetter;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.LeakProbe;
+import io.fibry.Letters;
+import io.fibry.Patience;
+import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;

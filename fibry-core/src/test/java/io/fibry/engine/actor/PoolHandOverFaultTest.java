@@ -1,14 +1,26 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.Clock;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.Gate;
+import io.fibry.Handler;
+import io.fibry.Hush;
+import io.fibry.LeakProbe;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.message.Events;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.pool.Pools;

@@ -1,8 +1,18 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.AskCycleException;
+import io.fibry.Job;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;

@@ -1,9 +1,18 @@
-package io.fibry;
+package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
+import io.fibry.Hush;
+import io.fibry.Patience;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.RequestFuture;

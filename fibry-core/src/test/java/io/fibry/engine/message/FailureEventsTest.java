@@ -1,9 +1,18 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Recorder;
+import io.fibry.Variants;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;

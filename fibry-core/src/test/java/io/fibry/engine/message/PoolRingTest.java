@@ -1,15 +1,25 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
+import io.fibry.DeadLetter;
+import io.fibry.Exitable;
+import io.fibry.Gate;
+import io.fibry.Job;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.message.Rings;
-import io.fibry.engine.message.Wait;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,12 +9,23 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Job;
+import io.fibry.LeakProbe;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.message.Deadline;
-import io.fibry.engine.message.Diagnosis;
-import io.fibry.engine.message.Expirations;
-import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -37,7 +48,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the exception says when the limit of a request is over. */
 @Timeout(60)
-class WhyTest {
+class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
   private final ManualClock clock = new ManualClock();
@@ -99,7 +110,7 @@ class WhyTest {
             + "queue; the actor has been handling Slow[1] for at least 5000 ms",
         "give ask a longer limit",
         ". The handler is\n\tat java.base/java.util.concurrent.CountDownLatch.await(",
-        "WhyTest.stuckHere(WhyTest.java:");
+        "DiagnosisTest.stuckHere(DiagnosisTest.java:");
     assertTrue(late.getMessage().lines().count() <= 9, late.getMessage());
   }
 
@@ -172,7 +183,7 @@ class WhyTest {
     Patience.await(gate.entered);
 
     assertSays(late(failure), "it had begun with it, and may still be at it; the actor ", " handling Slow[1]",
-        "WhyTest.stuckHere(");
+        "DiagnosisTest.stuckHere(");
   }
 
   @Promise("4.17")

@@ -1,15 +1,25 @@
-package io.fibry;
+package io.fibry.engine.scope;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Owner;
-import io.fibry.engine.scope.Scopes;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * stands still: a wait for a limit or grace would hang.
  */
 @Timeout(60)
-class ScopeCloseCornerTest {
+class ScopeClosingCornerTest {
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = ActorSystem.openScope("outer", o -> o.withScheduler(clock));
   private final List<Object> log = new CopyOnWriteArrayList<>();

@@ -1,13 +1,26 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.CountingCarrier;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.Variants.Variant;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.actor.Cells;
-import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.stereotype.Stereotypes;
@@ -23,9 +36,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Values of the sender's thread follow its messages. See also {@link CarrierFaultTest}. */
+/** Values of the sender's thread follow its messages. See also {@link BaggageFaultTest}. */
 @Timeout(60)
-class CarrierTest {
+class BaggageTest {
   record Who() implements Request<Who, String> {}
 
   private final Letters letters = new Letters();

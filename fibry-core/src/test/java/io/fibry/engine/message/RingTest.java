@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.engine.message;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -7,10 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskCycleException;
+import io.fibry.DeadLetter;
+import io.fibry.Exitable;
+import io.fibry.Gate;
+import io.fibry.Job;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Strategy;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
-import io.fibry.engine.message.Rings;
-import io.fibry.engine.message.Wait;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;

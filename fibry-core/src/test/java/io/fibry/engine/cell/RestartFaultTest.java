@@ -1,8 +1,15 @@
-package io.fibry;
+package io.fibry.engine.cell;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorContext;
+import io.fibry.ActorScope;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Request;
+import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
