@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-class MomentTest {
+class AdaptiveSpinTest {
   private final AdaptiveSpin spin = new AdaptiveSpin();
 
   @Test
