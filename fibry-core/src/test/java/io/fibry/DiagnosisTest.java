@@ -1,4 +1,4 @@
-package io.fibry.engine.message;
+package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -9,23 +9,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.Actor;
-import io.fibry.ActorBuilder;
-import io.fibry.ActorContext;
-import io.fibry.ActorScope;
-import io.fibry.ActorWithReturn;
-import io.fibry.AskTimeoutException;
-import io.fibry.FailurePolicy;
-import io.fibry.Gate;
-import io.fibry.Job;
-import io.fibry.LeakProbe;
-import io.fibry.Patience;
-import io.fibry.Promise;
-import io.fibry.Request;
-import io.fibry.Strategy;
-import io.fibry.Variants;
 import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Inside;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Diagnosis;
+import io.fibry.engine.message.Expirations;
+import io.fibry.engine.message.RequestFuture;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -46,14 +35,17 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What the exception says when the limit of a request is over. */
+/**
+ * What the exception says when the limit of a request is over. It leaves out frames of the engine,
+ * so this test is not in a package of it.
+ */
 @Timeout(60)
 class DiagnosisTest {
   private static final Duration LIMIT = Duration.ofSeconds(5);
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope = Variants.scope(o -> o.withScheduler(clock));
-  private final ActorBuilder<Object> how = scope.named("x").onFailure(FailurePolicy.goOn().withoutLog());
+  private final ActorBuilder<Object> builder = scope.named("x").onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach
   void letGo() {
@@ -117,7 +109,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void theCauseIsWhereTheHandlerWas() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
 
     var cause = late(ask(actor, "Get")).getCause();
@@ -131,7 +123,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itCountsThoseBefore() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     actor.sendMessageReturn((Object) "cancelled").cancel(true);
@@ -142,7 +134,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itCountsThoseBeforeInAGuardedMailboxToo() {
-    var actor = Job.worker(how.mailbox(Mailbox.bounded(100, Overflow.BLOCK)));
+    var actor = Job.worker(builder.mailbox(Mailbox.bounded(100, Overflow.BLOCK)));
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
 
@@ -152,7 +144,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itCountsToAThousand() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     for (int i = 0; i < 1000; i++) actor.sendMessage(i);
 
@@ -161,7 +153,7 @@ class DiagnosisTest {
 
   @Test
   void itCountsAnewForWhoCameSince() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var first = ask(actor, "first");
     clock.advance(Duration.ofMillis(50));
@@ -176,7 +168,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysThatItHadBegun() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     var gate = new Gate();
 
     var failure = ask(actor, Job.act("Slow[1]", () -> stuckHere(gate)));
@@ -190,7 +182,7 @@ class DiagnosisTest {
   @Test
   void itSaysThatTheAnswerWasPromised() {
     var promised = new CountDownLatch(1);
-    var actor = how.newActor((Object m, ActorContext<Object> context) -> {
+    var actor = builder.newActor((Object m, ActorContext<Object> context) -> {
       context.replyWhen((Call) m, new CompletableFuture<>());
       promised.countDown();
     });
@@ -219,7 +211,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysWhomTheActorWaitsForItself() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     var other = Job.worker(scope.named("y"));
     occupy(other, "Slow[2]");
     actor.sendMessage(Job.act("Slow[1]", () -> other.ask("Inner[7]", Duration.ofDays(1))));
@@ -233,7 +225,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysThatTheRequestWaitedForRoom() {
-    var actor = Job.worker(how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    var actor = Job.worker(builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
     occupy(actor, "Slow[1]");
     actor.sendMessage("fits");
 
@@ -245,7 +237,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysThatTheActorHasNoThreadYet() {
-    var actor = Job.worker(how.strategy(Strategy.on(new Lazy())));
+    var actor = Job.worker(builder.strategy(Strategy.on(new Lazy())));
 
     assertSays(late(ask(actor, "Get")),
         "it was number 1 in the queue; the actor has been given no thread yet by on(a lazy pool)");
@@ -265,11 +257,12 @@ class DiagnosisTest {
   @Test
   void itSaysThatTheRequestWasPutAside() {
     var actor =
-        how.mailbox(Mailbox.unbounded().selective()).newActorWithReturn((Object m, ActorContext<Object> context) -> {
-          if (m instanceof Gate gate) stuckHere(gate);
-          else context.stash();
-          return m;
-        });
+        builder.mailbox(Mailbox.unbounded().selective())
+            .newActorWithReturn((Object m, ActorContext<Object> context) -> {
+              if (m instanceof Gate gate) stuckHere(gate);
+              else context.stash();
+              return m;
+            });
     var failure = ask(actor, "Get");
     Gate.occupy(actor);
 
@@ -279,21 +272,21 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itSaysThatTheActorRests() {
-    var resting =
-        how.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
+    var suspended =
+        builder.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
               throw new IllegalStateException("planned");
             });
-    resting.sendMessage("fails");
-    Patience.eventually(() -> Inside.isSuspended(resting));
+    suspended.sendMessage("fails");
+    Patience.eventually(() -> Inside.isSuspended(suspended));
 
-    assertSays(late(ask(resting, "Get")), "its turn had not come, and will not; the actor rests before its restart");
+    assertSays(late(ask(suspended, "Get")), "its turn had not come, and will not; the actor rests before its restart");
   }
 
   @Promise("4.17")
   @Test
   void allWhoTimeOutTogetherShareOneLook() {
-    var actor = Job.worker(how);
+    var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var failures = new ArrayList<CompletableFuture<AskTimeoutException>>();
     for (int i = 0; i < 50; i++) failures.add(ask(actor, i));
@@ -314,23 +307,23 @@ class DiagnosisTest {
     var all = new ArrayList<RequestFuture<Object>>();
     var limits = new ArrayList<Deadline>();
     for (int i = 0; i < 100_000; i++) {
-      var asked = new RequestFuture<Object>(actor, i, null);
-      asked.deadline = Deadline.of(actor.owner().options().scheduler(), LIMIT);
-      limits.add(asked.deadline);
-      Inside.offer(actor, asked, i);
-      all.add(asked);
+      var request = new RequestFuture<Object>(actor, i, null);
+      request.deadline = Deadline.of(actor.owner().options().scheduler(), LIMIT);
+      limits.add(request.deadline);
+      Inside.offer(actor, request, i);
+      all.add(request);
     }
     var threads = ManagementFactory.getThreadMXBean();
     long began = System.nanoTime();
     long used = threads.getCurrentThreadCpuTime();
 
-    for (var asked : all.reversed()) asked.expire();
+    for (var request : all.reversed()) request.expire();
 
     long cpu = threads.getCurrentThreadCpuTime() - used;
     long tenths = (System.nanoTime() - began) / 100_000_000;
-    var looks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
-    for (var limit : limits) looks.add(Expirations.stack(limit));
-    assertTrue(looks.size() <= tenths + 1, looks.size() + " looks in " + tenths + " tenths of a second");
+    var stacks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
+    for (var limit : limits) stacks.add(Expirations.stack(limit));
+    assertTrue(stacks.size() <= tenths + 1, stacks.size() + " snapshots in " + tenths + " tenths of a second");
     assertTrue(cpu < 3_000_000_000L, cpu / 1_000_000 + " ms");
     gate.open();
   }
@@ -346,7 +339,7 @@ class DiagnosisTest {
         return "mute";
       }
     };
-    var stuck = how.newActorWithReturn((Object m) -> {
+    var stuck = builder.newActorWithReturn((Object m) -> {
       if (m == mute) stuckHere(gate);
       return m;
     });
@@ -362,7 +355,7 @@ class DiagnosisTest {
 
   @Test
   void ofHandlersNestedOnOneThreadEachHasItsOwnPartOfTheStack() {
-    var outer = Job.worker(how);
+    var outer = Job.worker(builder);
     var inner = Job.worker(scope.named("y").strategy(Strategy.CALLER));
     var gate = new Gate();
     outer.sendMessage(Job.act("Outer", () -> inner.sendMessage(Job.act("Inner", () -> stuckHere(gate)))));
@@ -382,7 +375,7 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void itKeepsNothingOfWhatTheActorWasHandling() {
-    var actor = Job.worker(how.strategy(Strategy.residentFiber()));
+    var actor = Job.worker(builder.strategy(Strategy.residentFiber()));
     var message = new Object[1];
     var gate = new Gate();
     message[0] = Job.act("Slow[1]", () -> stuckHere(gate));
