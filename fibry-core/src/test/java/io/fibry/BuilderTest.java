@@ -53,9 +53,9 @@ class BuilderTest {
 
   @Test
   void oneBuilderMakesManyActorsEachWithAStateOfItsOwn() {
-    var how = scope.anonymous().initialState(() -> new int[1]);
-    var one = how.newActorWithReturn((int[] n, Object m) -> ++n[0]);
-    var other = how.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+    var builder = scope.anonymous().initialState(() -> new int[1]);
+    var one = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
+    var other = builder.newActorWithReturn((int[] n, Object m) -> ++n[0]);
 
     one.ask("count");
 
@@ -66,11 +66,11 @@ class BuilderTest {
   @Test
   void whatTheBuilderLeavesOpenTheScopeSays() {
     var bounded = Mailbox.bounded(7, Overflow.REJECT);
-    var how = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
+    var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
 
-    assertSame(Strategy.THREAD, how.strategy());
-    assertSame(bounded, how.mailbox());
-    assertFalse(how.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
+    assertSame(Strategy.THREAD, builder.strategy());
+    assertSame(bounded, builder.mailbox());
+    assertFalse(builder.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
   }
 
   @Test
@@ -166,16 +166,16 @@ class BuilderTest {
 
   @Test
   void everyShapeOfHandlerIsTaken() {
-    var how = scope.anonymous();
-    var stateful = how.initialState(() -> "s");
+    var builder = scope.anonymous();
+    var stateful = builder.initialState(() -> "s");
 
-    assertEquals("r", how.newActor((Get m, ActorContext<Get> c) -> c.reply(m, "r")).ask(new Get()));
-    assertEquals("rx", how.newActorWithReturn((String m) -> "r" + m).ask("x"));
-    assertNotNull(how.newActorWithReturn((String m, ActorContext<String> c) -> c.self()).ask("x"));
+    assertEquals("r", builder.newActor((Get m, ActorContext<Get> c) -> c.reply(m, "r")).ask(new Get()));
+    assertEquals("rx", builder.newActorWithReturn((String m) -> "r" + m).ask("x"));
+    assertNotNull(builder.newActorWithReturn((String m, ActorContext<String> c) -> c.self()).ask("x"));
     assertEquals("s", stateful.newActor((String s, Get m, ActorContext<Get> c) -> c.reply(m, s)).ask(new Get()));
     assertEquals("sx", stateful.newActorWithReturn((String s, String m) -> s + m).ask("x"));
     assertEquals("sx", stateful.newActorWithReturn((String s, String m, ActorContext<String> c) -> s + m).ask("x"));
-    assertThrows(NoReplyException.class, () -> how.newActor((Get m) -> {}).ask(new Get()));
+    assertThrows(NoReplyException.class, () -> builder.newActor((Get m) -> {}).ask(new Get()));
     assertThrows(NoReplyException.class, () -> stateful.newActor((String s, Get m) -> {}).ask(new Get()));
   }
 
@@ -185,8 +185,8 @@ class BuilderTest {
   Stream<DynamicTest> nullIsRefusedByName() {
     var actor = scope.anonymous().newActorWithReturn((Object m) -> m);
     var sink = scope.anonymous().initialState(() -> "s").newSink();
-    var how = scope.anonymous();
-    var stateful = how.initialState(() -> "s");
+    var builder = scope.anonymous();
+    var stateful = builder.initialState(() -> "s");
     var options = ActorScope.Options.defaults();
     var cases = new LinkedHashMap<String, Map.Entry<String, Executable>>();
     put(cases, "sendMessage", "message", () -> actor.sendMessage(null));
@@ -208,15 +208,16 @@ class BuilderTest {
     put(cases, "execAndWait", "code", () -> sink.execAndWait(null));
     put(cases, "execFuture", "code", () -> sink.execFuture(null));
     put(cases, "sink.ask", "code", () -> sink.ask(null));
-    put(cases, "strategy", "strategy", () -> how.strategy(null));
-    put(cases, "mailbox", "mailbox", () -> how.mailbox(null));
-    put(cases, "onFailure", "policy", () -> how.onFailure(null));
-    put(cases, "protocol", "type", () -> how.protocol(null));
-    put(cases, "around", "around", () -> how.around(null));
-    put(cases, "initialState", "initial", () -> how.initialState(null));
-    put(cases, "newActor", "handler", () -> how.newActor((Handler<Object>) null));
-    put(cases, "newActor in context", "handler", () -> how.newActor((Handler.InContext<Object>) null));
-    put(cases, "newActorWithReturn", "handler", () -> how.newActorWithReturn((Handler.Returning<Object, Object>) null));
+    put(cases, "strategy", "strategy", () -> builder.strategy(null));
+    put(cases, "mailbox", "mailbox", () -> builder.mailbox(null));
+    put(cases, "onFailure", "policy", () -> builder.onFailure(null));
+    put(cases, "protocol", "type", () -> builder.protocol(null));
+    put(cases, "around", "around", () -> builder.around(null));
+    put(cases, "initialState", "initial", () -> builder.initialState(null));
+    put(cases, "newActor", "handler", () -> builder.newActor((Handler<Object>) null));
+    put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.InContext<Object>) null));
+    put(cases, "newActorWithReturn", "handler",
+        () -> builder.newActorWithReturn((Handler.Returning<Object, Object>) null));
     put(cases, "part", "part", () -> scope.named("whole").part(null));
     put(cases, "onStop", "hook", () -> stateful.onStop(null));
     put(cases, "rollback", "copy", () -> stateful.rollback(null));

@@ -126,10 +126,10 @@ final class ChaosEpisode {
     homes.add(home);
     var strategy = strategies.get(random.nextInt(strategies.size()));
     if (strategy == Strategy.CALLER) callers.add(index);
-    ActorBuilder<Errand> how =
+    ActorBuilder<Errand> builder =
         parts.get(home).scope.named("chaos" + index).strategy(strategy).onFailure(policy()).mailbox(mailbox());
-    if (random.nextInt(3) == 0) how = how.inlineRequests();
-    return how.initialState(LongAdder::new).newActor(
+    if (random.nextInt(3) == 0) builder = builder.inlineRequests();
+    return builder.initialState(LongAdder::new).newActor(
         (LongAdder state, Errand errand, ActorContext<Errand> context) -> handle(index, state, errand, context));
   }
 

@@ -329,7 +329,7 @@ class ContractEndingTest {
       if (m instanceof Gate gate) gate.passDeaf();
       else context.stash();
     });
-    var aside = actor.sendMessageReturn(new ContractTest.Get("aside"));
+    var stashed = actor.sendMessageReturn(new ContractTest.Get("aside"));
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
     Patience.await(gate.entered);
@@ -337,7 +337,7 @@ class ContractEndingTest {
     actor.kill();
     clock.advance(Duration.ofSeconds(1));
 
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(aside));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(stashed));
     gate.open();
   }
 

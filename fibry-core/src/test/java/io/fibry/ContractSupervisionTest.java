@@ -49,7 +49,7 @@ class ContractSupervisionTest {
         });
   }
 
-  private Actor<Object> resting(Variant variant) {
+  private Actor<Object> suspended(Variant variant) {
     var actor = actor(variant, BACK_OFF);
     actor.sendMessage(new IllegalStateException("planned"));
     Patience.eventually(() -> Inside.isSuspended(actor));
@@ -76,7 +76,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void duringTheBackOffMessagesWaitAndThenAreHandledInTheirOrder(Variant variant) {
-    var actor = resting(variant);
+    var actor = suspended(variant);
     for (int i = 0; i < 5; i++) actor.sendMessage(i);
     var before = List.copyOf(log);
 
@@ -91,7 +91,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aKillDuringTheBackOffEndsItAtOnce(Variant variant) {
-    var actor = resting(variant);
+    var actor = suspended(variant);
     actor.sendMessage("waits");
 
     actor.kill();
@@ -104,7 +104,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void askExitDuringTheBackOffEndsItAtOnce(Variant variant) {
-    var actor = resting(variant);
+    var actor = suspended(variant);
     var request = Cells.sendRequest(actor, "waits");
 
     actor.askExit();
@@ -134,7 +134,7 @@ class ContractSupervisionTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
   void aCloseWithoutPatienceEndsItDuringTheBackOff(Variant variant) {
-    var actor = resting(variant);
+    var actor = suspended(variant);
     actor.sendMessage("waits");
 
     var report = scope.closeWithin(Duration.ZERO);

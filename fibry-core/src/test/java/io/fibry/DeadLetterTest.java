@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 class DeadLetterTest {
   private final Letters letters = new Letters();
   private final ActorScope scope = Variants.scope(letters);
-  private final ActorBuilder<Object> how =
+  private final ActorBuilder<Object> builder =
       scope.named("dead").strategy(Strategy.CALLER).onFailure(FailurePolicy.goOn().withoutLog());
 
   @AfterEach
@@ -34,7 +34,7 @@ class DeadLetterTest {
   @Test
   void aFailureTellsActorMessageAndCause() {
     var failure = new IllegalStateException("bad");
-    var actor = how.newActor((Object m) -> {
+    var actor = builder.newActor((Object m) -> {
       throw failure;
     });
 
@@ -48,7 +48,7 @@ class DeadLetterTest {
 
   @Test
   void anUndeliveredMessageHasNoCause() {
-    var actor = how.newActor((Object m) -> {});
+    var actor = builder.newActor((Object m) -> {});
     actor.close();
 
     actor.sendMessage("late");
@@ -63,7 +63,7 @@ class DeadLetterTest {
     Runnable task = () -> {
       throw new IllegalStateException("bad task");
     };
-    var actor = how.newActor((Object m) -> {});
+    var actor = builder.newActor((Object m) -> {});
 
     actor.execute(task);
 
@@ -73,7 +73,7 @@ class DeadLetterTest {
   @Promise("3.3")
   @Test
   void aRequestIsCountedAndNoDeadLetter() {
-    var actor = how.newActorWithReturn((Object m) -> {
+    var actor = builder.newActorWithReturn((Object m) -> {
       throw new IllegalStateException("bad");
     });
 
@@ -89,7 +89,7 @@ class DeadLetterTest {
   @Test
   void resendSendsItAgain() {
     var seen = new CopyOnWriteArrayList<Object>();
-    var actor = how.newActor((Object m) -> {
+    var actor = builder.newActor((Object m) -> {
       seen.add(m);
       if (seen.size() == 1) throw new IllegalStateException("not yet");
     });
@@ -103,7 +103,7 @@ class DeadLetterTest {
   @Test
   void resendRunsATaskAgain() {
     var runs = new CopyOnWriteArrayList<Object>();
-    var actor = how.newActor((Object m) -> {});
+    var actor = builder.newActor((Object m) -> {});
     actor.execute(() -> {
       runs.add("run");
       if (runs.size() == 1) throw new IllegalStateException("not yet");
@@ -131,7 +131,7 @@ class DeadLetterTest {
 
   @Test
   void resendToAnEndedActorAnswersFalse() {
-    var actor = how.newActor((Object m) -> {});
+    var actor = builder.newActor((Object m) -> {});
     actor.close();
     actor.sendMessage("late");
 
@@ -174,7 +174,7 @@ class DeadLetterTest {
 
   @Test
   void aListenerSetLaterSeesWhatComesThen() {
-    var actor = how.newActor((Object m) -> {});
+    var actor = builder.newActor((Object m) -> {});
     actor.close();
     var later = new Letters();
 

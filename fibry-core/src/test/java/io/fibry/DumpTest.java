@@ -27,8 +27,8 @@ class DumpTest {
     });
   }
 
-  private Actor<Object> actor(ActorBuilder<Object> how) {
-    return how.onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
+  private Actor<Object> actor(ActorBuilder<Object> builder) {
+    return builder.onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object m) -> {
       if (m instanceof Gate gate) gate.passDeaf();
       if (m instanceof Exception failure) throw failure;
     });

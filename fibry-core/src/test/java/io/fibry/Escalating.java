@@ -30,9 +30,9 @@ abstract class Escalating {
     return actor(where.named(name), name);
   }
 
-  Actor<Object> actor(ActorBuilder<Object> how, String name) {
+  Actor<Object> actor(ActorBuilder<Object> builder, String name) {
     var states = new AtomicInteger();
-    var actor = how.onFailure(FailurePolicy.escalate().withoutLog()).initialState(states::incrementAndGet)
+    var actor = builder.onFailure(FailurePolicy.escalate().withoutLog()).initialState(states::incrementAndGet)
         .onStop(state -> log.add("stop " + name)).newActor((Integer state, Object m) -> {
           if (m instanceof Gate gate) gate.pass();
           else if (m instanceof Exception failure) throw failure;

@@ -42,8 +42,8 @@ class ForkJoinTest {
     return scope.anonymous().strategy(Strategy.on(pool));
   }
 
-  private Actor<Object> narrow(ActorBuilder<Object> how, List<Object> handled) {
-    return how.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> handled.add(message));
+  private Actor<Object> narrow(ActorBuilder<Object> builder, List<Object> handled) {
+    return builder.mailbox(Mailbox.bounded(1, Overflow.BLOCK)).newActor((Object message) -> handled.add(message));
   }
 
   @Promise("6.11")

@@ -36,8 +36,8 @@ class InlineTest {
     Gate.openAll();
   }
 
-  private ActorWithReturn<Object, Object> whoRuns(ActorBuilder<Object> how) {
-    return how.newActorWithReturn((Object m) -> {
+  private ActorWithReturn<Object, Object> whoRuns(ActorBuilder<Object> builder) {
+    return builder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       return Thread.currentThread();
     });

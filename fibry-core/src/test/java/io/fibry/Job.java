@@ -20,8 +20,8 @@ public record Job(String name, Callable<?> code) implements Callable<Object> {
   }
 
   /** An actor that runs jobs. */
-  public static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> how) {
-    return how.onFailure(FailurePolicy.goOn().withoutLog())
+  public static ActorWithReturn<Object, Object> worker(ActorBuilder<Object> builder) {
+    return builder.onFailure(FailurePolicy.goOn().withoutLog())
         .newActorWithReturn((Object message) -> message instanceof Job job ? job.call() : message);
   }
 

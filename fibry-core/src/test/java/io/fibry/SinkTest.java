@@ -150,9 +150,9 @@ class SinkTest {
 
   @Test
   void aSinkWithAPriorityMailboxIsRefused() {
-    var how = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> 0));
+    var builder = scope.anonymous().mailbox(Mailbox.<Object>priority((a, b) -> 0));
 
-    var refusal = assertThrows(IllegalArgumentException.class, how::newSink);
+    var refusal = assertThrows(IllegalArgumentException.class, builder::newSink);
 
     assertTrue(refusal.getMessage().contains("priority") && refusal.getMessage().contains("another mailbox"),
         refusal.getMessage());

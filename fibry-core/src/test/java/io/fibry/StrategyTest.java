@@ -214,11 +214,11 @@ class StrategyTest {
   @Test
   void aResidentThatCannotBeMadeIsThrownByNewActorAndItsNameIsFree() {
     var failure = new IllegalStateException("no thread left");
-    var how = scope.named("homeless").strategy(new Resident(failure));
+    var builder = scope.named("homeless").strategy(new Resident(failure));
 
-    assertSame(failure, assertThrows(IllegalStateException.class, () -> how.newActor((Object m) -> {})));
+    assertSame(failure, assertThrows(IllegalStateException.class, () -> builder.newActor((Object m) -> {})));
 
-    assertEquals("here", how.strategy(Strategy.FIBER).newActorWithReturn((Object m) -> m).ask("here"));
+    assertEquals("here", builder.strategy(Strategy.FIBER).newActorWithReturn((Object m) -> m).ask("here"));
   }
 
   @Promise("6.3")

@@ -43,8 +43,8 @@ class WatchTest {
     return watcher(scope.anonymous().mailbox(mailbox), log);
   }
 
-  static Actor<Object> watcher(ActorBuilder<Object> how, List<Object> log) {
-    return how.newActor((Object m, ActorContext<Object> context) -> {
+  static Actor<Object> watcher(ActorBuilder<Object> builder, List<Object> log) {
+    return builder.newActor((Object m, ActorContext<Object> context) -> {
       switch (m) {
         case Watch watch -> context.watch(watch.other(), watch.message());
         case Unwatch unwatch -> context.unwatch(unwatch.other());
@@ -95,7 +95,7 @@ class WatchTest {
 
   private static final IOException PLANNED = new IOException("planned");
 
-  record End(Consumer<Actor<Object>> how, ExitReason reason) {}
+  record End(Consumer<Actor<Object>> act, ExitReason reason) {}
 
   static Stream<End> ends() {
     return Stream.of(
@@ -113,7 +113,7 @@ class WatchTest {
     var watcher = watcher();
     sent(watcher, new Watch(other, reason -> reason));
 
-    end.how().accept(other);
+    end.act().accept(other);
 
     Patience.eventually(() -> !log.isEmpty());
     assertEquals(List.of(end.reason()), log);
@@ -124,7 +124,7 @@ class WatchTest {
   @MethodSource("ends")
   void whoHasEndedIsToldOfAtOnce(End end) {
     var other = plain();
-    end.how().accept(other);
+    end.act().accept(other);
     Patience.ended(other);
 
     sent(watcher(), new Watch(other, reason -> reason));

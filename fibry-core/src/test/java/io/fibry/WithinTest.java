@@ -41,8 +41,8 @@ class WithinTest {
     Gate.openAll();
   }
 
-  private ActorWithReturn<Object, Object> actor(ActorBuilder<Object> how) {
-    return how.newActorWithReturn((Object m) -> {
+  private ActorWithReturn<Object, Object> actor(ActorBuilder<Object> builder) {
+    return builder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else seen.add(m);
       return m;

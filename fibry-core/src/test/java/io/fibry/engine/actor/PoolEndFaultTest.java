@@ -193,8 +193,8 @@ class PoolEndFaultTest {
     assertTrue(LeakProbe.collected(pools));
   }
 
-  private static Object worked(ActorBuilder<Object> how) {
-    var pool = how.newActorWithReturn((Object message) -> message);
+  private static Object worked(ActorBuilder<Object> builder) {
+    var pool = builder.newActorWithReturn((Object message) -> message);
     for (int i = 0; i < 20; i++) assertEquals(i, Patience.value(pool.sendMessageReturn((Object) i)));
     Patience.eventually(() -> ((Cell) (Exitable) pool).crew().stream().allMatch(Cell::isIdle));
     return pool;

@@ -154,7 +154,7 @@ class StackEdgeFaultTest {
   void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      var how = switch (strategy) {
+      var chosen = switch (strategy) {
         case "FIBER" -> Strategy.FIBER;
         case "THREAD" -> Strategy.THREAD;
         case "CALLER" -> Strategy.CALLER;
@@ -165,7 +165,7 @@ class StackEdgeFaultTest {
       int[] edge = new int[2];
       for (int i = 0; i < episodes; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;
-        var episode = new Episode(how, mailbox, verb,
+        var episode = new Episode(chosen, mailbox, verb,
             edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
         var sender =
             virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);

@@ -57,8 +57,8 @@ class SuspensionTest {
     clock.advance(Duration.ofDays(1));
   }
 
-  private Actor<Object> actor(ActorBuilder<Object> how) {
-    return how.onFailure(BACK_OFF).initialState(states::incrementAndGet).newActor((Integer state, Object m) -> {
+  private Actor<Object> actor(ActorBuilder<Object> builder) {
+    return builder.onFailure(BACK_OFF).initialState(states::incrementAndGet).newActor((Integer state, Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof RuntimeException failure) throw failure;
       log.add(state + " " + m);
@@ -322,12 +322,12 @@ class SuspensionTest {
       }
     });
     var thrown = Patience.value(asker); // at once, not after the suspension
-    boolean rested = Inside.isSuspended(actor);
+    boolean suspended = Inside.isSuspended(actor);
 
     clock.advance(Duration.ofSeconds(1));
 
     assertInstanceOf(Thread.class, Patience.value(actor.sendMessageReturn("on")));
     assertEquals(planned, thrown);
-    assertTrue(rested);
+    assertTrue(suspended);
   }
 }

@@ -103,10 +103,11 @@ class TerminationTest {
   @Promise("7.7")
   @Test
   void theStopHookRunsOnTheActorsThreadAndOnlyWhereAStateWasMade() {
-    var how = scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
-    how.newActor((String s, Object m) -> {}).close();
+    var builder =
+        scope.named("hooked").initialState(() -> "state").onStop(s -> log.add(Thread.currentThread().getName()));
+    builder.newActor((String s, Object m) -> {}).close();
     boolean idleOneHadNoHook = log.isEmpty();
-    var actor = how.newActor((String s, Object m) -> {});
+    var actor = builder.newActor((String s, Object m) -> {});
     actor.sendMessage("makes the state");
 
     actor.close();

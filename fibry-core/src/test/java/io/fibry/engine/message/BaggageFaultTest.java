@@ -74,8 +74,8 @@ class BaggageFaultTest {
     first.with("alice", () -> last.with("acme", () -> actor.sendMessage(message)));
   }
 
-  private Actor<Object> noting(ActorBuilder<Object> how) {
-    return how.newActor((Object message) -> {
+  private Actor<Object> noting(ActorBuilder<Object> builder) {
+    return builder.newActor((Object message) -> {
       seen.add(message + " " + first.get() + " " + last.get());
     });
   }

@@ -54,8 +54,8 @@ class BaggageTest {
   }
 
   /** Records what each message finds. */
-  private Actor<Object> noting(ActorBuilder<Object> how) {
-    return how.newActor((Object message) -> {
+  private Actor<Object> noting(ActorBuilder<Object> builder) {
+    return builder.newActor((Object message) -> {
       if (message instanceof Gate gate) gate.pass();
       else seen.add(message + " " + user.get());
     });

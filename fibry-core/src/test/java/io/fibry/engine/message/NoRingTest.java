@@ -177,7 +177,7 @@ class NoRingTest {
       Job.waiting(a);
       try (var wait = Wait.begin((ActorCell) a, "by hand", ((ActorCell) a).extras().exit())) {
         gate.pass();
-        told.complete(Rings.size(wait));
+        told.complete(Ring.closedBy(wait).waits.size());
       }
     });
     Job.start(a, new Job("outer", () -> b.ask(slow)));
@@ -207,7 +207,7 @@ class NoRingTest {
   @ValueSource(strings = {"answer", "failure", "ring", "time", "time for the end", "interrupt", "future", "room"})
   void ofAWaitThatEndedNothingIsLeft(String how) {
     var small = Job.worker(scope.named("small").mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
-    var gate = Gate.occupy((Actor<Object>) (ActorCell) busy());
+    var gate = Gate.occupy(busy);
     var outcome = Job.start(a, new Job("outer", () -> {
       end(how, small);
       return Inside.waits(a);
@@ -224,11 +224,7 @@ class NoRingTest {
     gate.open();
   }
 
-  private final ActorCell busy = (ActorCell) Echo.actor(Variants.scope(o -> o).anonymous());
-
-  private Actor<Object> busy() {
-    return busy;
-  }
+  private final ActorWithReturn<Object, Object> busy = Echo.actor(Variants.scope(o -> o).anonymous());
 
   private void end(String how, ActorWithReturn<Object, Object> small) throws Exception {
     switch (how) {

@@ -10,7 +10,6 @@ import io.fibry.AskCycleException;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.pool.Pools;
@@ -59,26 +58,28 @@ class PoolRingStressTest {
 
   private final class Member {
     final String kind;
+    final ActorScope scope;
     final Actor<Object> actor;
     final List<Member> all;
 
     Member(ActorScope scope, int number, List<Member> all, Random random) {
+      this.scope = scope;
       this.all = all;
       int size = 1 + random.nextInt(3);
       int choice = random.nextInt(6);
       var strategy = STRATEGIES[random.nextInt(STRATEGIES.length)];
       // on CALLER several workers may share a thread
       if (choice > 0 && strategy == Strategy.CALLER) strategy = Strategy.FIBER;
-      var how = scope.named("" + number).strategy(strategy).mailbox(
+      var builder = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
       this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", "
-          + how.strategy() + ", " + how.mailbox();
+          + builder.strategy() + ", " + builder.mailbox();
       var made = switch (choice) {
-        case 0 -> how;
-        case 1, 2 -> Pools.fixed(how, size);
-        case 3 -> Pools.scaling(how, size / 2, size);
-        case 4 -> Pools.byKey(how, size, (Object message) -> message instanceof Visit visit ? visit.part(2) : 0);
-        default -> Pools.weighted(how, size,
+        case 0 -> builder;
+        case 1, 2 -> Pools.fixed(builder, size);
+        case 3 -> Pools.scaling(builder, size / 2, size);
+        case 4 -> Pools.byKey(builder, size, (Object message) -> message instanceof Visit visit ? visit.part(2) : 0);
+        default -> Pools.weighted(builder, size,
             (Object message) -> message instanceof Visit visit ? 1 + visit.part(size) : 1);
       };
       this.actor = made.newActor(this::handle);
@@ -96,17 +97,17 @@ class PoolRingStressTest {
       pause(random.nextInt(20_000));
       var target = all.get(random.nextInt(all.size()));
       var visit = new Visit(random.nextLong(), depth - 1);
-      int how = random.nextInt(5);
+      int verb = random.nextInt(5);
       try {
-        if (how == 0) target.actor.ask(visit);
-        else if (how == 1) target.actor.sendMessage("needs room");
+        if (verb == 0) target.actor.ask(visit);
+        else if (verb == 1) target.actor.sendMessage("needs room");
         else wait(target, visit);
       } catch (AskCycleException told) {
         alarms.incrementAndGet();
         released.incrementAndGet();
       } catch (Exception failure) {
         if (!over || !failure.toString().contains("ActorStopped")) faults.add(kind + " waited for " + target.kind + " ("
-            + how + ") in vain: " + failure + "\n" + ((ActorScope) ((ActorCell) target.actor).owner()).dump());
+            + verb + ") in vain: " + failure + "\n" + (target.scope).dump());
       }
     }
 

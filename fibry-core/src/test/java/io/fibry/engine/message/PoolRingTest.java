@@ -359,7 +359,7 @@ class PoolRingTest {
       Patience.eventually(() -> waiting(pool) == 1);
       try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit())) {
         gate.pass();
-        told.complete(Rings.size(wait));
+        told.complete(Ring.closedBy(wait).waits.size());
       }
     });
     Job.start(pool, asking(a, slow));

@@ -82,10 +82,10 @@ class RingStressTest {
       this.number = number;
       this.all = all;
       boolean bounded = random.nextInt(4) == 0;
-      var how = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)])
+      var builder = scope.named("" + number).strategy(STRATEGIES[random.nextInt(STRATEGIES.length)])
           .mailbox(bounded ? Mailbox.bounded(2, Overflow.BLOCK) : Mailbox.unbounded());
-      if (random.nextInt(3) == 0) how = how.inlineRequests();
-      this.actor = how.newActor(this::handle);
+      if (random.nextInt(3) == 0) builder = builder.inlineRequests();
+      this.actor = builder.newActor(this::handle);
     }
 
     private void handle(Object message, ActorContext<Object> context) {

@@ -211,9 +211,9 @@ class ScopeClosingCornerTest {
     assertEquals(new ExitReason.Stopped(), Patience.value(late.onExit()));
   }
 
-  private static void makeUntilRefused(ActorBuilder<Object> how, List<Actor<Object>> made) {
+  private static void makeUntilRefused(ActorBuilder<Object> builder, List<Actor<Object>> made) {
     try {
-      while (made.size() < 100) made.add(how.newActor((Object m) -> {}));
+      while (made.size() < 100) made.add(builder.newActor((Object m) -> {}));
     } catch (IllegalStateException closed) {
       return;
     }
