@@ -70,7 +70,7 @@ class ActorLeakTest {
 
   @Promise("11.2")
   @Test
-  void aMillionIdleActorsThatNobodyKnowsAreGarbage() {
+  void aMillionUnreferencedIdleActorsAreGarbage() {
     var probes = new ArrayList<WeakReference<?>>();
     long heap = LeakProbe.used();
 

@@ -150,7 +150,7 @@ class ApiProgramsTest {
 
   /** Timing decides what the leaving subscriber and the follower see before the last message. */
   @Test
-  void pricesReachWhoSubscribed() throws Exception {
+  void pricesReachSubscribers() throws Exception {
     var printed = Programs.run(classes, "P16PubSub", lines -> lines.contains("level 1"));
 
     assertTrue(
@@ -180,7 +180,7 @@ class ApiProgramsTest {
   }
 
   @Test
-  void nobodyWaitsForTheHookOfAnOrder() throws Exception {
+  void anOrderDoesNotWaitForItsHook() throws Exception {
     var driver = write("Loaded", """
         public class Loaded {
           public static void main(String[] args) {

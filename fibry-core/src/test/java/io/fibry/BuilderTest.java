@@ -74,7 +74,7 @@ class BuilderTest {
   }
 
   @Test
-  void orMailboxHoldsWhereNobodyWasTold() {
+  void orMailboxHoldsWhereNoMailboxWasGiven() {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);
 

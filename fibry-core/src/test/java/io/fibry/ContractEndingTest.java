@@ -161,7 +161,7 @@ class ContractEndingTest {
   @Promise({"4.4", "7.5"})
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#all")
-  void whatIgnoresTheKillIsCutOffAfterTheGraceAndWhoWaitsIsTold(Variant variant) {
+  void whatIgnoresTheKillIsCutOffAfterTheGraceAndWaitersAreTold(Variant variant) {
     var actor = deafActor(variant);
     var gate = new Gate();
     Patience.elsewhere(() -> actor.sendMessage(gate));
@@ -310,7 +310,7 @@ class ContractEndingTest {
   @Promise("7.9")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void whatWasPutAsideIsUndeliveredAtTheEnd(Variant variant) {
+  void stashedMessagesAreUndeliveredAtTheEnd(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("message");
     var asked = actor.sendMessageReturn(new ContractTest.Get("request"));
@@ -324,7 +324,7 @@ class ContractEndingTest {
   @Promise("4.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void whatWasPutAsideIsToldWhenTheHandlerIsCutOff(Variant variant) {
+  void stashedRequestsAreToldWhenTheHandlerIsCutOff(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.passDeaf();
       else context.stash();

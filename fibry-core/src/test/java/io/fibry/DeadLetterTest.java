@@ -141,7 +141,7 @@ class DeadLetterTest {
 
   @Promise("3.4")
   @Test
-  void aListenerThatThrowsIsLoggedAndHarmsNobody() {
+  void aListenerThatThrowsIsLoggedAndHarmsNoActor() {
     var bad = Variants.scope(o -> o.withDeadLetters(letter -> {
       throw new IllegalStateException("bad listener");
     }));

@@ -152,7 +152,7 @@ class DiagnosisTest {
   }
 
   @Test
-  void itCountsAnewForWhoCameSince() {
+  void itCountsAgainForLaterRequests() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var first = ask(actor, "first");
@@ -210,7 +210,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysWhomTheActorWaitsForItself() {
+  void itSaysWhatTheActorWaitsForItself() {
     var actor = Job.worker(builder);
     var other = Job.worker(scope.named("y"));
     occupy(other, "Slow[2]");
@@ -255,7 +255,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheRequestWasPutAside() {
+  void itSaysThatTheRequestWasStashed() {
     var actor =
         builder.mailbox(Mailbox.unbounded().selective())
             .newActorWithReturn((Object m, ActorContext<Object> context) -> {
@@ -271,7 +271,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void itSaysThatTheActorRests() {
+  void itSaysThatTheActorIsSuspended() {
     var suspended =
         builder.onFailure(FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog())
             .newActorWithReturn((Object m) -> {
@@ -285,7 +285,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void allWhoTimeOutTogetherShareOneLook() {
+  void requestsThatTimeOutTogetherShareOneSnapshot() {
     var actor = Job.worker(builder);
     occupy(actor, "Slow[1]");
     var failures = new ArrayList<CompletableFuture<AskTimeoutException>>();
@@ -330,7 +330,7 @@ class DiagnosisTest {
 
   @Promise("4.17")
   @Test
-  void aMessageWhoseTextDoesNotComeHoldsNobodyUp() {
+  void aMessageWhoseTextDoesNotComeDelaysNoSender() {
     var gate = new Gate();
     var mute = new Object() {
       @Override

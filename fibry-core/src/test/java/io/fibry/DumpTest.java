@@ -69,7 +69,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void whoIsAtWorkShowsItsMessageAndWhatWaits() {
+  void aBusyActorShowsItsMessageAndWhatWaits() {
     var actor = actor(scope.named("clerk"));
     Gate.occupy(actor);
     for (int i = 0; i < 3; i++) actor.sendMessage(i);
@@ -79,7 +79,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void whoRestsBeforeItsRestartSaysSo() {
+  void aSuspendedActorSaysSo() {
     var actor = scope.named("tired")
         .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor((Object m) -> {
@@ -94,7 +94,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void whoWaitsForAThreadSaysSo() {
+  void anActorThatWaitsForAThreadSaysSo() {
     var actor = actor(scope.named("starved").strategy(Strategy.on(task -> {})));
     actor.sendMessage(1);
 
@@ -103,7 +103,7 @@ class DumpTest {
 
   @Promise("19.7")
   @Test
-  void whoWasCutOffAndRunsOnSaysSo() {
+  void anActorThatWasCutOffAndRunsOnSaysSo() {
     var actor = actor(scope.named("zombie"));
     Gate.occupy(actor);
     actor.kill();

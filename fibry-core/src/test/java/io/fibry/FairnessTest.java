@@ -20,7 +20,7 @@ class FairnessTest {
   @Promise({"6.2", "6.3"})
   @ParameterizedTest
   @ValueSource(ints = {1, 4})
-  void actorsThatNeverRestStarveNobody(int eachCarrier) {
+  void actorsThatNeverPauseStarveNoOthers(int eachCarrier) {
     var busy = new ArrayList<Actor<String>>();
     for (int i = 0; i < eachCarrier * Runtime.getRuntime().availableProcessors(); i++)
       busy.add(restless(Strategy.FIBER));
@@ -34,7 +34,7 @@ class FairnessTest {
 
   @Promise("6.3")
   @Test
-  void residentFibersThatNeverRestStarveNobody() {
+  void residentFibersThatNeverPauseStarveNoOthers() {
     var busy = new ArrayList<Actor<String>>();
     for (int i = 0; i < 2 * Runtime.getRuntime().availableProcessors(); i++)
       busy.add(restless(Strategy.residentFiber()));

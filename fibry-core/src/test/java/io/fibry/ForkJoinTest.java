@@ -48,7 +48,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void whoWaitsForRoomLetsAnotherThreadMakeIt() {
+  void aWaitForRoomLetsAnotherThreadMakeIt() {
     var handled = new CopyOnWriteArrayList<Object>();
     var receiver = narrow(on(pool), handled);
     var sender = on(pool)
@@ -62,7 +62,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void whoWaitsForAMessageLetsAnotherThreadSendIt() {
+  void aWaitForAMessageLetsAnotherThreadSendIt() {
     var chooser = on(pool).mailbox(Mailbox.unbounded().selective())
         .newActorWithReturn((Object message, ActorContext<Object> context) -> {
           var self = context.self();
@@ -76,7 +76,7 @@ class ForkJoinTest {
 
   @Promise("6.11")
   @Test
-  void whoAsksLetsAnotherThreadAnswer() {
+  void anAskLetsAnotherThreadAnswer() {
     var answers = on(pool).newActorWithReturn((Object message) -> "answer");
     var asks = on(pool).newActorWithReturn((Object message) -> answers.ask(message, Patience.LONG));
 

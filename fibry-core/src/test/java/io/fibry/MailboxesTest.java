@@ -321,7 +321,7 @@ class MailboxesTest {
   }
 
   @Test
-  void anEmptyBlockIsTakenByWhoeverTakesMessages() {
+  void anEmptyBlockIsTakenWhereMessagesAre() {
     var actor = actor(Mailbox.bounded(2, Overflow.BLOCK));
 
     assertTrue(actor.sendMessages(List.of()));

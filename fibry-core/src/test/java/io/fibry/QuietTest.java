@@ -103,7 +103,7 @@ class QuietTest {
 
   @Promise("19.5")
   @Test
-  void whileAnActorRestsBeforeItsRestartItIsNot() {
+  void aScopeWithASuspendedActorIsNotQuiet() {
     var actor = scope.anonymous()
         .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog())
         .newActor((Object m) -> {
@@ -167,7 +167,7 @@ class QuietTest {
 
   @Promise("19.6")
   @Test
-  void whatIsAsideDoesNotCount() {
+  void stashedMessagesDoNotCount() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("aside");

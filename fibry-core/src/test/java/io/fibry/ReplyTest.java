@@ -102,7 +102,7 @@ class ReplyTest {
 
   @Promise("4.14")
   @Test
-  void answeringAMessageThatNobodyAskedIsRefused() {
+  void answeringAMessageThatIsNoRequestIsRefused() {
     Actor<Account> account = builder.newActor((message, context) -> {
       if (message instanceof Balance balance) context.reply(balance, 1L);
     });
@@ -180,7 +180,7 @@ class ReplyTest {
   }
 
   @Test
-  void anAnswerThatNobodyWaitsForVanishes() {
+  void anAnswerThatIsNotAwaitedVanishes() {
     var gate = new Gate();
     var answered = new CompletableFuture<Boolean>();
     Actor<Account> account = builder.newActor((message, context) -> {

@@ -82,7 +82,7 @@ class ScopeCloseTest {
 
   @Promise("16.4")
   @Test
-  void whoWasMadeBeforeAnswersUntilTheOthersHaveEnded() {
+  void anOlderMemberAnswersUntilTheOthersHaveEnded() {
     var book = scope.anonymous().newActorWithReturn((String m) -> "book of " + m);
     var gate = new Gate();
     var clerk = scope.anonymous().newActor((Object m) -> {

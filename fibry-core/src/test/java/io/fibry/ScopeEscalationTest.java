@@ -31,7 +31,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.12")
   @Test
-  void whoMadeTheScopeCloseHasFailedAndWasNotStopped() {
+  void theActorThatMadeTheScopeCloseHasFailedAndWasNotStopped() {
     for (int round = 0; round < 500; round++) {
       var b = actor(scope(FailurePolicy.stop()), "b");
       var planned = new IOException("planned");
@@ -159,7 +159,7 @@ class ScopeEscalationTest extends Escalating {
 
   @Promise("17.14")
   @Test
-  void aFailureWhileTheScopeClosesHoldsNobodyUp() {
+  void aFailureWhileTheScopeClosesDelaysNoOther() {
     for (var policy : List.of(FailurePolicy.stop(), FailurePolicy.restartAll(),
         FailurePolicy.restart().withBudget(0, Duration.ofDays(1)), FailurePolicy.escalate())) {
       var scope = scope(policy);

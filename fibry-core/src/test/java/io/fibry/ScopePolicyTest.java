@@ -149,7 +149,7 @@ class ScopePolicyTest extends Escalating {
 
   @Promise("17.11")
   @Test
-  void whatASiblingPutAsideComesBackBeforeWhatWaits() {
+  void whatASiblingStashedComesBackBeforeWhatWaits() {
     try (var scope = scope(FailurePolicy.restartAll())) {
       var states = new AtomicInteger();
       var a = scope.anonymous().mailbox(Mailbox.unbounded().selective()).initialState(states::incrementAndGet)

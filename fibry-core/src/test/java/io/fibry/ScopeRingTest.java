@@ -72,7 +72,7 @@ class ScopeRingTest {
 
   @Promise("16.10")
   @Test
-  void aMemberThatWaitsForAnOutsiderWhoClosesIsInterruptedAtOnce() {
+  void aMemberThatWaitsForAnOutsiderThatClosesIsInterruptedAtOnce() {
     try (var outside = ActorSystem.openScope("outside")) {
       asker(late(outside));
 
@@ -140,7 +140,7 @@ class ScopeRingTest {
 
   @Promise("16.12")
   @Test
-  void whoIsInterruptedTwiceWhileClosingCutsOffAtOnce() {
+  void aSecondInterruptOfACloserCutsOffAtOnce() {
     var deaf = scope.named("deaf").newActor((Object m) -> ((Gate) m).passDeaf());
     Gate.occupy(deaf);
     var closer = Patience.elsewhere(() -> scope.closeWithin(Duration.ofMinutes(1)));

@@ -30,7 +30,7 @@ class StashTest {
 
   @Promise("2.4")
   @Test
-  void whatWasPutAsideComesBackFirstAndInItsOrder() {
+  void stashedMessagesComeBackFirstAndInTheirOrder() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Gate gate) gate.pass();
       else if (m instanceof Integer && !seen.contains("open")) context.stash();
@@ -50,7 +50,7 @@ class StashTest {
   }
 
   @Test
-  void aRequestPutAsideIsAnsweredLater() {
+  void aStashedRequestIsAnsweredLater() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) {
         seen.add("open");
@@ -68,7 +68,7 @@ class StashTest {
   }
 
   @Test
-  void aRequestCancelledWhileAsideIsNeverHandled() {
+  void aRequestCancelledInTheStashIsNeverHandled() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) context.unstash();
       else if (seen.isEmpty()) {
@@ -88,7 +88,7 @@ class StashTest {
   }
 
   @Test
-  void aRequestCancelledBeforeItIsPutAsideIsNoFailure() {
+  void aRequestCancelledBeforeItIsStashedIsNoFailure() {
     var gate = new Gate();
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       gate.pass();
@@ -107,7 +107,7 @@ class StashTest {
 
   @Promise("3.1")
   @Test
-  void aFailureAfterPuttingAsideGivesTheMessageOneOutcome() {
+  void aFailureAfterStashingGivesTheMessageOneOutcome() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m.equals("open")) context.unstash();
       else if (seen.isEmpty()) {
@@ -127,7 +127,7 @@ class StashTest {
   }
 
   @Test
-  void whatIsAsideDoesNotCountAgainstTheCapacity() {
+  void stashedMessagesDoNotCountAgainstTheCapacity() {
     var actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT).selective())
         .newActor((Object m, ActorContext<Object> context) -> {
           context.stash();
@@ -144,7 +144,7 @@ class StashTest {
   }
 
   @Test
-  void puttingAsideTwiceOrAfterTheAnswerIsRefused() {
+  void stashingTwiceOrAfterTheAnswerIsRefused() {
     var actor = selective.newActor((Object m, ActorContext<Object> context) -> {
       if (m instanceof Get get) context.reply(get, "answered");
       else context.stash();

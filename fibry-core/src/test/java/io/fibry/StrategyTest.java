@@ -261,7 +261,7 @@ class StrategyTest {
 
   @Promise("6.8")
   @Test
-  void callerNestsAtMost64DeepAndRunsTheRestLater() {
+  void callerNestsAtMost64DeepAndRunsTheOthersLater() {
     var handled = new boolean[200];
     var late = new ArrayList<Integer>(); // actors whose message was not handled at once
     var next = new ArrayList<Actor<Object>>();

@@ -99,7 +99,7 @@ class SupervisionTest {
 
   @Promise("17.1")
   @Test
-  void whatWasPutAsideComesBackFirstAtARestart() {
+  void stashedMessagesComeBackFirstAtARestart() {
     var actor =
         scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart().withoutLog())
             .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
@@ -361,7 +361,7 @@ class SupervisionTest {
 
   @Promise("17.8")
   @Test
-  void whatWasPutAsideOrIsATaskIsNotTriedAgain() {
+  void stashedMessagesAndTasksAreNotTriedAgain() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .onFailure(FailurePolicy.goOn().withRetries(5).withoutLog())
         .newActor((Object m, ActorContext<Object> context) -> {

@@ -36,7 +36,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void aLivingWatcherKeepsNobodyAlive() {
+  void aLivingWatcherKeepsNothingAlive() {
     var watcher = WatchTest.watcher(ActorSystem.anonymous(), log);
     var probes = new ArrayList<WeakReference<?>>();
     for (int i = 0; i < 10; i++) probes.add(watched(watcher, i % 2 == 0));
@@ -54,7 +54,7 @@ class WatchLeakTest {
 
   @Promise("18.6")
   @Test
-  void aWatcherThatNobodyElseKnowsIsKeptByTheLivingWatched() {
+  void anUnreferencedWatcherIsKeptByTheLivingWatched() {
     var other = ActorSystem.anonymous().newActor((Object m) -> {});
     var told = new CompletableFuture<Object>();
     var watcher = new WeakReference<>(watching(other, told));

@@ -122,7 +122,7 @@ class WatchTest {
   @Promise("18.1")
   @ParameterizedTest
   @MethodSource("ends")
-  void whoHasEndedIsToldOfAtOnce(End end) {
+  void anEarlierEndIsToldAtOnce(End end) {
     var other = plain();
     end.act().accept(other);
     Patience.ended(other);
@@ -135,7 +135,7 @@ class WatchTest {
 
   @Promise("18.1")
   @Test
-  void whoIsCutOffIsToldOfAsKilled() {
+  void anActorThatIsCutOffIsToldOfAsKilled() {
     var other = plain();
     Gate.occupy(other);
     sent(watcher(), new Watch(other, reason -> reason));
@@ -263,7 +263,7 @@ class WatchTest {
 
   @Promise("18.4")
   @Test
-  void aMessageThatCannotBeMadeIsLoggedAndHarmsNobody() {
+  void aMessageThatCannotBeMadeIsLoggedAndHarmsNoActor() {
     try (var logged = new Logged()) {
       var other = plain();
       sent(watcher(), new Watch(other, reason -> {

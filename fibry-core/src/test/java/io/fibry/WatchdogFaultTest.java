@@ -20,7 +20,7 @@ class WatchdogFaultTest {
   }
 
   @Test
-  void whoClosesWaitsForNoTextOfAMessage() {
+  void aCloserWaitsForNoTextOfAMessage() {
     var scope = Variants.scope(o -> o).openScope("watched",
         o -> o.withWatchdog(Duration.ofMillis(20), 1000).withDrainLimit(Duration.ZERO).withGrace(Duration.ZERO));
     var printing = new CountDownLatch(1);

@@ -63,7 +63,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @Test
-  void whoIsAtOneMessageForTooLongIsLoggedWithItsStack() {
+  void anActorAtOneMessageForTooLongIsLoggedWithItsStack() {
     Gate.occupy(actor(scope, "slow"));
 
     String text = logged(LIMIT.multipliedBy(2));
@@ -103,7 +103,7 @@ class WatchdogTest {
 
   @Promise("19.8")
   @Test
-  void whoIsQuickEnoughIsNotLogged() {
+  void aQuickActorIsNotLogged() {
     var actor = actor(scope, "quick");
     var text = new StringBuilder();
 

@@ -70,7 +70,7 @@ class WithinTest {
   @Promise("24.1")
   @ParameterizedTest
   @MethodSource("strategies")
-  void whoWouldWaitTooLongIsRefused(String strategy) {
+  void aMessageThatWouldWaitTooLongIsRefused(String strategy) {
     var actor = actor(scope.named("timely").strategy(Variants.STRATEGIES.get(strategy)).mailbox(TIMELY));
     Gate.occupy(actor);
     actor.sendMessage("waits");
@@ -133,7 +133,7 @@ class WithinTest {
 
   @Promise("24.1")
   @Test
-  void thePaceIsThatOfThoseWhoLeft() {
+  void thePaceIsThatOfMessagesThatLeft() {
     var actor = actor();
     var gates = List.of(Gate.occupy(actor), new Gate(), new Gate(), new Gate());
     for (var gate : gates.subList(1, 4)) actor.sendMessage(gate);
@@ -208,7 +208,7 @@ class WithinTest {
   }
 
   @Test
-  void dropNewestDropsWhoWouldWaitTooLong() {
+  void dropNewestDropsWhatWouldWaitTooLong() {
     var actor =
         actor(scope.anonymous().mailbox(Mailbox.bounded(100, Overflow.DROP_NEWEST).within(Duration.ofMillis(50))));
     Gate.occupy(actor);
@@ -239,7 +239,7 @@ class WithinTest {
   }
 
   @Test
-  void newsIsAdmittedWithoutAClockAndBehindItNobodyIsRefused() {
+  void newsIsAdmittedWithoutAClockAndBehindItNothingIsRefused() {
     var actor = actor();
     Gate.occupy(actor);
     Cells.admit(actor, "news");
@@ -285,7 +285,7 @@ class WithinTest {
 
   @Promise("24.4")
   @Test
-  void aBusyKeyRefusesNobodyElse() {
+  void aBusyKeyRefusesNoOtherKey() {
     var pool =
         Pools.byKey(scope.anonymous().mailbox(TIMELY), 2, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());
     var busy = new Keyed("busy");
@@ -305,7 +305,7 @@ class WithinTest {
   }
 
   @Test
-  void whoStoodBehindHisKeyHasWaitedSinceHeWasSent() {
+  void aMessageBehindItsKeyHasWaitedSinceItWasSent() {
     pass(3_600_000);
     var pool =
         Pools.byKey(scope.anonymous().mailbox(TIMELY), 1, Keyed::key).newActor((Keyed keyed) -> keyed.gate().pass());

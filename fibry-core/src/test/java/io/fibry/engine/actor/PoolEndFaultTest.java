@@ -45,7 +45,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aCloseThatIsOutOfTimeInterruptsWhoeverIsAtAMessage() {
+  void aCloseThatIsOutOfTimeInterruptsAllBusyWorkers() {
     for (int round = 0; round < 20; round++) {
       var own = ActorSystem.openScope("own", o -> o.withGrace(Duration.ofSeconds(20)));
       var begun = new AtomicInteger();
@@ -158,7 +158,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aPoolThatRestsBeforeItsRestartEndsAtOnce() {
+  void aSuspendedPoolEndsAtOnce() {
     var clock = new Clock();
     var still = ActorSystem.openScope("still", o -> o.withScheduler(clock).withDeadLetters(letters));
     var policy = FailurePolicy.restart().withBackOff(Duration.ofHours(1), Duration.ofHours(1)).withoutLog();
@@ -179,7 +179,7 @@ class PoolEndFaultTest {
   }
 
   @Test
-  void aPoolThatNobodyKnowsIsGarbageOnceItHasShrunk() {
+  void anUnreferencedPoolIsGarbageOnceItHasShrunk() {
     var clock = new Clock();
     // does not track anonymous actors, like the root
     var still = Variants.scope(o -> o.withScheduler(clock));

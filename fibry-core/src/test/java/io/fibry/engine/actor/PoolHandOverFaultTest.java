@@ -148,7 +148,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void whereNoMoreWorkersCanBeMadeThoseThatRestTakeWhatWaits() {
+  void whereNoMoreWorkersCanBeMadeIdleOnesTakeWhatWaits() {
     var moody = new Moody(true);
     var first = new Gate();
     var still = Variants.scope(o -> o.withScheduler(clock));
@@ -327,7 +327,7 @@ class PoolHandOverFaultTest {
   }
 
   @Test
-  void aPoolWhoseWorkersCannotAllBeMadeLeavesNobodyBehind() {
+  void aPoolWhoseWorkersCannotAllBeMadeLeavesNoneBehind() {
     var moody = new Moody(true);
     var made = new CompletableFuture<Cell>();
     moody.before = call -> {

@@ -141,7 +141,7 @@ class AccountsTest {
   @Promise("19.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void whatIsAsideWaits(Variants.Variant variant) {
+  void stashedMessagesWait(Variants.Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object m, ActorContext<Object> context) -> {
       if (m.equals("now")) context.unstash();
       else if (!m.equals("done")) context.stash();
@@ -162,7 +162,7 @@ class AccountsTest {
 
   @Promise("19.3")
   @Test
-  void whatComesBackFromAsideIsCountedOnce() {
+  void whatComesBackFromTheStashIsCountedOnce() {
     var open = new AtomicInteger();
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Object m, ActorContext<Object> context) -> {

@@ -85,7 +85,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void theRestDoublesUpToTheMostByTheHalfLessAtRandom() {
+  void theBackOffDoublesUpToTheMostByTheHalfLessAtRandom() {
     var actor = actor();
 
     for (int seconds : new int[] {1, 2, 4, 4, 4}) {
@@ -107,7 +107,7 @@ class SuspensionTest {
 
   @Promise("17.2")
   @Test
-  void afterACalmItBeginsAgain() {
+  void afterAWhileWithoutFailuresItBeginsAgain() {
     var actor = actor();
     for (int seconds : new int[] {1, 2, 4}) {
       fail(actor);
@@ -153,7 +153,7 @@ class SuspensionTest {
   }
 
   @Test
-  void theOldStateIsLeftBeforeTheRest() {
+  void theOldStateIsLeftBeforeTheBackOff() {
     var actor = scope.anonymous().onFailure(BACK_OFF).initialState(() -> "state").onStop(state -> log.add("left"))
         .newActor((String state, Object m) -> {
           throw new IllegalStateException("planned");
@@ -166,7 +166,7 @@ class SuspensionTest {
 
   @Promise("17.4")
   @Test
-  void aRestingFiberHoldsNoThread() {
+  void aSuspendedFiberHoldsNoThread() {
     var thread = new CompletableFuture<Thread>();
     var actor = scope.anonymous().onFailure(BACK_OFF).newActor((Object m) -> {
       thread.complete(Thread.currentThread());
@@ -181,7 +181,7 @@ class SuspensionTest {
 
   @Promise("17.4")
   @Test
-  void aRestHoldsNoThreadOfAPool() {
+  void aBackOffHoldsNoThreadOfAPool() {
     try (var pool = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory())) {
       var actor = actor(scope.anonymous().strategy(Strategy.on(pool)));
 
@@ -194,7 +194,7 @@ class SuspensionTest {
 
   @ParameterizedTest
   @MethodSource("ends")
-  void anEndDuringTheRestComesAtOnce(Consumer<Actor<Object>> end) {
+  void anEndDuringTheBackOffComesAtOnce(Consumer<Actor<Object>> end) {
     var actor = actor();
     fail(actor);
     actor.sendMessage("waits");
@@ -265,7 +265,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void whatWasPutAsideIsBackAfterTheRest() {
+  void stashedMessagesAreBackAfterTheBackOff() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
         .initialState(states::incrementAndGet).newActor((Integer state, Object m, ActorContext<Object> context) -> {
           if (m instanceof RuntimeException failure) throw failure;
@@ -285,7 +285,7 @@ class SuspensionTest {
 
   @Promise("17.3")
   @Test
-  void aMessageThatFailedAfterItWasPutAsideComesBackOnce() {
+  void aMessageThatFailedAfterItWasStashedComesBackOnce() {
     var actor = scope.anonymous().mailbox(Mailbox.unbounded().selective()).onFailure(BACK_OFF)
         .initialState(states::incrementAndGet)
         .newActorWithReturn((Integer state, Object m, ActorContext<Object> context) -> {
@@ -307,7 +307,7 @@ class SuspensionTest {
 
   @Promise("17.4")
   @Test
-  void anInlineRequestThatFailsLeavesTheRestToAnother() {
+  void anInlineRequestThatFailsLeavesTheBackOffToAnother() {
     var actor = scope.anonymous().inlineRequests().onFailure(BACK_OFF).newActorWithReturn((Object m) -> {
       if (m instanceof RuntimeException failure) throw failure;
       return Thread.currentThread();

@@ -95,7 +95,7 @@ class BaggageTest {
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void requestsTakeItAlong(Variant variant) {
+  void requestsCarryIt(Variant variant) {
     var actor = variant.builder(scope).newActorWithReturn((Object message) -> message + " " + user.get());
 
     user.with("alice", () -> {
@@ -109,7 +109,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void requestsOfAProtocolTakeItAlong() {
+  void requestsOfAProtocolCarryIt() {
     var actor = scope.anonymous().newActor((Who who, ActorContext<Who> context) -> context.reply(who, user.get()));
 
     user.with("alice", () -> seen.addAll(List.of(actor.ask(new Who()), actor.sendMessageReturn(new Who()).join())));
@@ -120,7 +120,7 @@ class BaggageTest {
   @Promise("14.2")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void tasksTakeItAlong(Variant variant) {
+  void tasksCarryIt(Variant variant) {
     var actor = noting(variant.builder(scope));
 
     user.with("alice", () -> actor.execute(() -> seen.add(user.get())));
@@ -131,7 +131,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void allVerbsOfASinkTakeItAlong() {
+  void allVerbsOfASinkCarryIt() {
     var sink = Stereotypes.of(scope.anonymous()).sink(null);
 
     user.with("alice", () -> {
@@ -160,7 +160,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void aTimerTakesAlongWhatWasThereWhenItWasStarted() {
+  void aTimerCarriesWhatWasThereWhenItWasStarted() {
     var actor = noting(scope.anonymous().strategy(Strategy.CALLER));
 
     user.with("alice", () -> actor.sendMessageLater("once", Duration.ofMinutes(1)));
@@ -173,7 +173,7 @@ class BaggageTest {
 
   @Promise("14.1")
   @Test
-  void whatAHandlerSendsTakesAlongWhatItWasGiven() {
+  void whatAHandlerSendsCarriesWhatItWasGiven() {
     var last = noting(scope.anonymous());
     var first = scope.anonymous().newActor((Object message) -> {
       last.sendMessage(message);
@@ -200,7 +200,7 @@ class BaggageTest {
 
   @Promise("14.2")
   @Test
-  void aLetterSentAgainTakesAlongWhatItsSenderHas() {
+  void aLetterSentAgainCarriesWhatItsSenderHas() {
     var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
       seen.add(user.get());
       throw new IllegalStateException();
@@ -217,7 +217,7 @@ class BaggageTest {
   @Promise("14.4")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#selective")
-  void whatWasPutAsideKeepsIt(Variant variant) {
+  void stashedMessagesKeepIt(Variant variant) {
     var put = new HashSet<>();
     var actor = variant.builder(scope).newActorWithReturn((Object message, ActorContext<Object> context) -> {
       if (message.equals("back")) context.unstash();
@@ -314,7 +314,7 @@ class BaggageTest {
 
   @Promise("14.3")
   @Test
-  void neitherThePillNorTheHooksTakeAnythingAlong() {
+  void neitherThePillNorTheHooksCarryAnything() {
     var actor = scope.anonymous().initialState(Object::new).onStop(state -> seen.add("stop " + user.get()))
         .newActor((Object state, String message) -> seen.add(message));
     actor.sendMessage("made");
@@ -357,7 +357,7 @@ class BaggageTest {
 
   @Promise("14.7")
   @Test
-  void aMessageWithoutCarriersTakesNothingAlong() {
+  void aMessageWithoutCarriersCarriesNothing() {
     assertNull(((ActorCell) noting(Variants.scope(letters).anonymous())).baggage());
   }
 

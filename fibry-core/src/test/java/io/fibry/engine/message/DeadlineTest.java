@@ -82,7 +82,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void whoAsksWhileHandlingHasWhatIsLeft() {
+  void aNestedAskHasWhatIsLeft() {
     askWithinASecond(a, thenAsk(() -> b.ask(Job.act("slow", DeadlineTest::silent))));
     Job.waiting(a);
 
@@ -175,7 +175,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void aMessageThatNobodyAskedSetsNoLimit() {
+  void aMessageThatIsNoRequestSetsNoLimit() {
     askWithinASecond(a, Job.act("first", () -> {
       b.sendMessage(thenAsk(() -> Job.worker(scope.anonymous()).ask(Job.act("slow", DeadlineTest::silent))));
       silent();
@@ -256,7 +256,7 @@ class DeadlineTest {
 
   @Promise("4.16")
   @Test
-  void whoHasAnsweredAsksOnWithoutTheLimitOfTheRequest() {
+  void anAskAfterTheAnswerHasNotTheLimitOfTheRequest() {
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     var store = scope.anonymous().newActorWithReturn((String m) -> "stored " + m);

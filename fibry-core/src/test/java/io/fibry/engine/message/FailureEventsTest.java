@@ -88,7 +88,7 @@ class FailureEventsTest {
 
   @Promise("15.4")
   @Test
-  void anExceptionThatCannotSayWhatItIsHarmsNobody() {
+  void anExceptionThatCannotSayWhatItIsHarmsNoActor() {
     var actor = failing("unprintable", new Unprintable());
     try (var recorder = Recorder.of("fibry.Failure")) {
       actor.sendMessage(1);

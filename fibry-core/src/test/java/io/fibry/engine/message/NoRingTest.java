@@ -85,7 +85,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void whoHasPromisedMayWaitForItsAsker() {
+  void anActorThatHasPromisedMayWaitForItsAsker() {
     var stage = new CompletableFuture<String>();
     var c = promising(stage);
     var back = new CompletableFuture<Object>();
@@ -100,7 +100,7 @@ class NoRingTest {
   }
 
   @Test
-  void whoHasRepliedMayWaitForItsAsker() {
+  void anActorThatHasRepliedMayWaitForItsAsker() {
     var c = promising(null);
     var back = new CompletableFuture<Object>();
 
@@ -113,7 +113,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void aRingThatSomebodyHasCancelledIsNone() {
+  void aCancelledRingIsNone() {
     var gate = new Gate();
     var back = new CompletableFuture<Object>();
     var waited = new CompletableFuture<CompletableFuture<Object>>();
@@ -137,7 +137,7 @@ class NoRingTest {
 
   @Promise("4.18")
   @Test
-  void whoIsBeingKilledClosesNoRing() {
+  void anActorThatIsBeingKilledClosesNoRing() {
     var mortal = Job.worker(scope.named("mortal").strategy(Strategy.on(ForkJoinPool.commonPool())));
     var gate = new Gate();
     var back = new CompletableFuture<Object>();
@@ -158,7 +158,7 @@ class NoRingTest {
   }
 
   @Test
-  void whoWasInterruptedClosesNoRing() {
+  void anInterruptedActorClosesNoRing() {
     var outcome = Job.start(a, new Job("outer", () -> b.ask(new Job("inner", () -> {
       Thread.currentThread().interrupt();
       return assertThrows(CancellationException.class, () -> a.ask("back"));

@@ -148,7 +148,7 @@ class PoolRingTest {
 
   @Promise("4.18")
   @Test
-  void whoFindsOutLaterThatNobodyMakesRoomIsToldThen() {
+  void aSenderThatCannotGetRoomAnyMoreIsToldThen() {
     var pool = Job.worker(Pools.byKey(scope.named("p").mailbox(Mailbox.bounded(2, Overflow.BLOCK)), 2,
         (Object message) -> message.toString().substring(0, 1)));
     var slow = new Gate();
@@ -246,7 +246,7 @@ class PoolRingTest {
   }
 
   @Test
-  void whoAsksBehindItsOwnKeyIsTold() {
+  void anAskBehindItsOwnKeyIsTold() {
     var pool = Job.worker(Pools.byKey(scope.named("p"), 3, (Object message) -> message.toString().substring(0, 1)));
 
     assertInstanceOf(AskCycleException.class, Patience.value(Job.start(pool, new Job("a", () -> pool.ask("a2")))));
@@ -255,7 +255,7 @@ class PoolRingTest {
 
   @Promise("4.18")
   @Test
-  void whoNeedsThePermitsThatItHoldsIsTold() {
+  void anAskForThePermitsThatItHoldsIsTold() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 3, (Object message) -> message.toString().charAt(0) - '0'));
 
     assertInstanceOf(AskCycleException.class,
@@ -266,7 +266,7 @@ class PoolRingTest {
   }
 
   @Test
-  void whoAsksBehindAHeavyOneThatNeedsItsPermitsIsTold() {
+  void anAskBehindAHeavyOneThatNeedsItsPermitsIsTold() {
     var pool = Job.worker(Pools.weighted(scope.named("p"), 2, (Object message) -> message.toString().charAt(0) - '0'));
 
     var outcome = Job.start(pool, new Job("1 of 2", () -> {
@@ -299,7 +299,7 @@ class PoolRingTest {
   // ---- ends
 
   @Test
-  void whoWaitsForTheEndOfAPoolWaitsForEachOfItsWorkers() {
+  void aWaitForTheEndOfAPoolIsAWaitForEachOfItsWorkers() {
     var pool = Job.worker(Pools.fixed(scope.named("p"), 3));
     var a = Job.worker(scope.named("a"));
     var gate = new Gate();

@@ -187,7 +187,7 @@ class RingStressTest {
   @Promise("4.18")
   @ParameterizedTest
   @ValueSource(ints = {2, 3})
-  void ofThoseWhoCloseARingTogetherAtLeastOneIsTold(int size) {
+  void ofThoseThatCloseARingTogetherAtLeastOneIsTold(int size) {
     System.out.println("rings closed together: -Dfibry.seed=" + SEED);
     var scope = Variants.scope(o -> o);
     var random = new Random(SEED);

@@ -100,7 +100,7 @@ class RingTest {
   @Promise("4.18")
   @ParameterizedTest
   @MethodSource("sizesAndStrategies")
-  void whoClosesARingIsTold(int size, String strategy) {
+  void theWaitThatClosesARingIsTold(int size, String strategy) {
     var members = new ArrayList<ActorWithReturn<Object, Object>>();
     for (int i = 0; i < size; i++) members.add(Job.worker(scope.named("a" + i).strategy(STRATEGIES.get(strategy))));
     var last = new Job("last", () -> {
@@ -297,7 +297,7 @@ class RingTest {
   }
 
   @Test
-  void whoFindsTheRingCanDecideForItself() {
+  void ringsAreFoundByHandToo() {
     var a = worker("a");
     var b = worker("b");
 
@@ -312,7 +312,7 @@ class RingTest {
   }
 
   @Test
-  void theTellerIsTheOneWhoAsked() {
+  void theExceptionNamesTheAskedActorAndTheRequest() {
     var a = worker("a");
     var b = worker("b");
     var x = new Object();

@@ -183,7 +183,7 @@ class ScopeClosingCornerTest {
   @Promise("16.3")
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
-  void anActorMadeWhileItsScopeClosesIsRefusedAndHoldsNobodyUp(Variants.Variant variant) {
+  void anActorMadeWhileItsScopeClosesIsRefusedAndDelaysNothing(Variants.Variant variant) {
     for (int round = 0; round < 50; round++) {
       var brief = ActorSystem.openScope("brief", o -> o.withScheduler(clock));
       var made = new ArrayList<Actor<Object>>();
