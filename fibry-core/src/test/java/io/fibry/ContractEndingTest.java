@@ -57,7 +57,7 @@ class ContractEndingTest {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     actor.sendMessage("before");
-    var asked = actor.sendMessageReturn("asked before");
+    var request = actor.sendMessageReturn("asked before");
 
     actor.sendPoisonPill();
     actor.sendMessage("after");
@@ -65,7 +65,7 @@ class ContractEndingTest {
     Patience.ended(actor);
 
     assertEquals(List.of("before", "asked before"), seen);
-    assertEquals("asked before", Patience.value(asked));
+    assertEquals("asked before", Patience.value(request));
     assertEquals(List.of("after"), letters.messages(Reason.UNDELIVERED));
     assertEquals(new ExitReason.Finished(), Patience.value(actor.onExit()));
   }
@@ -77,7 +77,7 @@ class ContractEndingTest {
     var actor = actor(variant);
     var gate = Gate.occupy(actor);
     actor.sendMessage("waits");
-    var asked = actor.sendMessageReturn("asked");
+    var request = actor.sendMessageReturn("asked");
 
     actor.askExit();
     boolean taken = actor.sendMessage("late");
@@ -88,7 +88,7 @@ class ContractEndingTest {
     assertEquals(List.of(), seen);
     assertEquals(List.of("late", "waits"), letters.messages(Reason.UNDELIVERED));
     assertEquals(new ExitReason.Stopped(),
-        assertInstanceOf(ActorStoppedException.class, Patience.failure(asked)).reason());
+        assertInstanceOf(ActorStoppedException.class, Patience.failure(request)).reason());
     assertEquals(new ExitReason.Stopped(), Patience.value(actor.onExit()));
     assertEquals(1, scope.report().handled());
   }
@@ -313,12 +313,12 @@ class ContractEndingTest {
   void stashedMessagesAreUndeliveredAtTheEnd(Variant variant) {
     var actor = variant.builder(scope).newActor((Object m, ActorContext<Object> context) -> context.stash());
     actor.sendMessage("message");
-    var asked = actor.sendMessageReturn(new ContractTest.Get("request"));
+    var request = actor.sendMessageReturn(new ContractTest.Get("request"));
 
     actor.close();
 
     assertEquals(List.of("message"), letters.messages(Reason.UNDELIVERED));
-    assertInstanceOf(ActorStoppedException.class, Patience.failure(asked));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(request));
   }
 
   @Promise("4.4")

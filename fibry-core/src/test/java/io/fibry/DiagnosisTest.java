@@ -305,11 +305,11 @@ class DiagnosisTest {
     var actor = (ActorCell) Job.worker(Variants.scope(o -> o).named("stuck"));
     var gate = occupy(actor, "Slow[1]");
     var all = new ArrayList<RequestFuture<Object>>();
-    var limits = new ArrayList<Deadline>();
+    var deadlines = new ArrayList<Deadline>();
     for (int i = 0; i < 100_000; i++) {
       var request = new RequestFuture<Object>(actor, i, null);
       request.deadline = Deadline.of(actor.owner().options().scheduler(), LIMIT);
-      limits.add(request.deadline);
+      deadlines.add(request.deadline);
       Inside.offer(actor, request, i);
       all.add(request);
     }
@@ -322,7 +322,7 @@ class DiagnosisTest {
     long cpu = threads.getCurrentThreadCpuTime() - used;
     long tenths = (System.nanoTime() - began) / 100_000_000;
     var stacks = Collections.newSetFromMap(new IdentityHashMap<Object, Boolean>());
-    for (var limit : limits) stacks.add(Expirations.stack(limit));
+    for (var deadline : deadlines) stacks.add(Expirations.stack(deadline));
     assertTrue(stacks.size() <= tenths + 1, stacks.size() + " snapshots in " + tenths + " tenths of a second");
     assertTrue(cpu < 3_000_000_000L, cpu / 1_000_000 + " ms");
     gate.open();

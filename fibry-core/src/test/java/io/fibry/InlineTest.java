@@ -36,7 +36,7 @@ class InlineTest {
     Gate.openAll();
   }
 
-  private ActorWithReturn<Object, Object> whoRuns(ActorBuilder<Object> builder) {
+  private ActorWithReturn<Object, Object> threadActor(ActorBuilder<Object> builder) {
     return builder.newActorWithReturn((Object m) -> {
       if (m instanceof Gate gate) gate.pass();
       return Thread.currentThread();
@@ -58,7 +58,7 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void anIdleActorRunsOnTheAskersVirtualThread() {
-    var actor = whoRuns(inline);
+    var actor = threadActor(inline);
 
     assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
     assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
@@ -67,7 +67,7 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void aPlatformThreadNeverRunsIt() {
-    var actor = whoRuns(inline);
+    var actor = threadActor(inline);
 
     assertNotEquals(Thread.currentThread(), actor.ask("who"));
   }
@@ -75,14 +75,14 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void aRequestWithALimitOfItsOwnIsNeverInline() {
-    var actor = whoRuns(inline);
+    var actor = threadActor(inline);
 
     assertFalse(onVirtualThread(() -> actor.ask("who", Patience.LONG) == Thread.currentThread()));
   }
 
   @Test
   void withoutTheOptionNothingIsInline() {
-    var actor = whoRuns(scope.anonymous());
+    var actor = threadActor(scope.anonymous());
 
     assertFalse(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
   }
@@ -90,7 +90,7 @@ class InlineTest {
   @Promise("6.9")
   @Test
   void aBusyActorAnswersOnAThreadOfItsOwn() {
-    var actor = whoRuns(inline);
+    var actor = threadActor(inline);
     var gate = Gate.occupy(actor);
     var result = new CompletableFuture<Boolean>();
     Patience.parked(Patience.elsewhere(() -> result.complete(actor.ask("who") == Thread.currentThread())));
@@ -171,7 +171,7 @@ class InlineTest {
   @Test
   void theAskerDoesNotRunTheHooksOfAnActorThatEndsMeanwhile() {
     var hook = new Gate();
-    var actor = whoRuns(inline).closeOnExit(hook::pass);
+    var actor = threadActor(inline).closeOnExit(hook::pass);
     var gate = new Gate();
     var answer = new CompletableFuture<Object>();
     Patience.elsewhere(() -> answer.complete(actor.ask(gate)));
@@ -240,7 +240,7 @@ class InlineTest {
   @Test
   void guardedMailboxesAnswerInlineWhileIdle() {
     for (var mailbox : Variants.MAILBOXES.values()) {
-      var actor = whoRuns(scope.anonymous().mailbox(mailbox).inlineRequests());
+      var actor = threadActor(scope.anonymous().mailbox(mailbox).inlineRequests());
 
       assertTrue(onVirtualThread(() -> actor.ask("who") == Thread.currentThread()));
       actor.close();
@@ -249,7 +249,7 @@ class InlineTest {
 
   @Test
   void anEndedActorIsNotRunInline() {
-    var actor = whoRuns(inline);
+    var actor = threadActor(inline);
     actor.close();
 
     onVirtualThread(() -> assertThrows(ActorStoppedException.class, () -> actor.ask("who")));

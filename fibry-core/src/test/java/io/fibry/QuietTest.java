@@ -193,7 +193,7 @@ class QuietTest {
     }
   }
 
-  /** Sends the message on; some actors then put it aside, which is no outcome. */
+  /** Sends the message on; some actors then stash it, which is no outcome. */
   private Actor<Integer> hopping(List<Actor<Integer>> ring, AtomicInteger seen, boolean stashes) {
     return scope.anonymous().mailbox(Mailbox.unbounded().selective())
         .newActor((Integer left, ActorContext<Integer> context) -> {
@@ -204,7 +204,7 @@ class QuietTest {
   }
 
   /**
-   * {@code awaitQuiet} looks twice. A message that is passed on between the looks without an
+   * {@code awaitQuiet} checks twice. A message that is passed on between the checks without an
    * outcome must change the total.
    */
   @Test

@@ -85,7 +85,7 @@ class LayoutTest {
     assertEquals(MANY, different.size());
   }
 
-  /** The same, measured on the heap with so many actors that noise does not matter. */
+  /** The same, measured on the heap with enough actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
     int count = 1_000_000;
@@ -184,10 +184,10 @@ class LayoutTest {
   /** The heap in use once it no longer shrinks: earlier tests may have left garbage. */
   private static long used() {
     long used = Long.MAX_VALUE;
-    for (int calm = 0; calm < 5;) {
+    for (int steady = 0; steady < 5;) {
       System.gc();
       long now = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-      calm = now > used - 100_000 ? calm + 1 : 0;
+      steady = now > used - 100_000 ? steady + 1 : 0;
       used = Math.min(used, now);
     }
     return used;

@@ -174,9 +174,9 @@ class PoolStackEdgeFaultTest {
       var kind = KINDS.values().stream().toList().get(i % KINDS.size());
       var episode = new Episode(kind, i % 2 == 0 ? Strategy.FIBER : Strategy.THREAD, Verb.FUTURE, 0);
       for (int n = 0; n < 10; n++) episode.send(n);
-      int way = i % 3;
+      int route = i % 3;
 
-      var ender = new Thread(null, () -> climb(episode.pool, way), "ender", 200_000);
+      var ender = new Thread(null, () -> climb(episode.pool, route), "ender", 200_000);
       ender.start();
       ender.join();
 
@@ -191,12 +191,12 @@ class PoolStackEdgeFaultTest {
     }
   }
 
-  private static void climb(Exitable pool, int way) {
+  private static void climb(Exitable pool, int route) {
     try {
-      climb(pool, way);
+      climb(pool, route);
     } finally {
-      if (way == 0) pool.askExit();
-      else if (way == 1) pool.sendPoisonPill();
+      if (route == 0) pool.askExit();
+      else if (route == 1) pool.sendPoisonPill();
       else pool.kill();
     }
   }

@@ -112,9 +112,9 @@ public final class Inside {
    * the right, and releases it.
    */
   public static void awaitIdle(Object actor) {
-    var turn = new RequestFuture<Object>(cell(actor), "turn", null);
-    while (!cell(actor).acquire(turn)) Thread.yield();
-    cell(actor).release(turn);
+    var request = new RequestFuture<Object>(cell(actor), "turn", null);
+    while (!cell(actor).acquire(request)) Thread.yield();
+    cell(actor).release(request);
   }
 
   public static void offer(Object actor, RequestFuture<?> request, Object message) {

@@ -69,10 +69,10 @@ class StackEdgeEndFaultTest {
     var climb = new Climb();
     var actor = Variants.scope(o -> o).anonymous().strategy(strategy).onFailure(FailurePolicy.goOn().withoutLog())
         .newActor((Question question, ActorContext<Question> context) -> climb.reply(question, context));
-    var asked = actor.sendMessageReturn(new Question());
+    var request = actor.sendMessageReturn(new Question());
     actor.sendPoisonPill();
     ended(actor);
-    return asked.isDone();
+    return request.isDone();
   }
 
   private static final class Climb {
@@ -118,19 +118,19 @@ class StackEdgeEndFaultTest {
       return 1;
     });
     var gate = Gate.occupy(actor);
-    var asked = actor.sendMessageReturn("question");
-    onASmallStack(() -> climbCancelling(asked));
+    var request = actor.sendMessageReturn("question");
+    onASmallStack(() -> climbCancelling(request));
     gate.open();
     actor.sendPoisonPill();
     ended(actor);
-    return asked.isDone();
+    return request.isDone();
   }
 
-  private static void climbCancelling(CompletableFuture<?> asked) {
+  private static void climbCancelling(CompletableFuture<?> request) {
     try {
-      climbCancelling(asked);
+      climbCancelling(request);
     } finally {
-      if (!asked.isDone()) asked.cancel(false);
+      if (!request.isDone()) request.cancel(false);
     }
   }
 

@@ -331,12 +331,12 @@ class BaggageTest {
   void aCancelledRequestKeepsNothingOfIt() {
     var actor = noting(scope.anonymous());
     Gate.occupy(actor);
-    var asked = new CompletableFuture<CompletableFuture<?>>();
-    user.with("alice", () -> asked.complete(Cells.sendRequest(actor, "request")));
+    var request = new CompletableFuture<CompletableFuture<?>>();
+    user.with("alice", () -> request.complete(Cells.sendRequest(actor, "request")));
 
-    asked.join().cancel(true);
+    request.join().cancel(true);
 
-    assertNull(((RequestFuture<?>) asked.join()).baggage);
+    assertNull(((RequestFuture<?>) request.join()).baggage);
   }
 
   @Promise("14.7")

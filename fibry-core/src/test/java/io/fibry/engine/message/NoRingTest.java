@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waits that look like a ring but end by themselves; and what is left of a wait that ended. */
+/** Waits that look like a ring but end by themselves; waits that ended leave nothing. */
 @Timeout(60)
 class NoRingTest {
   private final ManualClock clock = new ManualClock();

@@ -16,11 +16,11 @@ class RequestFutureFaultTest {
   void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
     var cell = (ActorCell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
         .newActor((String m) -> {});
-    var asked = new RequestFuture<Object>(cell, "late", null);
-    asked.begin();
-    asked.answer();
+    var request = new RequestFuture<Object>(cell, "late", null);
+    request.begin();
+    request.answer();
     Inside.end(cell);
 
-    assertDoesNotThrow(() -> asked.cancel(false));
+    assertDoesNotThrow(() -> request.cancel(false));
   }
 }
