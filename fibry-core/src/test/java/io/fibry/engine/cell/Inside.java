@@ -108,8 +108,8 @@ public final class Inside {
   }
 
   /**
-   * Waits until its drain has released the right to run, which comes a moment after the answer; takes
-   * the right, and releases it.
+   * Waits until its drain has released the right to run, which comes a moment after the answer.
+   * Takes the right, and releases it.
    */
   public static void awaitIdle(Object actor) {
     var request = new RequestFuture<Object>(cell(actor), "turn", null);
