@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.block.Arguments;
 import java.util.List;
 import java.util.Objects;
 import java.util.Spliterator;
@@ -17,8 +18,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
 
   static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, List<Handler<Generator.Output<T>>> producers) {
     Objects.requireNonNull(builder, "builder");
-    if (ahead < 1) throw new IllegalArgumentException(
-        "producers that may be " + ahead + " elements ahead could never hand one over; give at least 1");
+    Arguments.atLeastOne(ahead, "producers that may be " + ahead + " elements ahead could never hand one over");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
     return new ActorGenerator<>(Flows.withOwnMessages(builder), ahead, List.copyOf(producers));

@@ -6,6 +6,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.mailbox.Sharing;
@@ -19,20 +20,11 @@ import java.util.concurrent.Future;
 
 /** A pipeline of actors, made from the last to the first: a scope closes the last made first. */
 @SuppressWarnings("unchecked") // Pipeline checks the types of the stages
-final class ActorPipeline<I, O> implements Pipeline<I, O> {
+record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stage> stages, int room)
+    implements Pipeline<I, O> {
   private static final int ROOM = 64;
 
-  private record Stage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
-
-  private final ActorBuilder<Object> builder;
-  private final List<Stage> stages;
-  private final int room; // before the next stage
-
-  private ActorPipeline(ActorBuilder<Object> builder, List<Stage> stages, int room) {
-    this.builder = builder;
-    this.stages = stages;
-    this.room = room;
-  }
+  record Stage(int parallel, boolean ordered, Handler.Returning<Object, Object> code, int room) {}
 
   static <I, O> Pipeline<I, O> from(ActorBuilder<? super I> builder, Handler.Returning<I, O> stage) {
     Objects.requireNonNull(builder, "builder");
@@ -55,8 +47,7 @@ final class ActorPipeline<I, O> implements Pipeline<I, O> {
   }
 
   private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
-    if (parallel < 1) throw new IllegalArgumentException(
-        "a stage that handles " + parallel + " messages at once handles none; give at least 1");
+    Arguments.atLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
     var more = new ArrayList<>(stages);
     more.add(new Stage(parallel, ordered,
         (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room));
@@ -65,8 +56,7 @@ final class ActorPipeline<I, O> implements Pipeline<I, O> {
 
   @Override
   public Pipeline<I, O> withRoom(int messages) {
-    if (messages < 1) throw new IllegalArgumentException(
-        "with room for " + messages + " messages none could go from stage to stage; give at least 1");
+    Arguments.atLeastOne(messages, "with room for " + messages + " messages none could go from stage to stage");
     return new ActorPipeline<>(builder, stages, messages);
   }
 

@@ -7,9 +7,10 @@ import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Request;
 import io.fibry.RequestException;
+import io.fibry.block.Arguments;
+import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -22,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
  * gatherer hands over its batch and waits for the writer's end; a writer that ends first asks the
  * gatherer to exit. The writer is made first, since a scope ends the last made first.
  */
-final class BatchActor<M> implements Actor<M> {
+final class BatchActor<M> extends FrontedExitable<Actor<M>> implements Actor<M> {
   private static final int ROOM = 1024;
 
   private final Actor<Object> writer;
@@ -52,24 +53,14 @@ final class BatchActor<M> implements Actor<M> {
       Handler<B> handler) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    if (size < 1)
-      throw new IllegalArgumentException("a batch of " + size + " messages would never be full; give at least 1");
-    if (!Objects.requireNonNull(wait, "wait").isPositive())
-      throw new IllegalArgumentException("a batch cannot wait " + wait + " for its messages; give more than zero");
+    Arguments.atLeastOne(size, "a batch of " + size + " messages would never be full");
+    Arguments.positive(wait, "wait", "a batch cannot wait " + wait + " for its messages");
     if (builder.mailbox().ordered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
-    refusePools(builder);
+    if (builder.isShared())
+      throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
     var bounded = (ActorBuilder<Object>) builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
     return new BatchActor<>(bounded, kind, size, wait, handler);
-  }
-
-  private static void refusePools(ActorBuilder<?> builder) {
-    try {
-      builder.shared(Sharing.scaling(1, 1));
-    } catch (IllegalArgumentException pools) {
-      throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors",
-          pools);
-    }
   }
 
   @SuppressWarnings("unchecked")
@@ -156,18 +147,8 @@ final class BatchActor<M> implements Actor<M> {
   }
 
   @Override
-  public String name() {
-    return gatherer.name();
-  }
-
-  @Override
-  public void askExit() {
-    gatherer.askExit();
-  }
-
-  @Override
-  public void sendPoisonPill() {
-    gatherer.sendPoisonPill();
+  protected Actor<M> front() {
+    return gatherer;
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
+import io.fibry.block.Arguments;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.Collection;
@@ -58,8 +59,7 @@ public final class Flows {
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead,
       Consumer<Optional<Throwable>> end) {
     Objects.requireNonNull(actor, "actor");
-    if (ahead < 1) throw new IllegalArgumentException(
-        "an actor that may be sent " + ahead + " messages ahead is never sent one; give at least 1");
+    Arguments.atLeastOne(ahead, "an actor that may be sent " + ahead + " messages ahead is never sent one");
     return new FlowSubscriber<>(actor, ahead, Objects.requireNonNull(end, "end"));
   }
 

@@ -2,6 +2,7 @@ package io.fibry.flow;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BinaryOperator;
@@ -38,8 +39,7 @@ public final class MapReduce {
   public static <T, R> CompletableFuture<R> start(ActorBuilder<?> builder, int parallel, Iterable<T> items,
       Handler.Returning<T, R> map, R zero, BinaryOperator<R> reduce) {
     Objects.requireNonNull(builder, "builder");
-    if (parallel < 1) throw new IllegalArgumentException(
-        "a map-reduce with " + parallel + " items at once would never begin; give at least 1");
+    Arguments.atLeastOne(parallel, "a map-reduce with " + parallel + " items at once would never begin");
     var fold = new OrderedFold<>(Objects.requireNonNull(zero, "zero"), Objects.requireNonNull(reduce, "reduce"));
     return new MapReduceRun<>(builder, parallel, Objects.requireNonNull(items, "items"),
         Objects.requireNonNull(map, "map"), fold).start();

@@ -2,6 +2,7 @@ package io.fibry.flow;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -31,8 +32,7 @@ public final class RateLimit {
    */
   public static <M> ActorBuilder<M> of(ActorBuilder<M> builder, int messages, Duration period) {
     Objects.requireNonNull(period, "period");
-    if (messages < 1) throw new IllegalArgumentException(
-        "a rate of " + messages + " messages in " + period + " would let none through; give at least 1");
+    Arguments.atLeastOne(messages, "a rate of " + messages + " messages in " + period + " would let none through");
     if (!period.isPositive()) throw new IllegalArgumentException(
         "a rate of " + messages + " messages in " + period + " is none; give a period of more than zero");
     var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").scheduler(), messages, period);

@@ -3,6 +3,7 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.Rethrown;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,12 +22,21 @@ import java.util.function.Supplier;
  * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
  * a producer waits only while there are elements to read, or a woken one is on its way.
  */
+@SuppressWarnings("try") // what is held is not named
 final class ReadAheadBuffer<T> {
+
+  /** The lock, to be released. */
+  private interface Held extends AutoCloseable {
+    @Override
+    void close();
+  }
+
   // for unique names of producers
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   final int ahead;
   private final ReentrantLock lock = new ReentrantLock();
+  private final Held held = lock::unlock;
   private final Condition ready = lock.newCondition();
   private final Condition room = lock.newCondition();
   private final ArrayDeque<T> elements = new ArrayDeque<>();
@@ -47,12 +57,14 @@ final class ReadAheadBuffer<T> {
     this.starter = Thread.currentThread();
   }
 
-  private <R> R locked(Supplier<R> step) {
+  private Held held() {
     lock.lock();
-    try {
+    return held;
+  }
+
+  private <R> R locked(Supplier<R> step) {
+    try (var held = held()) {
       return step.get();
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -90,26 +102,20 @@ final class ReadAheadBuffer<T> {
     }
 
     private void open(boolean open) {
-      lock.lock();
-      try {
+      try (var held = held()) {
         this.open = open;
         if (waiting > 0) room.signalAll(); // one of its threads may wait
-      } finally {
-        lock.unlock();
       }
     }
 
     @Override
     public void yield(T element) {
       Objects.requireNonNull(element, "element");
-      lock.lock();
-      try {
+      try (var held = held()) {
         refuseUnlessWanted();
         if (full() || waiting > 0) awaitRoom();
         elements.add(element);
         if (reader != null) ready.signal();
-      } finally {
-        lock.unlock();
       }
     }
 
@@ -159,15 +165,12 @@ final class ReadAheadBuffer<T> {
 
   /** Waits for an element; answers how many it moved into the reader's hand, 0 at the end. */
   int take(Object[] hand) {
-    lock.lock();
-    try {
+    try (var held = held()) {
       while (elements.isEmpty() && !atEnd()) awaitElement();
       int taken = 0;
       while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
       inHand = taken;
       return taken;
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -195,36 +198,25 @@ final class ReadAheadBuffer<T> {
     if (thrown == null) return endSeen;
     // or one object, thrown often, would grow for ever
     if (thrown.getSuppressed().length < 4) thrown.addSuppressed(new ReadHere());
-    throw ReadAheadBuffer.<RuntimeException>sneak(thrown);
-  }
-
-  @SuppressWarnings("unchecked")
-  private static <E extends Throwable> E sneak(Throwable failure) throws E {
-    throw (E) failure;
+    throw Rethrown.<RuntimeException>as(thrown);
   }
 
   void allRead() {
-    lock.lock();
-    try {
+    try (var held = held()) {
       inHand = 0;
       if (waiting > 0 && elements.size() <= ahead / 2) room.signal();
-    } finally {
-      lock.unlock();
     }
   }
 
   /** Not called on the producer's thread. */
   private void producerEnded(Actor<?> producer, Throwable thrown) {
     boolean first;
-    lock.lock();
-    try {
+    try (var held = held()) {
       producers.remove(producer);
       unfinished--;
       first = thrown != null && !sealed && !endSeen && !closed && failure == null;
       if (first) failure = Flows.unwrapped(thrown);
       ready.signal();
-    } finally {
-      lock.unlock();
     }
     if (first) end();
   }
@@ -232,12 +224,9 @@ final class ReadAheadBuffer<T> {
   /** Kills before it seals: what producers throw at the seal is no failure. */
   void end() {
     for (var producer : living()) producer.kill();
-    lock.lock();
-    try {
+    try (var held = held()) {
       sealed = true;
       room.signalAll();
-    } finally {
-      lock.unlock();
     }
   }
 
@@ -246,14 +235,11 @@ final class ReadAheadBuffer<T> {
   }
 
   void close() {
-    lock.lock();
-    try {
+    try (var held = held()) {
       if (endSeen) return;
       closed = true;
       elements.clear();
       ready.signal();
-    } finally {
-      lock.unlock();
     }
   }
 

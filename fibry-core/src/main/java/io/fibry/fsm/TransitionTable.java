@@ -3,6 +3,7 @@ package io.fibry.fsm;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
 import io.fibry.fsm.StateRules.After;
 import io.fibry.fsm.StateRules.Entering;
 import io.fibry.fsm.StateRules.Leaving;
@@ -70,8 +71,8 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   @Override
   public <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next) {
     below(states, state, "state");
-    if (!Objects.requireNonNull(time, "time").isPositive()) throw new IllegalArgumentException(this + " cannot leave "
-        + state.getSimpleName() + " after " + time + ": it would never be in it; give more than zero");
+    Arguments.positive(time, "time", this + " cannot leave "
+        + state.getSimpleName() + " after " + time + ": it would never be in it");
     return with(new After(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
         state.getSimpleName() + " has a time");
   }

@@ -3,7 +3,9 @@ package io.fibry.io;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
-import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.block.ChangedCopy;
+import io.fibry.block.FrontedExitable;
 import io.fibry.pool.Pools;
 import java.io.IOException;
 import java.net.URI;
@@ -19,7 +21,7 @@ import java.util.function.UnaryOperator;
 import java.util.random.RandomGenerator;
 
 /** A pool of workers. It cancels a request that no caller waits for. */
-final class DownloadPool implements Downloader {
+final class DownloadPool extends FrontedExitable<Downloader> implements Downloader {
   private static final Duration CONNECTING = Duration.ofSeconds(10);
   private static final Duration CLOSING = Duration.ofSeconds(1);
 
@@ -52,9 +54,7 @@ final class DownloadPool implements Downloader {
 
   static DownloadPool open(ActorBuilder<?> how, UnaryOperator<Options> options) {
     Objects.requireNonNull(how, "how");
-    var chosen = Objects.requireNonNull(options, "options").apply(new Options());
-    return new DownloadPool(how, Objects.requireNonNull(chosen, "the changed options"),
-        () -> ThreadLocalRandom.current().nextLong());
+    return new DownloadPool(how, ChangedCopy.of(new Options(), options), () -> ThreadLocalRandom.current().nextLong());
   }
 
   private static Executor fibers() {
@@ -95,49 +95,8 @@ final class DownloadPool implements Downloader {
   }
 
   @Override
-  public String name() {
-    return pool.name();
-  }
-
-  @Override
-  public void askExit() {
-    pool.askExit();
-  }
-
-  @Override
-  public void sendPoisonPill() {
-    pool.sendPoisonPill();
-  }
-
-  @Override
-  public void kill() {
-    pool.kill();
-  }
-
-  @Override
-  public void waitForExit() {
-    pool.waitForExit();
-  }
-
-  @Override
-  public boolean waitForExit(Duration limit) {
-    return pool.waitForExit(limit);
-  }
-
-  @Override
-  public CompletableFuture<ExitReason> onExit() {
-    return pool.onExit();
-  }
-
-  @Override
-  public Downloader closeOnExit(AutoCloseable... resources) {
-    pool.closeOnExit(resources);
-    return this;
-  }
-
-  @Override
-  public void close() {
-    pool.close();
+  protected Exitable front() {
+    return pool;
   }
 
   @Override

@@ -2,6 +2,8 @@ package io.fibry.io;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
+import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -180,13 +182,7 @@ public interface Downloader extends Exitable {
     Options() {}
 
     private Options with(Consumer<Options> change) {
-      try {
-        var copy = (Options) clone();
-        change.accept(copy);
-        return copy;
-      } catch (CloneNotSupportedException impossible) {
-        throw new AssertionError(impossible);
-      }
+      return ChangedCopy.of(this::clone, change);
     }
 
     /**
@@ -196,8 +192,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withParallel(int downloads) {
-      if (downloads < 1)
-        throw new IllegalArgumentException(downloads + " downloads at a time would load nothing; give at least 1");
+      Arguments.atLeastOne(downloads, downloads + " downloads at a time would load nothing");
       return with(copy -> copy.parallel = downloads);
     }
 
@@ -208,7 +203,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withMaxBytes(int bytes) {
-      if (bytes < 1) throw new IllegalArgumentException("downloads of at most " + bytes + " bytes; give at least 1");
+      Arguments.atLeastOne(bytes, "downloads of at most " + bytes + " bytes");
       return with(copy -> copy.maxBytes = bytes);
     }
 
@@ -219,7 +214,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withTries(int times) {
-      if (times < 1) throw new IllegalArgumentException(times + " tries would download nothing; give at least 1");
+      Arguments.atLeastOne(times, times + " tries would download nothing");
       return with(copy -> copy.tries = times);
     }
 
@@ -230,8 +225,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withLimit(Duration limit) {
-      if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(
-          "a limit of " + limit + " leaves no time for a download; give more than zero");
+      Arguments.positive(limit, "limit", "a limit of " + limit + " leaves no time for a download");
       return with(copy -> copy.limit = limit);
     }
 
@@ -243,8 +237,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withBackOff(Duration first, Duration most) {
-      if (!Objects.requireNonNull(first, "first").isPositive())
-        throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
+      Arguments.positive(first, "first", "a back-off of " + first + " is none");
       if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
           "a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
       return with(copy -> {

@@ -1,5 +1,7 @@
 package io.fibry.io;
 
+import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -54,13 +56,7 @@ public final class Program implements Cloneable {
   }
 
   private Program with(Consumer<Program> change) {
-    try {
-      var copy = (Program) clone();
-      change.accept(copy);
-      return copy;
-    } catch (CloneNotSupportedException impossible) {
-      throw new AssertionError(impossible);
-    }
+    return ChangedCopy.of(this::clone, change);
   }
 
   /**
@@ -96,8 +92,7 @@ public final class Program implements Cloneable {
    * @return a changed copy
    */
   public Program withLimit(Duration limit) {
-    if (!Objects.requireNonNull(limit, "limit").isPositive())
-      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to run; give more than zero");
+    Arguments.positive(limit, "limit", "a limit of " + limit + " leaves no time to run");
     return with(copy -> copy.limit = limit);
   }
 

@@ -26,23 +26,15 @@ final class ProgramOutput {
 
   /** Gives a program its input. */
   static void feed(OutputStream to, byte[] input) {
-    if (input.length == 0) close(to);
-    else
-      start("program-input", () -> {
-        try (to) {
-          to.write(input);
-        } catch (IOException unread) {
-          // a program need not read its input
-        }
-      });
-  }
-
-  private static void close(OutputStream to) {
-    try {
-      to.close();
-    } catch (IOException gone) {
-      // the program has ended
-    }
+    Runnable feeding = () -> {
+      try (to) {
+        to.write(input);
+      } catch (IOException unread) {
+        // a program need not read its input
+      }
+    };
+    if (input.length == 0) feeding.run();
+    else start("program-input", feeding);
   }
 
   private static void start(String name, Runnable code) {

@@ -8,17 +8,7 @@ import java.util.Arrays;
 
 /** The frames a client sends. */
 final class ClientFrames extends ClientReader<byte[]> {
-  static final ClientOutbox.Format<byte[]> FORMAT = new ClientOutbox.Format<>() {
-    @Override
-    public int size(byte[] frame) {
-      return (int) Math.min(Integer.MAX_VALUE, 4L + frame.length);
-    }
-
-    @Override
-    public byte[] bytes(byte[] frame) {
-      return ByteBuffer.allocate(4 + frame.length).putInt(frame.length).put(frame).array();
-    }
-  };
+  static final ClientOutbox.Format<byte[]> FORMAT = new ClientOutbox.Format<>(ClientFrames::size, ClientFrames::bytes);
 
   private boolean ended;
 
@@ -53,5 +43,13 @@ final class ClientFrames extends ClientReader<byte[]> {
     if (read < 0) throw in.socket.clientFault(new EOFException(
         in.socket + " ended its stream within a frame" + (length == 4 ? "'s length" : " of " + length + " bytes")));
     return read;
+  }
+
+  private static int size(byte[] frame) {
+    return (int) Math.min(Integer.MAX_VALUE, 4L + frame.length);
+  }
+
+  private static byte[] bytes(byte[] frame) {
+    return ByteBuffer.allocate(4 + frame.length).putInt(frame.length).put(frame).array();
   }
 }

@@ -7,25 +7,7 @@ import java.nio.charset.StandardCharsets;
 
 /** The lines a client sends. */
 final class ClientLines extends ClientReader<String> {
-  static final ClientOutbox.Format<String> FORMAT = new ClientOutbox.Format<>() {
-    @Override
-    public int size(String line) {
-      long size = 1;
-      for (int i = 0; i < line.length(); i++) {
-        char one = line.charAt(i);
-        if (one == '\n' || one == '\r')
-          throw new IllegalArgumentException("a line with a line end inside would be two lines; send two");
-        // a pair of surrogates is four bytes, a single one a question mark
-        size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
-      }
-      return (int) Math.min(Integer.MAX_VALUE, size);
-    }
-
-    @Override
-    public byte[] bytes(String line) {
-      return (line + '\n').getBytes(StandardCharsets.UTF_8);
-    }
-  };
+  static final ClientOutbox.Format<String> FORMAT = new ClientOutbox.Format<>(ClientLines::size, ClientLines::bytes);
 
   private boolean afterReturn; // a line feed belongs to the line before
   private boolean ended;
@@ -74,5 +56,21 @@ final class ClientLines extends ClientReader<String> {
     }
     in.at = to + 1;
     return line;
+  }
+
+  private static int size(String line) {
+    long size = 1;
+    for (int i = 0; i < line.length(); i++) {
+      char one = line.charAt(i);
+      if (one == '\n' || one == '\r')
+        throw new IllegalArgumentException("a line with a line end inside would be two lines; send two");
+      // a pair of surrogates is four bytes, a single one a question mark
+      size += one < 0x80 ? 1 : one < 0x800 ? 2 : Character.isSurrogate(one) ? 2 : 3;
+    }
+    return (int) Math.min(Integer.MAX_VALUE, size);
+  }
+
+  private static byte[] bytes(String line) {
+    return (line + '\n').getBytes(StandardCharsets.UTF_8);
   }
 }

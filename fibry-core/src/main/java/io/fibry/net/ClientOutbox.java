@@ -9,6 +9,8 @@ import io.fibry.mailbox.Mailbox;
 import java.io.IOException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
 
 /**
  * A client as an actor to write to. Users know the door, which counts unsent bytes and never waits;
@@ -16,13 +18,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ClientOutbox<M> {
 
-  /** How a message becomes bytes. */
-  interface Format<M> {
-    /** In bytes. Throws IllegalArgumentException if the message cannot be sent. */
-    int size(M message);
-
-    byte[] bytes(M message);
-  }
+  /** How a message becomes bytes: {@code size}, in bytes, throws IllegalArgumentException if the message cannot be sent. */
+  record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes) {}
 
   private static final int OVERHEAD = 32; // bytes of memory for each message
 
@@ -55,7 +52,7 @@ final class ClientOutbox<M> {
   }
 
   private void admit(M message) throws IOException {
-    int size = format.size(message);
+    int size = format.size.applyAsInt(message);
     if (size > maxUnsent) throw new IllegalArgumentException("a message of " + size + " bytes cannot be sent where "
         + maxUnsent + " may be unsent; send less at once, or allow more");
     long cost = (long) size + OVERHEAD;
@@ -69,14 +66,14 @@ final class ClientOutbox<M> {
   }
 
   private void write(M message) throws IOException {
-    var bytes = format.bytes(message);
+    var bytes = format.bytes.apply(message);
     try {
       socket.sendFromOutbox(bytes);
     } catch (IOException gone) {
       door.askExit(); // the conversation may neither read nor write
       throw gone;
     } finally {
-      unsent.addAndGet(-(long) format.size(message) - OVERHEAD); // as the door added
+      unsent.addAndGet(-(long) format.size.applyAsInt(message) - OVERHEAD); // as the door added
     }
   }
 

@@ -11,7 +11,9 @@ import java.time.Duration;
 import java.util.concurrent.CancellationException;
 
 /** Requests and answers in turn. Belongs to the client's actor. */
-final class HttpConversation implements Listener.Conversation, OpenExchange.Connection {
+record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
+    ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
+    implements Listener.Conversation, OpenExchange.Connection {
 
   interface Server {
     /** Null: too many are at work. */
@@ -23,25 +25,6 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
 
   private static final Duration LINGER = Duration.ofSeconds(1);
   private static final int MAX_LINGERED = 1 << 20; // bytes
-
-  private final Server server;
-  private final HttpRoutes routes;
-  private final HttpOptions options;
-  private final ClientSocket socket;
-  private final ClientInput in;
-  private final ClientOutput out;
-  private final ActorBuilder<Object> builder;
-
-  HttpConversation(Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
-      ActorBuilder<Object> builder) {
-    this.server = server;
-    this.routes = routes;
-    this.options = options;
-    this.socket = socket;
-    this.in = new ClientInput(socket);
-    this.out = new ClientOutput(socket);
-    this.builder = builder;
-  }
 
   @Override
   public void converse() throws IOException {
@@ -189,8 +172,8 @@ final class HttpConversation implements Listener.Conversation, OpenExchange.Conn
   }
 
   @Override
-  public ServerSentEvents beginEvents(HttpAnswer answer) throws IOException {
-    return new ServerSentEvents(builder, socket, answer);
+  public ClientOutbox<String> beginEvents(HttpAnswer answer) throws IOException {
+    return ServerSentEvents.open(builder, socket, answer);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.ActorBuilder;
+import io.fibry.block.ChangedCopy;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -10,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listener that speaks HTTP. */
-final class HttpListener extends Listener implements HttpServer, HttpConversation.Server {
+final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
   private final HttpRoutes routes;
@@ -26,9 +27,7 @@ final class HttpListener extends Listener implements HttpServer, HttpConversatio
   static HttpServer open(ActorBuilder<?> builder, int port, HttpRoutes routes, UnaryOperator<HttpOptions> options) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(routes, "routes");
-    var listener = new HttpListener(builder, port, routes, ListenerLimits.changed(HttpOptions.DEFAULT, options));
-    listener.start();
-    return listener;
+    return new HttpListener(builder, port, routes, ChangedCopy.of(HttpOptions.DEFAULT, options)).start();
   }
 
   @Override
@@ -47,18 +46,13 @@ final class HttpListener extends Listener implements HttpServer, HttpConversatio
 
   @Override
   Conversation conversation(ClientSocket socket, ActorBuilder<Object> builder) {
-    return new HttpConversation(this, routes, options, socket, builder);
+    return new HttpConversation(this, routes, options, socket, new ClientInput(socket), new ClientOutput(socket),
+        builder);
   }
 
   /** An exchange may read its body to the end; an idle connection has ended already. */
   @Override
   void askEnd(ClientSocket socket) {}
-
-  @Override
-  public HttpListener closeOnExit(AutoCloseable... resources) {
-    super.closeOnExit(resources);
-    return this;
-  }
 
   @Override
   public String toString() {

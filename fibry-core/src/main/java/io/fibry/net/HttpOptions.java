@@ -1,7 +1,10 @@
 package io.fibry.net;
 
+import io.fibry.block.ChangedCopy;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -31,13 +34,7 @@ public final class HttpOptions implements Cloneable {
   private HttpOptions() {}
 
   private HttpOptions with(Consumer<HttpOptions> change) {
-    try {
-      var copy = (HttpOptions) clone();
-      change.accept(copy);
-      return copy;
-    } catch (CloneNotSupportedException impossible) {
-      throw new AssertionError(impossible);
-    }
+    return ChangedCopy.of(this::clone, change);
   }
 
   /**
@@ -47,8 +44,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withHeaderLimit(Duration limit) {
-    ListenerLimits.positive(limit, "a header");
-    return with(copy -> copy.headerLimit = limit);
+    return with(copy -> copy.headerLimit = ListenerLimits.positive(limit, "a header"));
   }
 
   /**
@@ -58,8 +54,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withBodyLimit(Duration limit) {
-    ListenerLimits.positive(limit, "a body");
-    return with(copy -> copy.bodyLimit = limit);
+    return with(copy -> copy.bodyLimit = ListenerLimits.positive(limit, "a body"));
   }
 
   /**
@@ -69,8 +64,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withWriteLimit(Duration limit) {
-    ListenerLimits.positive(limit, "a write");
-    return with(copy -> copy.writeLimit = limit);
+    return with(copy -> copy.writeLimit = ListenerLimits.positive(limit, "a write"));
   }
 
   /**
@@ -80,8 +74,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withIdleLimit(Duration limit) {
-    ListenerLimits.positive(limit, "an idle");
-    return with(copy -> copy.idleLimit = limit);
+    return with(copy -> copy.idleLimit = ListenerLimits.positive(limit, "an idle"));
   }
 
   /**
@@ -91,8 +84,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withDrainLimit(Duration limit) {
-    ListenerLimits.notNegative(limit, "a drain");
-    return with(copy -> copy.drainLimit = limit);
+    return with(copy -> copy.drainLimit = ListenerLimits.notNegative(limit, "a drain"));
   }
 
   /**
@@ -138,8 +130,7 @@ public final class HttpOptions implements Cloneable {
    * @return a changed copy
    */
   public HttpOptions withAddress(InetAddress address) {
-    Objects.requireNonNull(address, "address");
-    return with(copy -> copy.address = address);
+    return with(copy -> copy.address = Objects.requireNonNull(address, "address"));
   }
 
   /**
@@ -157,8 +148,7 @@ public final class HttpOptions implements Cloneable {
   }
 
   ListenerLimits limits() {
-    var shortest = ListenerLimits.min(ListenerLimits.min(idleLimit, writeLimit),
-        ListenerLimits.min(headerLimit, bodyLimit));
+    var shortest = Collections.min(List.of(idleLimit, writeLimit, headerLimit, bodyLimit));
     return new ListenerLimits(address, maxExchanges + IDLE_CONNECTIONS, idleLimit, ListenerLimits.NONE, writeLimit,
         drainLimit, shortest);
   }

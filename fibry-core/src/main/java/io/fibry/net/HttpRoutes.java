@@ -17,33 +17,8 @@ public final class HttpRoutes {
   private static final HttpRoutes NONE = new HttpRoutes(List.of());
 
   /** Answers an exchange. */
-  sealed interface Route {
+  interface Route {
     void answer(OpenExchange exchange) throws Exception;
-  }
-
-  private record Text(Handler.Returning<Exchange, String> handler) implements Route {
-    @Override
-    public void answer(OpenExchange exchange) throws Exception {
-      exchange.textOnly();
-      var text = handler.handle(exchange);
-      exchange.endHandling();
-      exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
-          + " answered null; let it answer a text, the empty one if there is nothing to say"));
-    }
-  }
-
-  private record Stream(Handler<Exchange> handler) implements Route {
-    @Override
-    public void answer(OpenExchange exchange) throws Exception {
-      handler.handle(exchange);
-    }
-  }
-
-  private record Files(FileRoot root, int prefix) implements Route {
-    @Override
-    public void answer(OpenExchange exchange) throws Exception {
-      root.answer(exchange, exchange.path().substring(prefix));
-    }
   }
 
   private record Entry(String path, Route route) {
@@ -73,7 +48,8 @@ public final class HttpRoutes {
    * @throws IllegalArgumentException if the path is malformed or taken
    */
   public HttpRoutes text(String path, Handler.Returning<Exchange, String> handler) {
-    return with(path, new Text(Objects.requireNonNull(handler, "handler")));
+    Objects.requireNonNull(handler, "handler");
+    return with(path, exchange -> answerText(handler, exchange));
   }
 
   /**
@@ -85,7 +61,7 @@ public final class HttpRoutes {
    * @throws IllegalArgumentException if the path is malformed or taken
    */
   public HttpRoutes stream(String path, Handler<Exchange> handler) {
-    return with(path, new Stream(Objects.requireNonNull(handler, "handler")));
+    return with(path, Objects.requireNonNull(handler, "handler")::handle);
   }
 
   /**
@@ -99,8 +75,18 @@ public final class HttpRoutes {
    */
   public HttpRoutes files(String path, Path root) {
     Objects.requireNonNull(path, "path");
-    return with(path,
-        new Files(FileRoot.of(Objects.requireNonNull(root, "root")), path.equals("/") ? 0 : path.length()));
+    var files = FileRoot.of(Objects.requireNonNull(root, "root"));
+    int prefix = path.equals("/") ? 0 : path.length();
+    return with(path, exchange -> files.answer(exchange, exchange.path().substring(prefix)));
+  }
+
+  private static void answerText(Handler.Returning<Exchange, String> handler, OpenExchange exchange)
+      throws Exception {
+    exchange.textOnly();
+    var text = handler.handle(exchange);
+    exchange.endHandling();
+    exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
+        + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 
   private HttpRoutes with(String path, Route route) {

@@ -4,26 +4,25 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
 
 /** Checks the limits of a listener's clients, by one timer. */
 final class LimitCheck implements Runnable {
 
-  interface Subject {
-    void check(long now);
-  }
-
   private final Scheduler clock;
   private final Duration period;
-  private final Collection<? extends Subject> subjects;
+  private final Collection<?> subjects;
+  private final LongConsumer check; // of all, at a time
   // false -> true when a subject is added; true -> false by a check that finds none
   private final AtomicBoolean ticking = new AtomicBoolean();
   private volatile Scheduler.Timer timer; // written by the thread that set `ticking`, read by `stop`
   private volatile boolean stopped;
 
-  LimitCheck(Scheduler clock, Duration period, Collection<? extends Subject> subjects) {
+  LimitCheck(Scheduler clock, Duration period, Collection<?> subjects, LongConsumer check) {
     this.clock = clock;
     this.period = period;
     this.subjects = subjects;
+    this.check = check;
   }
 
   void begin() {
@@ -44,8 +43,7 @@ final class LimitCheck implements Runnable {
   @Override
   public void run() {
     try {
-      long now = clock.nanoTime();
-      for (var subject : subjects) subject.check(now);
+      check.accept(clock.nanoTime());
     } finally {
       goOn(); // also after an Error: without it no limit would hold any more
     }

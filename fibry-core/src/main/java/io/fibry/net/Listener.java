@@ -2,11 +2,10 @@ package io.fibry.net;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
-import io.fibry.RequestException;
 import io.fibry.Strategy;
+import io.fibry.block.FrontedGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -14,14 +13,10 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 
 /**
@@ -32,7 +27,7 @@ import org.slf4j.Logger;
  * conversations may finish within the drain limit, then their sockets are closed and their actors
  * killed.
  */
-abstract class Listener implements Exitable {
+abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   /** What is said with one client: the only message of its actor. */
   interface Conversation {
@@ -65,7 +60,8 @@ abstract class Listener implements Exitable {
     this.log = log;
     this.clientFaults = new LogThrottle(clock);
     this.permits = new Semaphore(limits.connections());
-    this.check = new LimitCheck(clock, limits.period(), clients);
+    this.check = new LimitCheck(clock, limits.period(), clients,
+        now -> clients.forEach(client -> client.socket.check(now)));
     this.serverSocket =
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
@@ -82,8 +78,10 @@ abstract class Listener implements Exitable {
         .unstarted(this::accept);
   }
 
-  final void start() {
+  @SuppressWarnings("unchecked") // the listener is a B
+  final B start() {
     accepting.start();
+    return (B) this;
   }
 
   public final int port() {
@@ -135,7 +133,7 @@ abstract class Listener implements Exitable {
     } catch (IOException closedAnyway) {}
   }
 
-  private final class Client implements LimitCheck.Subject {
+  private final class Client {
     private final ClientSocket socket;
     private final Conversation conversation;
     private final Actor<Conversation> actor;
@@ -191,11 +189,6 @@ abstract class Listener implements Exitable {
       permits.release();
     }
 
-    @Override
-    public void check(long now) {
-      socket.check(now);
-    }
-
     private void cut(String how) {
       socket.cut("the server " + how + ", and " + socket + " was cut off", false);
       actor.kill();
@@ -229,7 +222,8 @@ abstract class Listener implements Exitable {
     for (var client : clients) client.socket.stop();
   }
 
-  private void drain() {
+  @Override
+  protected final void drain() {
     stopAccepting();
     awaitClients();
     cutClients();
@@ -250,19 +244,6 @@ abstract class Listener implements Exitable {
       if (!clients.isEmpty()) drained.await();
     } catch (InterruptedException killedOrScopeLimit) {} finally {
       limit.cancel();
-    }
-  }
-
-  private static void awaitEnd(Exitable actor) {
-    while (true) {
-      try {
-        actor.waitForExit();
-        return;
-      } catch (CancellationException interrupt) {
-        Thread.interrupted(); // by a kill, also of this actor
-      } catch (RequestException ring) {
-        return; // its handler waits for this listener, or for the scope
-      }
     }
   }
 
@@ -300,19 +281,7 @@ abstract class Listener implements Exitable {
   }
 
   @Override
-  public final void waitForExit() {
-    refuseRing();
-    mainActor.waitForExit();
-  }
-
-  @Override
-  public final boolean waitForExit(Duration limit) {
-    refuseRing();
-    return mainActor.waitForExit(limit);
-  }
-
-  /** A handler cannot wait for the listener, which waits for it. */
-  private void refuseRing() {
+  protected final void refuseRing() {
     var own = ownClient();
     if (own != null) own.actor.waitForExit(Duration.ZERO);
   }
@@ -324,42 +293,13 @@ abstract class Listener implements Exitable {
   }
 
   @Override
-  public final void close() {
-    sendPoisonPill();
-    if (ownClient() == null) mainActor.waitForExit();
+  protected Exitable front() {
+    return mainActor;
   }
 
   @Override
-  public final String name() {
-    return mainActor.name();
-  }
-
-  @Override
-  public final CompletableFuture<ExitReason> onExit() {
-    return mainActor.onExit();
-  }
-
-  @Override
-  public Listener closeOnExit(AutoCloseable... resources) {
-    mainActor.closeOnExit(Stream.of(resources)
-        .map(resource -> new SharedResource(this, Objects.requireNonNull(resource, "a resource")))
-        .toArray(AutoCloseable[]::new));
-    return this;
-  }
-
-  /** A resource that conversations may use until they have ended. */
-  @SuppressWarnings("try") // it may throw anything
-  private record SharedResource(Listener listener, AutoCloseable resource) implements AutoCloseable {
-    @Override
-    public void close() throws Exception {
-      listener.drain();
-      resource.close();
-    }
-
-    @Override
-    public String toString() {
-      return resource.toString();
-    }
+  protected final boolean isInMember() {
+    return ownClient() != null;
   }
 
   @Override

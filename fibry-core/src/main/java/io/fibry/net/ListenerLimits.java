@@ -3,7 +3,6 @@ package io.fibry.net;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.function.UnaryOperator;
 
 /**
  * The limits of a listener.
@@ -28,15 +27,6 @@ record ListenerLimits(InetAddress address, int connections, Duration idle, Durat
 
   static long nanos(Duration limit) {
     return limit.compareTo(Duration.ofNanos(LONGEST)) < 0 ? limit.toNanos() : LONGEST;
-  }
-
-  static Duration min(Duration one, Duration other) {
-    return one.compareTo(other) <= 0 ? one : other;
-  }
-
-  static <O> O changed(O defaults, UnaryOperator<O> options) {
-    return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
-        "options returned null; return the options it was given, changed or not");
   }
 
   static Duration positive(Duration limit, String what) {

@@ -14,7 +14,7 @@ import java.util.Optional;
 final class OpenExchange implements Exchange {
 
   interface Connection {
-    ServerSentEvents beginEvents(HttpAnswer answer) throws IOException;
+    ClientOutbox<String> beginEvents(HttpAnswer answer) throws IOException;
   }
 
   private final Connection connection;
@@ -23,7 +23,7 @@ final class OpenExchange implements Exchange {
   private final HttpAnswer answer;
   private String text; // null: not read yet
   private boolean textOnly; // out() is refused
-  private ServerSentEvents events; // null: not asked for
+  private ClientOutbox<String> events; // null: not asked for
 
   OpenExchange(Connection connection, RequestHead head, RequestBody body, HttpAnswer answer) {
     this.connection = connection;

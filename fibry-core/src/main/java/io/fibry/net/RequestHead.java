@@ -159,21 +159,9 @@ final class RequestHead {
     keepsAlive = http11;
     for (int i = 0; i < count; i += 4) {
       switch (fields[i + 1] - fields[i]) { // most other headers have none of these lengths
-        case 4 -> {
-          if (!isNamed(i, "host")) continue;
-          if (host != null) throw new Refusal(400, "two Host headers");
-          host = value(i);
-        }
-        case 14 -> {
-          if (!isNamed(i, "content-length")) continue;
-          if (length != null) throw new Refusal(400, "two lengths of one body");
-          length = value(i);
-        }
-        case 17 -> {
-          if (!isNamed(i, "transfer-encoding")) continue;
-          if (coding != null) throw new Refusal(400, "two Transfer-Encoding headers");
-          coding = value(i);
-        }
+        case 4 -> host = only(host, i, "host", "two Host headers");
+        case 14 -> length = only(length, i, "content-length", "two lengths of one body");
+        case 17 -> coding = only(coding, i, "transfer-encoding", "two Transfer-Encoding headers");
         case 10 -> {
           if (isNamed(i, "connection")) connection(value(i));
         }
@@ -192,6 +180,13 @@ final class RequestHead {
     if (methodEnd == 7 && raw[methodEnd] == '*' && targetEnd == methodEnd + 1)
       throw new Refusal(404, "OPTIONS * asks about the server as a whole");
     target = RequestTarget.of(raw, methodEnd, targetEnd, host);
+  }
+
+  /** The value of a field that may come once; of another field, the one before. */
+  private String only(String before, int field, String lower, String twice) throws Refusal {
+    if (!isNamed(field, lower)) return before;
+    if (before != null) throw new Refusal(400, twice);
+    return value(field);
   }
 
   private String method() throws Refusal {

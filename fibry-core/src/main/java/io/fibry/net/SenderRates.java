@@ -6,7 +6,6 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.Map;
 
 /**
  * Token buckets of addresses, each kept as the time when it will be full. Above {@value #MAX} the
@@ -19,14 +18,7 @@ final class SenderRates {
   private final Scheduler clock;
   private final long period;
   private final long perToken; // ns; rounded down, so the rate is a little higher
-  private final Map<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true) {
-    private static final long serialVersionUID = 1;
-
-    @Override
-    protected boolean removeEldestEntry(Map.Entry<Long, Long> eldest) {
-      return size() > MAX;
-    }
-  };
+  private final LinkedHashMap<Long, Long> fullAt = new LinkedHashMap<>(16, 0.75f, true); // the latest last
 
   SenderRates(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
@@ -42,6 +34,7 @@ final class SenderRates {
     long missing = before == null ? 0 : Math.max(0, before - now);
     if (missing + perToken > period) return false;
     fullAt.put(key, now + missing + perToken);
+    if (fullAt.size() > MAX) fullAt.pollFirstEntry();
     return true;
   }
 

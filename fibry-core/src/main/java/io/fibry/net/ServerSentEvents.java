@@ -1,6 +1,5 @@
 package io.fibry.net;
 
-import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,42 +16,36 @@ final class ServerSentEvents {
   @SuppressWarnings("StringOperationCanBeSimplified") // users send equal ones: only this one is a ping
   private static final String PING = new String(":");
 
-  private static final ClientOutbox.Format<String> FORMAT = new ClientOutbox.Format<>() {
-    @Override
-    public int size(String event) {
-      long size = 8;
-      for (int i = 0; i < event.length(); i++) {
-        char c = event.charAt(i);
-        size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
-      }
-      return (int) Math.min(Integer.MAX_VALUE, size);
-    }
+  private static final ClientOutbox.Format<String> FORMAT =
+      new ClientOutbox.Format<>(ServerSentEvents::size, ServerSentEvents::bytes);
 
-    @Override
-    public byte[] bytes(String event) {
-      return (event == PING ? ":\n\n"
-          : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n")
-          .getBytes(StandardCharsets.UTF_8);
-    }
-  };
+  private ServerSentEvents() {}
 
-  private final ClientOutbox<String> outbox;
-
-  ServerSentEvents(ActorBuilder<Object> builder, ClientSocket socket, HttpAnswer answer) throws IOException {
+  /** Begins the answer. */
+  static ClientOutbox<String> open(ActorBuilder<Object> builder, ClientSocket socket, HttpAnswer answer)
+      throws IOException {
     answer.refuseLate("an answer of events");
-    outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
+    var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
     answer.permit.leave(); // before its client can ask for more; events may last for hours
     answer.begin("text/event-stream");
     if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
     else outbox.actor().sendMessageEvery(PING, PING_PERIOD);
     socket.endWithListener(outbox.actor());
+    return outbox;
   }
 
-  Actor<String> actor() {
-    return outbox.actor();
+  private static int size(String event) {
+    long size = 8;
+    for (int i = 0; i < event.length(); i++) {
+      char c = event.charAt(i);
+      size += c == '\n' || c == '\r' ? 7 : c < 0x80 ? 1 : c < 0x800 ? 2 : 3;
+    }
+    return (int) Math.min(Integer.MAX_VALUE, size);
   }
 
-  void finish() {
-    outbox.finish();
+  private static byte[] bytes(String event) {
+    return (event == PING ? ":\n\n"
+        : "data: " + event.replace("\r\n", "\n").replace('\r', '\n').replace("\n", "\ndata: ") + "\n\n")
+        .getBytes(StandardCharsets.UTF_8);
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.ChangedCopy;
 import java.net.InetSocketAddress;
 import java.util.Collection;
 import java.util.Objects;
@@ -10,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A listener that gives its connections to a handler. */
-final class TcpListener extends Listener implements TcpAcceptor {
+final class TcpListener extends Listener<TcpAcceptor> implements TcpAcceptor {
   private static final Logger LOG = LoggerFactory.getLogger(TcpAcceptor.class);
 
   private final Object kind; // begins its text
@@ -29,10 +30,7 @@ final class TcpListener extends Listener implements TcpAcceptor {
       UnaryOperator<TcpOptions> options) {
     Objects.requireNonNull(handler, "handler");
     Objects.requireNonNull(builder, "builder");
-    var listener =
-        new TcpListener(builder, port, kind, handler, ListenerLimits.changed(TcpOptions.DEFAULT, options));
-    listener.start();
-    return listener;
+    return new TcpListener(builder, port, kind, handler, ChangedCopy.of(TcpOptions.DEFAULT, options)).start();
   }
 
   static TcpAcceptor forward(ActorBuilder<?> builder, int port, InetSocketAddress target,
@@ -50,12 +48,6 @@ final class TcpListener extends Listener implements TcpAcceptor {
   @Override
   public Collection<TcpConnection> connections() {
     return conversations().stream().map(conversation -> (TcpConnection) conversation).toList();
-  }
-
-  @Override
-  public TcpListener closeOnExit(AutoCloseable... resources) {
-    super.closeOnExit(resources);
-    return this;
   }
 
   @Override

@@ -1,7 +1,10 @@
 package io.fibry.net;
 
+import io.fibry.block.ChangedCopy;
 import java.net.InetAddress;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.Consumer;
 
@@ -27,13 +30,7 @@ public final class TcpOptions implements Cloneable {
   private TcpOptions() {}
 
   private TcpOptions with(Consumer<TcpOptions> change) {
-    try {
-      var copy = (TcpOptions) clone();
-      change.accept(copy);
-      return copy;
-    } catch (CloneNotSupportedException impossible) {
-      throw new AssertionError(impossible);
-    }
+    return ChangedCopy.of(this::clone, change);
   }
 
   /**
@@ -44,8 +41,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withAddress(InetAddress address) {
-    Objects.requireNonNull(address, "address");
-    return with(copy -> copy.address = address);
+    return with(copy -> copy.address = Objects.requireNonNull(address, "address"));
   }
 
   /**
@@ -55,8 +51,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxConnections(int connections) {
-    ListenerLimits.atLeastOne(connections, "max connections");
-    return with(copy -> copy.connections = connections);
+    return with(copy -> copy.connections = ListenerLimits.atLeastOne(connections, "max connections"));
   }
 
   /**
@@ -66,8 +61,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withIdleLimit(Duration limit) {
-    ListenerLimits.positive(limit, "an idle");
-    return with(copy -> copy.idle = limit);
+    return with(copy -> copy.idle = ListenerLimits.positive(limit, "an idle"));
   }
 
   /**
@@ -77,8 +71,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withTotalLimit(Duration limit) {
-    ListenerLimits.positive(limit, "a total");
-    return with(copy -> copy.total = limit);
+    return with(copy -> copy.total = ListenerLimits.positive(limit, "a total"));
   }
 
   /**
@@ -88,8 +81,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withWriteLimit(Duration limit) {
-    ListenerLimits.positive(limit, "a write");
-    return with(copy -> copy.write = limit);
+    return with(copy -> copy.write = ListenerLimits.positive(limit, "a write"));
   }
 
   /**
@@ -99,8 +91,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withDrainLimit(Duration limit) {
-    ListenerLimits.notNegative(limit, "a drain");
-    return with(copy -> copy.drain = limit);
+    return with(copy -> copy.drain = ListenerLimits.notNegative(limit, "a drain"));
   }
 
   /**
@@ -110,8 +101,7 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxFrame(int bytes) {
-    ListenerLimits.atLeastOne(bytes, "a max frame");
-    return with(copy -> copy.frame = bytes);
+    return with(copy -> copy.frame = ListenerLimits.atLeastOne(bytes, "a max frame"));
   }
 
   /**
@@ -122,12 +112,11 @@ public final class TcpOptions implements Cloneable {
    * @return a changed copy
    */
   public TcpOptions withMaxUnsent(int bytes) {
-    ListenerLimits.atLeastOne(bytes, "a max unsent");
-    return with(copy -> copy.unsent = bytes);
+    return with(copy -> copy.unsent = ListenerLimits.atLeastOne(bytes, "a max unsent"));
   }
 
   ListenerLimits limits() {
     return new ListenerLimits(address, connections, idle, total, write, drain,
-        ListenerLimits.min(idle, ListenerLimits.min(total, write)));
+        Collections.min(List.of(idle, total, write)));
   }
 }

@@ -4,10 +4,12 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
-import io.fibry.ExitReason;
+import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.block.ChangedCopy;
+import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
@@ -31,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * scope, which is quiet although it waits, and without the builder's keys, weights and code around
  * messages.
  */
-final class UdpReceiver implements UdpServer {
+final class UdpReceiver extends FrontedExitable<UdpServer> implements UdpServer {
   private static final Logger LOG = LoggerFactory.getLogger(UdpServer.class);
   private static final Mailbox<Object> MAILBOX = Mailbox.bounded(1_024, Overflow.DROP_NEWEST);
   private static final Duration GRACE = Duration.ofSeconds(1); // for the fiber to end
@@ -65,7 +67,7 @@ final class UdpReceiver implements UdpServer {
       UnaryOperator<Options> options) {
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
-    var changed = ListenerLimits.changed(new Options(), options).checked();
+    var changed = ChangedCopy.of(new Options(), options).checked();
     var sockets = UdpSockets.open(changed.address, changed.group, port);
     try {
       return new UdpReceiver(builder, sockets, handler, changed).start();
@@ -192,49 +194,8 @@ final class UdpReceiver implements UdpServer {
   }
 
   @Override
-  public String name() {
-    return handling.name();
-  }
-
-  @Override
-  public void askExit() {
-    handling.askExit();
-  }
-
-  @Override
-  public void sendPoisonPill() {
-    handling.sendPoisonPill();
-  }
-
-  @Override
-  public void kill() {
-    handling.kill();
-  }
-
-  @Override
-  public void waitForExit() {
-    handling.waitForExit();
-  }
-
-  @Override
-  public boolean waitForExit(Duration limit) {
-    return handling.waitForExit(limit);
-  }
-
-  @Override
-  public CompletableFuture<ExitReason> onExit() {
-    return handling.onExit();
-  }
-
-  @Override
-  public UdpServer closeOnExit(AutoCloseable... resources) {
-    handling.closeOnExit(resources);
-    return this;
-  }
-
-  @Override
-  public void close() {
-    handling.close();
+  protected Exitable front() {
+    return handling;
   }
 
   @Override

@@ -3,6 +3,8 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -85,13 +87,7 @@ public interface UdpServer extends Exitable {
     Options() {}
 
     private Options with(Consumer<Options> change) {
-      try {
-        var copy = (Options) clone();
-        change.accept(copy);
-        return copy;
-      } catch (CloneNotSupportedException impossible) {
-        throw new AssertionError(impossible);
-      }
+      return ChangedCopy.of(this::clone, change);
     }
 
     /**
@@ -101,8 +97,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withAddress(InetAddress address) {
-      Objects.requireNonNull(address, "address");
-      return with(copy -> copy.address = address);
+      return with(copy -> copy.address = Objects.requireNonNull(address, "address"));
     }
 
     /**
@@ -139,8 +134,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withMaxReply(int times) {
-      if (times < 1)
-        throw new IllegalArgumentException("replies of " + times + " times the length of a packet; give at least 1");
+      Arguments.atLeastOne(times, "replies of " + times + " times the length of a packet");
       return with(copy -> copy.maxReply = times);
     }
 
@@ -154,8 +148,7 @@ public interface UdpServer extends Exitable {
      */
     public Options withRate(int packets, Duration period) {
       Objects.requireNonNull(period, "period");
-      if (packets < 1) throw new IllegalArgumentException(
-          "a rate of " + packets + " packets in " + period + " would let none through; give at least 1");
+      Arguments.atLeastOne(packets, "a rate of " + packets + " packets in " + period + " would let none through");
       if (!period.isPositive()) throw new IllegalArgumentException(
           "a rate of " + packets + " packets in " + period + " is none; give a period of more than zero");
       return with(copy -> copy.rate = Optional.of(new Rate(packets, period)));

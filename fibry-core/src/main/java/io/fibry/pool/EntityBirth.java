@@ -1,5 +1,6 @@
 package io.fibry.pool;
 
+import io.fibry.block.Rethrown;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CancellationException;
@@ -47,7 +48,7 @@ final class EntityBirth {
         WAITING.remove(Thread.currentThread());
       }
     }
-    if (failure != null) throw EntityBirth.<RuntimeException>sneak(failure);
+    if (failure != null) throw Rethrown.<RuntimeException>as(failure);
   }
 
   /** Follows the waits from this birth: one that comes back to this thread would never end. */
@@ -59,10 +60,5 @@ final class EntityBirth {
               + ", which waits for it to be born: let birth only make the actor, and use other entities from its "
               + "handler or initialState");
     }
-  }
-
-  @SuppressWarnings("unchecked") // unwrapped
-  private static <T extends Throwable> T sneak(Throwable failure) throws T {
-    throw (T) failure;
   }
 }

@@ -1,10 +1,12 @@
 package io.fibry.pool;
 
+import io.fibry.block.Arguments;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiPredicate;
 
 /**
  * Finds idle entities. The idle time has eight ticks. Each entity is in the slot of the first tick
@@ -12,12 +14,6 @@ import java.util.concurrent.atomic.AtomicReference;
  * here. One thread at a time turns the wheel.
  */
 final class IdleWheel<K, M> {
-  @FunctionalInterface
-  interface Passivation<K, M> {
-    /** False: the entity was used since {@code seen}. */
-    boolean of(Entity<K, M> entity, long seen);
-  }
-
   private static final int TICKS = 8;
   private static final int SLOTS = TICKS + 2; // more than `life`
   private static final long SHORTEST = 1_000_000; // ns
@@ -25,7 +21,7 @@ final class IdleWheel<K, M> {
 
   private final Scheduler clock;
   private final Runnable due; // on the clock's thread
-  private final Passivation<K, M> passivation;
+  private final BiPredicate<Entity<K, M>, Long> passivation; // false: used since that word
   private final long start;
   private final long tick; // ns
   private final long life; // ticks from the last use until the idle time is surely over
@@ -41,9 +37,9 @@ final class IdleWheel<K, M> {
   private long turned; // the last tick done
   private long held; // entities in the slots
 
-  IdleWheel(Duration idleness, Scheduler clock, Runnable due, Passivation<K, M> passivation) {
-    if (!idleness.isPositive()) throw new IllegalArgumentException(
-        "entities that are idle after " + idleness + " would end before their first message; give more than zero");
+  IdleWheel(Duration idleness, Scheduler clock, Runnable due, BiPredicate<Entity<K, M>, Long> passivation) {
+    Arguments.positive(idleness, "idle",
+        "entities that are idle after " + idleness + " would end before their first message");
     this.clock = clock;
     this.due = due;
     this.passivation = passivation;
@@ -115,7 +111,7 @@ final class IdleWheel<K, M> {
     long idleAt = Entity.tick(word) + life;
     if (Entity.isUsed(word)) place(entity, now + life);
     else if (idleAt > now) place(entity, idleAt);
-    else if (entity.isAwaited() || !passivation.of(entity, word)) place(entity, now + life);
+    else if (entity.isAwaited() || !passivation.test(entity, word)) place(entity, now + life);
   }
 
   private void place(Entity<K, M> entity, long at) {

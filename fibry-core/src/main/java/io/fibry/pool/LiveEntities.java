@@ -3,10 +3,10 @@ package io.fibry.pool;
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
-import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Sink;
 import io.fibry.Strategy;
+import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -22,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The live entities. The sweeper, an actor, turns the {@link IdleWheel}; its end is theirs. */
-final class LiveEntities<K, M> implements Entities<K, M> {
+final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implements Entities<K, M> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
   /** Later constants overrule earlier ones. */
@@ -53,7 +53,7 @@ final class LiveEntities<K, M> implements Entities<K, M> {
   LiveEntities(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
     this.timers = new EntityTimers(Objects.requireNonNull(clock, "clock"));
     this.birth = Objects.requireNonNull(birth, "birth");
-    this.wheel = new IdleWheel<>(Objects.requireNonNull(idle, "idle"), clock, this::due, this::passivate);
+    this.wheel = new IdleWheel<>(idle, clock, this::due, this::passivate);
   }
 
   @Override
@@ -282,24 +282,8 @@ final class LiveEntities<K, M> implements Entities<K, M> {
   }
 
   @Override
-  public void waitForExit() {
-    sweeper.waitForExit();
-  }
-
-  @Override
-  public boolean waitForExit(Duration limit) {
-    return sweeper.waitForExit(limit);
-  }
-
-  @Override
-  public CompletableFuture<ExitReason> onExit() {
-    return sweeper.onExit();
-  }
-
-  @Override
-  public Entities<K, M> closeOnExit(AutoCloseable... resources) {
-    sweeper.closeOnExit(resources);
-    return this;
+  protected Exitable front() {
+    return sweeper;
   }
 
   @Override

@@ -4,12 +4,10 @@ import io.fibry.Actor;
 
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
-  private final boolean own; // made by the topic
 
   ActorSubscriber(ActorTopic<M> topic, Actor<? super M> actor, boolean own) {
     super(topic, own ? null : actor);
     this.actor = actor;
-    this.own = own;
   }
 
   @Override
@@ -25,6 +23,6 @@ final class ActorSubscriber<M> extends Subscriber<M> {
   @Override
   public void close() {
     leave();
-    if (own) actor.askExit();
+    if (foreign == null) actor.askExit(); // made by the topic
   }
 }

@@ -5,11 +5,11 @@ import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
-import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
+import io.fibry.block.FrontedGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.lang.ref.WeakReference;
@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -31,7 +30,7 @@ import java.util.function.Predicate;
  * ends the actors made for subscribers and waits for them. It runs on a fiber: on an executor with
  * one thread it would wait for itself, on CALLER the ending thread would wait.
  */
-final class ActorTopic<M> implements Topic<M> {
+final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
   private static final Mailbox<Object> OWNERS = Mailbox.bounded(1_024, Overflow.REJECT);
 
@@ -179,25 +178,11 @@ final class ActorTopic<M> implements Topic<M> {
     left.forEach(this::look);
   }
 
-  private void drain() {
+  @Override
+  protected void drain() {
     end(Exitable::sendPoisonPill);
     // else the owner was cut off
-    if (!owner.onExit().isDone()) own.forEach(ActorTopic::outlast);
-  }
-
-  private static void outlast(Exitable actor) {
-    while (true) {
-      try {
-        actor.waitForExit();
-        return;
-      } catch (CancellationException interrupt) {
-        // by a kill, which reached this actor, too, or by a closing scope, which will
-        Thread.interrupted();
-      } catch (RequestException ring) {
-        // its handler waits for the topic or scope, which goes first
-        return;
-      }
-    }
+    if (!owner.onExit().isDone()) own.forEach(FrontedGroup::awaitEnd);
   }
 
   @Override
@@ -222,26 +207,13 @@ final class ActorTopic<M> implements Topic<M> {
   }
 
   @Override
-  public void waitForExit() {
-    refuseRing();
-    owner.waitForExit();
-  }
-
-  @Override
-  public boolean waitForExit(Duration limit) {
-    refuseRing();
-    return owner.waitForExit(limit);
-  }
-
-  /** Throws in a handler of an actor made here. */
-  private void refuseRing() {
+  protected void refuseRing() {
     for (var actor : own) actor.waitForExit(Duration.ZERO);
   }
 
   @Override
-  public void close() {
-    sendPoisonPill();
-    if (own.stream().noneMatch(ActorTopic::runsHere)) owner.waitForExit();
+  protected boolean isInMember() {
+    return own.stream().anyMatch(ActorTopic::runsHere);
   }
 
   private static boolean runsHere(Exitable actor) {
@@ -256,36 +228,8 @@ final class ActorTopic<M> implements Topic<M> {
   }
 
   @Override
-  public String name() {
-    return owner.name();
-  }
-
-  @Override
-  public CompletableFuture<ExitReason> onExit() {
-    return owner.onExit();
-  }
-
-  @Override
-  public Topic<M> closeOnExit(AutoCloseable... resources) {
-    var last = new ArrayList<Resource>();
-    for (var resource : resources) last.add(new Resource(this, Objects.requireNonNull(resource, "a resource")));
-    owner.closeOnExit(last.toArray(AutoCloseable[]::new));
-    return this;
-  }
-
-  /** Subscribers may use it until they end. */
-  @SuppressWarnings("try")
-  private record Resource(ActorTopic<?> topic, AutoCloseable resource) implements AutoCloseable {
-    @Override
-    public void close() throws Exception {
-      topic.drain();
-      resource.close();
-    }
-
-    @Override
-    public String toString() {
-      return resource.toString();
-    }
+  protected Exitable front() {
+    return owner;
   }
 
   @Override

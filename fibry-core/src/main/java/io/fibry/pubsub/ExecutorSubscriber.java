@@ -2,6 +2,7 @@ package io.fibry.pubsub;
 
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.block.Rethrown;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.RejectedExecutionException;
@@ -56,13 +57,8 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       try {
         subscriber.call(message);
       } catch (Exception failure) {
-        throw Call.<RuntimeException>sneak(failure);
+        throw Rethrown.<RuntimeException>as(failure);
       }
-    }
-
-    @SuppressWarnings("unchecked")
-    private static <E extends Exception> E sneak(Exception failure) throws E {
-      throw (E) failure;
     }
 
     @Override

@@ -25,18 +25,8 @@ import org.slf4j.LoggerFactory;
  * closes the watch service, which wakes the fiber. The fiber's actor is made first: a scope ends
  * the latest actor first, and the waiting fiber would not see its pill.
  */
-final class DirectoryWatch {
+record DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling) {
   private static final int ROOM = 1024;
-
-  private final Path directory;
-  private final WatchService changes;
-  private final Actor<Path> handling;
-
-  private DirectoryWatch(Path directory, WatchService changes, Actor<Path> handling) {
-    this.directory = directory;
-    this.changes = changes;
-    this.handling = handling;
-  }
 
   @SuppressWarnings("unchecked") // erased
   static Exitable start(ActorBuilder<?> how, Path directory, Handler<Path> changed) {

@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
+import io.fibry.block.Arguments;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -40,14 +41,12 @@ final class Schedule {
   }
 
   static Exitable atFixedRate(ActorBuilder<?> how, Duration initial, Duration period, Handler<Exitable> task) {
-    if (!Objects.requireNonNull(period, "period").isPositive())
-      throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
+    Arguments.positive(period, "period", "a period of " + period + " never ends");
     return start(how, initial, true, period, task);
   }
 
   static Exitable withFixedDelay(ActorBuilder<?> how, Duration initial, Duration delay, Handler<Exitable> task) {
-    if (!Objects.requireNonNull(delay, "delay").isPositive()) throw new IllegalArgumentException(
-        "a delay of " + delay + " between two runs leaves no time for anything else; give more than zero");
+    Arguments.positive(delay, "delay", "a delay of " + delay + " between two runs leaves no time for anything else");
     return start(how, initial, false, delay, task);
   }
 

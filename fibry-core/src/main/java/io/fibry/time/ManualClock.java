@@ -9,7 +9,7 @@ import java.util.TreeSet;
  * A scheduler for tests: {@link #advance} moves its time and runs due tasks. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
-public final class ManualClock implements Scheduler {
+public final class ManualClock extends TaskScheduler {
   // guarded by this, like the next two
   private final TreeSet<Entry> queue =
       new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
@@ -42,21 +42,7 @@ public final class ManualClock implements Scheduler {
   }
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
-    return start(task, ScheduledTask.delay(delay), 0);
-  }
-
-  @Override
-  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, ScheduledTask.delay(initial), ScheduledTask.period(period));
-  }
-
-  @Override
-  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, ScheduledTask.delay(initial), -ScheduledTask.period(delay));
-  }
-
-  private synchronized Timer start(Runnable task, long delay, long period) {
+  synchronized Timer start(Runnable task, long delay, long period) {
     var entry = new Entry(Objects.requireNonNull(task, "task"), delay, period);
     entry.enqueue();
     return entry;

@@ -1,6 +1,5 @@
 package io.fibry.time;
 
-import java.time.Duration;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -15,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>No timer is slept through: its creator adds it to the inbox, then reads {@code until}; the
  * timer thread writes {@code until}, then looks into the inbox.
  */
-final class SystemScheduler implements Scheduler {
+final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
   private static final int LEFTOVERS = 256; // cancelled timers that wake the thread
 
@@ -36,21 +35,7 @@ final class SystemScheduler implements Scheduler {
   }
 
   @Override
-  public Timer after(Duration delay, Runnable task) {
-    return start(task, ScheduledTask.delay(delay), 0);
-  }
-
-  @Override
-  public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, ScheduledTask.delay(initial), ScheduledTask.period(period));
-  }
-
-  @Override
-  public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, ScheduledTask.delay(initial), -ScheduledTask.period(delay));
-  }
-
-  private Timer start(Runnable task, long delay, long period) {
+  Timer start(Runnable task, long delay, long period) {
     var due = new Queued(Objects.requireNonNull(task, "task"), delay, period);
     due.enqueue();
     return due;

@@ -1,0 +1,22 @@
+package io.fibry.block;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/** Checks of arguments. A fault is the text of what would be wrong. */
+public final class Arguments {
+  private Arguments() {}
+
+  /** Answers the number. */
+  public static int atLeastOne(int number, String fault) {
+    if (number < 1) throw new IllegalArgumentException(fault + "; give at least 1");
+    return number;
+  }
+
+  /** Answers the time. */
+  public static Duration positive(Duration time, String name, String fault) {
+    if (!Objects.requireNonNull(time, name).isPositive())
+      throw new IllegalArgumentException(fault + "; give more than zero");
+    return time;
+  }
+}

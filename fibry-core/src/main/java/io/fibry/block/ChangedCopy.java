@@ -1,0 +1,30 @@
+package io.fibry.block;
+
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+
+/** Changed copies of immutable options. */
+public final class ChangedCopy {
+  private ChangedCopy() {}
+
+  /** A clone, changed before it is shared. */
+  @SuppressWarnings("unchecked") // a clone is of the same type
+  public static <O> O of(Callable<Object> clone, Consumer<O> change) {
+    O copy;
+    try {
+      copy = (O) clone.call();
+    } catch (Exception impossible) {
+      throw new AssertionError(impossible);
+    }
+    change.accept(copy);
+    return copy;
+  }
+
+  /** What the user makes of the defaults. */
+  public static <O> O of(O defaults, UnaryOperator<O> options) {
+    return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
+        "options returned null; return the options it was given, changed or not");
+  }
+}

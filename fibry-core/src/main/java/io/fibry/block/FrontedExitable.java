@@ -1,0 +1,63 @@
+package io.fibry.block;
+
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A block whose name, life and end are those of an actor in front of it. {@code B} is the block's
+ * own type.
+ */
+public abstract class FrontedExitable<B extends Exitable> implements Exitable {
+
+  /** {@return the actor in front} */
+  protected abstract Exitable front();
+
+  @Override
+  public String name() {
+    return front().name();
+  }
+
+  @Override
+  public void askExit() {
+    front().askExit();
+  }
+
+  @Override
+  public void sendPoisonPill() {
+    front().sendPoisonPill();
+  }
+
+  @Override
+  public void kill() {
+    front().kill();
+  }
+
+  @Override
+  public void waitForExit() {
+    front().waitForExit();
+  }
+
+  @Override
+  public boolean waitForExit(Duration limit) {
+    return front().waitForExit(limit);
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> onExit() {
+    return front().onExit();
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the block is a B
+  public B closeOnExit(AutoCloseable... resources) {
+    front().closeOnExit(resources);
+    return (B) this;
+  }
+
+  @Override
+  public void close() {
+    front().close();
+  }
+}

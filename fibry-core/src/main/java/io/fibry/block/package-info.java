@@ -1,0 +1,2 @@
+/** What the blocks of the library share. Not exported. */
+package io.fibry.block;
