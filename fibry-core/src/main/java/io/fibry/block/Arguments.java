@@ -13,6 +13,14 @@ public final class Arguments {
     return number;
   }
 
+  /** Checks a rate of messages or the like. */
+  public static void rate(int number, String what, Duration period) {
+    var rate = "a rate of " + number + " " + what + " in " + Objects.requireNonNull(period, "period");
+    atLeastOne(number, rate + " would let none through");
+    if (!period.isPositive())
+      throw new IllegalArgumentException(rate + " is none; give a period of more than zero");
+  }
+
   /** Answers the time. */
   public static Duration positive(Duration time, String name, String fault) {
     if (!Objects.requireNonNull(time, name).isPositive())

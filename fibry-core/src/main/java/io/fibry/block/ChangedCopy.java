@@ -1,11 +1,13 @@
 package io.fibry.block;
 
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
-/** Changed copies of immutable options. */
+/** Changed copies of immutable objects. */
 public final class ChangedCopy {
   private ChangedCopy() {}
 
@@ -20,6 +22,11 @@ public final class ChangedCopy {
     }
     change.accept(copy);
     return copy;
+  }
+
+  /** A list with one more. */
+  public static <T> List<T> with(List<? extends T> list, T added) {
+    return Stream.concat(list.stream(), Stream.of(added)).toList();
   }
 
   /** What the user makes of the defaults. */

@@ -7,6 +7,8 @@ import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
+import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.mailbox.Sharing;
@@ -48,10 +50,9 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
 
   private <P> Pipeline<I, P> append(int parallel, boolean ordered, Handler.Returning<O, P> stage) {
     Arguments.atLeastOne(parallel, "a stage that handles " + parallel + " messages at once handles none");
-    var more = new ArrayList<>(stages);
-    more.add(new Stage(parallel, ordered,
-        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room));
-    return new ActorPipeline<>(builder, List.copyOf(more), room);
+    var added = new Stage(parallel, ordered,
+        (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(stage, "stage"), room);
+    return new ActorPipeline<>(builder, ChangedCopy.with(stages, added), room);
   }
 
   @Override
@@ -154,8 +155,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
     try {
       return future.get();
     } catch (ExecutionException failed) {
-      if (failed.getCause() instanceof Error error) throw error;
-      throw (Exception) failed.getCause();
+      throw Rethrown.<Exception>as(failed.getCause());
     }
   }
 

@@ -2,22 +2,23 @@ package io.fibry.flow;
 
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.ChangedCopy;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A body, and hooks wrapped so that they throw nothing. */
-record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Handler<M>> beforeHooks,
-    List<Hooks.After<M, R>> afterHooks, List<Hooks.OnError<M>> errorHooks) implements Hooks<M, R> {
+record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Returning<M, R> body,
+    List<Handler<M>> beforeHooks, List<Hooks.After<M, R>> afterHooks, List<Hooks.OnError<M>> errorHooks)
+    implements Hooks<M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
 
   static <M, R> Hooks<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
-    var actors = new HookActors(Flows.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong());
-    return new HookChain<>(actors, Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
+    return new HookChain<>(Flows.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
+        Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 
   @Override
@@ -27,7 +28,7 @@ record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Han
 
   @Override
   public Hooks<M, R> beforeAsync(Handler<M> hook) {
-    return withBefore(hook, actors::start);
+    return withBefore(hook, this::start);
   }
 
   @Override
@@ -37,7 +38,7 @@ record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Han
 
   @Override
   public Hooks<M, R> afterAsync(After<M, R> hook) {
-    return withAfter(hook, actors::start);
+    return withAfter(hook, this::start);
   }
 
   @Override
@@ -47,31 +48,27 @@ record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Han
 
   @Override
   public Hooks<M, R> onErrorAsync(OnError<M> hook) {
-    return withOnError(hook, actors::start);
+    return withOnError(hook, this::start);
   }
 
   private Hooks<M, R> withBefore(Handler<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     Handler<M> added = message -> run.accept(new HookCall("before", message, () -> hook.handle(message)));
-    return new HookChain<>(actors, body, with(beforeHooks, added), afterHooks, errorHooks);
+    return new HookChain<>(builder, started, body, ChangedCopy.with(beforeHooks, added), afterHooks, errorHooks);
   }
 
   private Hooks<M, R> withAfter(After<M, R> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     After<M, R> added =
         (message, reply) -> run.accept(new HookCall("after", message, () -> hook.after(message, reply)));
-    return new HookChain<>(actors, body, beforeHooks, with(afterHooks, added), errorHooks);
+    return new HookChain<>(builder, started, body, beforeHooks, ChangedCopy.with(afterHooks, added), errorHooks);
   }
 
   private Hooks<M, R> withOnError(OnError<M> hook, Consumer<HookCall> run) {
     Objects.requireNonNull(hook, "hook");
     OnError<M> added = (message, failure) -> run
         .accept(new HookCall("on the error at", message, () -> hook.failed(message, failure)));
-    return new HookChain<>(actors, body, beforeHooks, afterHooks, with(errorHooks, added));
-  }
-
-  private static <T> List<T> with(List<T> hooks, T added) {
-    return Stream.concat(hooks.stream(), Stream.of(added)).toList();
+    return new HookChain<>(builder, started, body, beforeHooks, afterHooks, ChangedCopy.with(errorHooks, added));
   }
 
   @Override
@@ -114,13 +111,12 @@ record HookChain<M, R>(HookActors actors, Handler.Returning<M, R> body, List<Han
     }
   }
 
-  private record HookActors(ActorBuilder<?> builder, AtomicLong started) {
-    void start(HookCall call) {
-      call.contain(() -> {
-        var actor = builder.part("hook-" + started.incrementAndGet()).newSink();
-        actor.execAsync(call);
-        actor.sendPoisonPill();
-      });
-    }
+  /** On an actor of its own. */
+  private void start(HookCall call) {
+    call.contain(() -> {
+      var actor = builder.part("hook-" + started.incrementAndGet()).newSink();
+      actor.execAsync(call);
+      actor.sendPoisonPill();
+    });
   }
 }

@@ -1,9 +1,8 @@
 package io.fibry.flow;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
 import io.fibry.Actor;
 import io.fibry.RequestException;
+import io.fibry.block.Nanoseconds;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
@@ -14,8 +13,6 @@ import java.time.Duration;
  * the first message of that mailbox finds the batch due.
  */
 final class OpenBatch<M, B> {
-  private static final long LONGEST = Long.MAX_VALUE / 2;
-
   /** A timer's message, for one batch: another may be open when it comes. */
   record Expiry(OpenBatch<?, ?> open, Object batch) {
     void handle() {
@@ -58,7 +55,7 @@ final class OpenBatch<M, B> {
   }
 
   private void begin(B first) {
-    due = clock.nanoTime() + Math.min(LONGEST, NANOSECONDS.convert(wait));
+    due = clock.nanoTime() + Nanoseconds.of(wait);
     timer = gatherer.sendMessageLater(new Expiry(this, first), wait);
     batch = first;
   }

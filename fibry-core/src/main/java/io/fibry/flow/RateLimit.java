@@ -31,10 +31,7 @@ public final class RateLimit {
    * @return a copy
    */
   public static <M> ActorBuilder<M> of(ActorBuilder<M> builder, int messages, Duration period) {
-    Objects.requireNonNull(period, "period");
-    Arguments.atLeastOne(messages, "a rate of " + messages + " messages in " + period + " would let none through");
-    if (!period.isPositive()) throw new IllegalArgumentException(
-        "a rate of " + messages + " messages in " + period + " is none; give a period of more than zero");
+    Arguments.rate(messages, "messages", period);
     var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").scheduler(), messages, period);
     Handler.Around<M> limited = (message, next) -> {
       bucket.take();

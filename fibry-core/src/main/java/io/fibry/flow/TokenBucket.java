@@ -1,7 +1,6 @@
 package io.fibry.flow;
 
-import static java.util.concurrent.TimeUnit.NANOSECONDS;
-
+import io.fibry.block.Nanoseconds;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -12,8 +11,6 @@ import java.util.concurrent.CountDownLatch;
  * Thread-safe.
  */
 final class TokenBucket {
-  private static final long LONGEST = Long.MAX_VALUE / 4; // the sum of two does not overflow
-
   private final Scheduler clock;
   private final int tokens;
   private final long period;
@@ -23,7 +20,7 @@ final class TokenBucket {
   TokenBucket(Scheduler clock, int tokens, Duration period) {
     this.clock = clock;
     this.tokens = tokens;
-    this.period = Math.min(LONGEST, NANOSECONDS.convert(period));
+    this.period = Nanoseconds.of(period);
     this.full = clock.nanoTime();
   }
 
@@ -51,7 +48,7 @@ final class TokenBucket {
     fraction += period % tokens;
     long carry = fraction >= tokens ? 1 : 0;
     fraction -= carry * tokens;
-    full = now + Math.min(2 * LONGEST, full - now + period / tokens + carry);
+    full = now + Math.min(2 * Nanoseconds.MOST, full - now + period / tokens + carry);
     return full - period;
   }
 }

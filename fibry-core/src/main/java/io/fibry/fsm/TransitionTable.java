@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
 import io.fibry.fsm.StateRules.After;
 import io.fibry.fsm.StateRules.Entering;
 import io.fibry.fsm.StateRules.Leaving;
@@ -96,7 +97,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   private Fsm<S, M> with(Rule rule, String present) {
     if (rules.stream().anyMatch(rule::repeats)) throw new IllegalArgumentException(
         this + " cannot be told twice what to do: " + present + " already; leave one of them out");
-    return new TransitionTable<>(states, messages, initial, Stream.concat(rules.stream(), Stream.of(rule)).toList());
+    return new TransitionTable<>(states, messages, initial, ChangedCopy.with(rules, rule));
   }
 
   private static Class<?> below(Class<?> all, Class<?> one, String what) {

@@ -81,18 +81,16 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
 
   private Answer answer(HttpClient client) throws IOException, InterruptedException {
     HttpResponse<byte[]> response;
+    var exchange = client.sendAsync(request, CappedBody.handler(options.maxBytes));
     try {
-      var exchange = client.sendAsync(request, CappedBody.handler(options.maxBytes));
-      try {
-        await(exchange);
-        response = exchange.join();
-      } finally {
-        exchange.cancel(true);
-      }
+      await(exchange);
+      response = exchange.join();
     } catch (ConnectException | HttpConnectTimeoutException unreached) {
       var failure = new ConnectException(uri + " could not be reached: " + unreached);
       failure.initCause(unreached);
       return new Answer(null, failure, true, Duration.ZERO);
+    } finally {
+      exchange.cancel(true);
     }
     int status = response.statusCode();
     if (CappedBody.fine(status))

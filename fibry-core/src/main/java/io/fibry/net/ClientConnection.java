@@ -70,23 +70,23 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   @Override
   public Actor<String> lineActor() {
     var outbox = lineOutbox;
-    return outbox != null ? outbox.actor() : makeLineActor();
+    return outbox != null ? outbox.door : makeLineActor();
   }
 
   private synchronized Actor<String> makeLineActor() {
     if (lineOutbox == null) lineOutbox = outbox("lines", ClientLines.FORMAT);
-    return lineOutbox.actor();
+    return lineOutbox.door;
   }
 
   @Override
   public Actor<byte[]> frameActor() {
     var outbox = frameOutbox;
-    return outbox != null ? outbox.actor() : makeFrameActor();
+    return outbox != null ? outbox.door : makeFrameActor();
   }
 
   private synchronized Actor<byte[]> makeFrameActor() {
     if (frameOutbox == null) frameOutbox = outbox("frames", ClientFrames.FORMAT);
-    return frameOutbox.actor();
+    return frameOutbox.door;
   }
 
   private <M> ClientOutbox<M> outbox(String name, ClientOutbox.Format<M> format) {

@@ -18,8 +18,7 @@ final class ClientFrames extends ClientReader<byte[]> {
 
   @Override
   byte[] read() throws IOException {
-    if (ended) return null;
-    int first = in.read();
+    int first = ended ? -1 : in.read();
     ended = first < 0;
     if (ended) return null;
     int length = first << 24 | within(in.read(), 4) << 16 | within(in.read(), 4) << 8 | within(in.read(), 4);

@@ -48,12 +48,9 @@ final class ClientLines extends ClientReader<String> {
 
   private String taken(ByteArrayOutputStream begun, int to) {
     afterReturn = in.buffer[to] == '\r';
-    String line;
-    if (begun == null) line = new String(in.buffer, in.at, to - in.at, StandardCharsets.UTF_8);
-    else {
-      begun.write(in.buffer, in.at, to - in.at);
-      line = begun.toString(StandardCharsets.UTF_8);
-    }
+    if (begun != null) begun.write(in.buffer, in.at, to - in.at);
+    var line = begun != null ? begun.toString(StandardCharsets.UTF_8)
+        : new String(in.buffer, in.at, to - in.at, StandardCharsets.UTF_8);
     in.at = to + 1;
     return line;
   }

@@ -18,7 +18,10 @@ import java.util.function.ToIntFunction;
  */
 final class ClientOutbox<M> {
 
-  /** How a message becomes bytes: {@code size}, in bytes, throws IllegalArgumentException if the message cannot be sent. */
+  /**
+   * How a message becomes bytes. {@code size}, in bytes, throws IllegalArgumentException if the
+   * message cannot be sent.
+   */
   record Format<M>(ToIntFunction<M> size, Function<M, byte[]> bytes) {}
 
   private static final int OVERHEAD = 32; // bytes of memory for each message
@@ -29,7 +32,7 @@ final class ClientOutbox<M> {
   // bytes, with overhead; added by the door, subtracted by the writer
   private final AtomicLong unsent = new AtomicLong();
   private final Actor<M> writer;
-  private final Actor<M> door;
+  final Actor<M> door;
 
   @SuppressWarnings("unchecked") // the door takes nothing else
   ClientOutbox(ActorBuilder<Object> builder, String name, ClientSocket socket, int maxUnsent, Format<M> format) {
@@ -45,10 +48,6 @@ final class ClientOutbox<M> {
         .newActor((M message) -> {});
     door.closeOnExit(writer::sendPoisonPill);
     socket.endOnClose(door);
-  }
-
-  Actor<M> actor() {
-    return door;
   }
 
   private void admit(M message) throws IOException {

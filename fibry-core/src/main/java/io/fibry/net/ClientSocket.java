@@ -1,6 +1,8 @@
 package io.fibry.net;
 
 import io.fibry.Exitable;
+import io.fibry.block.ChangedCopy;
+import io.fibry.block.Nanoseconds;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
@@ -13,7 +15,6 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -76,7 +77,7 @@ final class ClientSocket implements AutoCloseable {
     this.limits = limits;
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
-    this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(ListenerLimits.nanos(limits.total()));
+    this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Nanoseconds.of(limits.total()));
     limitEachRead(limits.idle());
     try {
       socket.setTcpNoDelay(true);
@@ -96,14 +97,14 @@ final class ClientSocket implements AutoCloseable {
 
   void limitEachRead(Duration limit) {
     readLimit = limit;
-    readNanos = limit == ListenerLimits.NONE ? 0 : ListenerLimits.nanos(limit);
+    readNanos = limit == ListenerLimits.NONE ? 0 : Nanoseconds.of(limit);
     together = false;
   }
 
   void limitAllReads(Duration limit) {
     readLimit = limit;
     together = true;
-    togetherDeadline = after(ListenerLimits.nanos(limit));
+    togetherDeadline = after(Nanoseconds.of(limit));
   }
 
   int read(byte[] bytes, int offset, int length) throws IOException {
@@ -158,7 +159,7 @@ final class ClientSocket implements AutoCloseable {
   private void write(byte[] bytes, int offset, int length) throws IOException {
     writing.lock();
     try {
-      long nanos = ListenerLimits.nanos(limits.write());
+      long nanos = Nanoseconds.of(limits.write());
       for (int done = 0; done < length; done += PIECE) {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
         out.write(bytes, offset + done, Math.min(PIECE, length - done));
@@ -185,7 +186,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   void noteActivity() {
-    IDLE_DEADLINE.setOpaque(this, after(ListenerLimits.nanos(limits.idle())));
+    IDLE_DEADLINE.setOpaque(this, after(Nanoseconds.of(limits.idle())));
   }
 
   /** Between two requests nothing is lost by an end. False: the listener stops. */
@@ -323,9 +324,7 @@ final class ClientSocket implements AutoCloseable {
   /** Ends the actor when, or if, this socket is closed. */
   void endOnClose(Exitable actor) {
     synchronized (this) {
-      var more = new ArrayList<>(attached);
-      more.add(actor);
-      attached = List.copyOf(more);
+      attached = ChangedCopy.with(attached, actor);
     }
     if (closed) endAttached();
   }

@@ -1,5 +1,7 @@
 package io.fibry.net;
 
+import static java.util.Map.entry;
+
 import io.fibry.net.HttpStatus.Refusal;
 import java.io.IOException;
 import java.nio.channels.Channels;
@@ -22,18 +24,16 @@ import java.util.Map;
 record FileRoot(Path root) {
   private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
   private static final Map<String, String> TYPES = Map.ofEntries(
-      Map.entry("html", "text/html; charset=utf-8"), Map.entry("htm", "text/html; charset=utf-8"),
-      Map.entry("css", "text/css; charset=utf-8"), Map.entry("js", "text/javascript; charset=utf-8"),
-      Map.entry("mjs", "text/javascript; charset=utf-8"), Map.entry("json", "application/json"),
-      Map.entry("map", "application/json"), Map.entry("txt", PLAIN_TEXT),
-      Map.entry("md", "text/markdown; charset=utf-8"),
-      Map.entry("csv", "text/csv; charset=utf-8"), Map.entry("xml", "application/xml"),
-      Map.entry("pdf", "application/pdf"), Map.entry("svg", "image/svg+xml"), Map.entry("png", "image/png"),
-      Map.entry("jpg", "image/jpeg"),
-      Map.entry("jpeg", "image/jpeg"), Map.entry("gif", "image/gif"), Map.entry("webp", "image/webp"),
-      Map.entry("ico", "image/x-icon"), Map.entry("woff2", "font/woff2"), Map.entry("wasm", "application/wasm"),
-      Map.entry("mp3", "audio/mpeg"), Map.entry("mp4", "video/mp4"), Map.entry("webm", "video/webm"),
-      Map.entry("zip", "application/zip"));
+      entry("html", "text/html; charset=utf-8"), entry("htm", "text/html; charset=utf-8"),
+      entry("css", "text/css; charset=utf-8"), entry("js", "text/javascript; charset=utf-8"),
+      entry("mjs", "text/javascript; charset=utf-8"), entry("json", "application/json"),
+      entry("map", "application/json"), entry("txt", PLAIN_TEXT), entry("md", "text/markdown; charset=utf-8"),
+      entry("csv", "text/csv; charset=utf-8"), entry("xml", "application/xml"), entry("pdf", "application/pdf"),
+      entry("svg", "image/svg+xml"), entry("png", "image/png"), entry("jpg", "image/jpeg"),
+      entry("jpeg", "image/jpeg"), entry("gif", "image/gif"), entry("webp", "image/webp"),
+      entry("ico", "image/x-icon"), entry("woff2", "font/woff2"), entry("wasm", "application/wasm"),
+      entry("mp3", "audio/mpeg"), entry("mp4", "video/mp4"), entry("webm", "video/webm"),
+      entry("zip", "application/zip"));
 
   static FileRoot of(Path root) {
     try {

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Handler;
+import io.fibry.block.Rethrown;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -72,8 +73,7 @@ final class Forwarder implements Handler<ClientConnection> {
       client.close();
       throw broken;
     }
-    if (failure[0] instanceof Error error) throw error;
-    if (failure[0] != null) throw (Exception) failure[0];
+    if (failure[0] != null) throw Rethrown.<Exception>as(failure[0]);
   }
 
   /** Forwards the end of the stream, too. A slow reader slows the sender. */

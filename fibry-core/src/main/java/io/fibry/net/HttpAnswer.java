@@ -35,7 +35,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private final OutputStream out;
   ExchangePermit permit; // suspended while a write may wait; null: none
   private final boolean http11;
-  private final boolean headOnly; // the answer to HEAD
+  final boolean headOnly; // the answer to HEAD
   private RequestBody body; // null: the request was malformed
   private boolean keepsAlive;
   private boolean owesContinue;
@@ -153,10 +153,6 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     write(head.bytes, head.length);
   }
 
-  boolean isHeadOnly() {
-    return headOnly;
-  }
-
   OutputStream out() {
     if (sent && stream == null) throw new IllegalStateException("the answer was given");
     if (stream == null) stream = new AnswerBody(this, length);
@@ -215,18 +211,16 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   @Override
   public void write(byte[] bytes, int length) throws IOException {
     if (broken != null) throw broken;
+    if (bytes != CONTINUE) sent = true;
+    if (permit != null) permit.suspend();
     try {
-      if (bytes != CONTINUE) sent = true;
-      if (permit != null) permit.suspend();
-      try {
-        out.write(bytes, 0, length);
-      } finally {
-        if (permit != null) permit.resume();
-      }
+      out.write(bytes, 0, length);
     } catch (IOException gone) {
       broken = gone;
       keepsAlive = false;
       throw gone;
+    } finally {
+      if (permit != null) permit.resume();
     }
   }
 

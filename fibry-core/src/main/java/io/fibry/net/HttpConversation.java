@@ -13,7 +13,7 @@ import java.util.concurrent.CancellationException;
 /** Requests and answers in turn. Belongs to the client's actor. */
 record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpOptions options, ClientSocket socket,
     ClientInput in, ClientOutput out, ActorBuilder<Object> builder)
-    implements Listener.Conversation, OpenExchange.Connection {
+    implements Listener.Conversation {
 
   interface Server {
     /** Null: too many are at work. */
@@ -69,7 +69,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
     } else {
       in.permit = permit;
       answer.permit = permit;
-      var exchange = new OpenExchange(this, head, body, answer);
+      var exchange = new OpenExchange(builder, socket, head, body, answer);
       try {
         handle(route, exchange, answer, body);
       } finally {
@@ -169,11 +169,6 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       var ignored = new byte[ClientInput.LARGE];
       for (int some, all = 0; all < MAX_LINGERED && (some = in.read(ignored, 0, ignored.length)) >= 0;) all += some;
     } catch (IOException longEnough) {}
-  }
-
-  @Override
-  public ClientOutbox<String> beginEvents(HttpAnswer answer) throws IOException {
-    return ServerSentEvents.open(builder, socket, answer);
   }
 
   @Override

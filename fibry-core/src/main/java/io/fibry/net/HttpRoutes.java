@@ -85,7 +85,7 @@ public final class HttpRoutes {
     exchange.textOnly();
     var text = handler.handle(exchange);
     exchange.endHandling();
-    exchange.answer().text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
+    exchange.answer.text(Objects.requireNonNull(text, () -> "the handler of " + exchange.path()
         + " answered null; let it answer a text, the empty one if there is nothing to say"));
   }
 

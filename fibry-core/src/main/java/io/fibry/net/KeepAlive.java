@@ -3,15 +3,12 @@ package io.fibry.net;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.SocketOption;
-import java.time.Duration;
 
 /**
  * Has the system find out that a client is gone. Enabled by the first check: short connections need
  * not pay for it.
  */
 final class KeepAlive {
-  private static final Duration IDLE = Duration.ofSeconds(30);
-
   private KeepAlive() {}
 
   static void enable(Socket socket) {
@@ -19,7 +16,7 @@ final class KeepAlive {
       socket.setKeepAlive(true);
       for (var option : socket.supportedOptions()) {
         switch (option.name()) {
-          case "TCP_KEEPIDLE" -> set(socket, option, (int) IDLE.toSeconds());
+          case "TCP_KEEPIDLE" -> set(socket, option, 30);
           case "TCP_KEEPINTERVAL" -> set(socket, option, 10);
           case "TCP_KEEPCOUNT" -> set(socket, option, 3);
           default -> {}

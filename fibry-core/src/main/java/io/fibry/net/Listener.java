@@ -6,6 +6,7 @@ import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedGroup;
+import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
@@ -85,7 +86,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   }
 
   public final int port() {
-    return serverSocket.address().getPort();
+    return serverSocket.address.getPort();
   }
 
   /** Makes a conversation; the builder is named after the client. */
@@ -155,8 +156,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
     private void run(Conversation conversation) throws Exception {
       // a failure policy tries again, but the client is gone
-      if (failure instanceof Error error) throw error;
-      if (failure instanceof Exception exception) throw exception;
+      if (failure != null) throw Rethrown.<Exception>as(failure);
       thread = Thread.currentThread();
       try {
         conversation.converse();
@@ -304,6 +304,6 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   @Override
   public String toString() {
-    return "'" + name() + "' on " + serverSocket.address();
+    return "'" + name() + "' on " + serverSocket.address;
   }
 }

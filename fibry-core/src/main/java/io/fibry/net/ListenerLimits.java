@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.block.Nanoseconds;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
@@ -18,15 +19,10 @@ import java.util.Objects;
 record ListenerLimits(InetAddress address, int connections, Duration idle, Duration total, Duration write,
     Duration drain, Duration shortest) {
   static final Duration NONE = Duration.ofSeconds(Long.MAX_VALUE);
-  private static final long LONGEST = Long.MAX_VALUE / 2; // ns; a sum with it can be compared
 
   /** Between two checks. */
   Duration period() {
-    return Duration.ofNanos(Math.clamp(nanos(shortest) / 8, 10_000_000, 1_000_000_000));
-  }
-
-  static long nanos(Duration limit) {
-    return limit.compareTo(Duration.ofNanos(LONGEST)) < 0 ? limit.toNanos() : LONGEST;
+    return Duration.ofNanos(Math.clamp(Nanoseconds.of(shortest) / 8, 10_000_000, 1_000_000_000));
   }
 
   static Duration positive(Duration limit, String what) {

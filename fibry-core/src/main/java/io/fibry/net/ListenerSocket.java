@@ -20,7 +20,7 @@ final class ListenerSocket {
   private static final long LONGEST_PAUSE = 1_000; // ms
 
   private final ServerSocket server;
-  private final InetSocketAddress address;
+  final InetSocketAddress address;
   private final Logger log;
   private final LogThrottle failures;
   private final CountDownLatch shut = new CountDownLatch(1);
@@ -36,23 +36,11 @@ final class ListenerSocket {
 
   private static ServerSocket bound(InetSocketAddress address) {
     try {
-      var server = new ServerSocket();
-      try {
-        server.bind(address, BACKLOG);
-        return server;
-      } catch (IOException taken) {
-        try (server) {
-          throw taken;
-        }
-      }
+      return new ServerSocket(address.getPort(), BACKLOG, address.getAddress());
     } catch (IOException taken) {
       throw new UncheckedIOException("cannot listen on " + address + ": " + taken.getMessage()
           + "; end what listens there, or give another port or address (port 0: any free port)", taken);
     }
-  }
-
-  InetSocketAddress address() {
-    return address;
   }
 
   /** Waits for the next client. Null: the port is shut. */

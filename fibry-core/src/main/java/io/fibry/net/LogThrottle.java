@@ -10,19 +10,18 @@ final class LogThrottle {
   private final Scheduler clock;
   // under the monitor
   private long number; // since the last line
-  private boolean ever;
   private long last; // when
 
   LogThrottle(Scheduler clock) {
     this.clock = clock;
+    this.last = clock.nanoTime() - PERIOD;
   }
 
   /** Counts one. If a line is due, the number since the last line; else 0. */
   synchronized long count() {
     number++;
     long now = clock.nanoTime();
-    if (ever && now - last < PERIOD) return 0;
-    ever = true;
+    if (now - last < PERIOD) return 0;
     last = now;
     long counted = number;
     number = 0;

@@ -1,6 +1,7 @@
 package io.fibry.net;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -13,20 +14,19 @@ import java.util.Optional;
 /** An exchange that is handled now. */
 final class OpenExchange implements Exchange {
 
-  interface Connection {
-    ClientOutbox<String> beginEvents(HttpAnswer answer) throws IOException;
-  }
-
-  private final Connection connection;
+  private final ActorBuilder<Object> builder;
+  private final ClientSocket socket;
   private final RequestHead head;
   private final RequestBody body;
-  private final HttpAnswer answer;
+  final HttpAnswer answer;
   private String text; // null: not read yet
   private boolean textOnly; // out() is refused
   private ClientOutbox<String> events; // null: not asked for
 
-  OpenExchange(Connection connection, RequestHead head, RequestBody body, HttpAnswer answer) {
-    this.connection = connection;
+  OpenExchange(ActorBuilder<Object> builder, ClientSocket socket, RequestHead head, RequestBody body,
+      HttpAnswer answer) {
+    this.builder = builder;
+    this.socket = socket;
     this.head = head;
     this.body = body;
     this.answer = answer;
@@ -89,11 +89,11 @@ final class OpenExchange implements Exchange {
   public Actor<String> eventActor() {
     refuseOnText("eventActor()");
     try {
-      if (events == null) events = connection.beginEvents(answer);
+      if (events == null) events = ServerSentEvents.open(builder, socket, answer);
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
-    return events.actor();
+    return events.door;
   }
 
   private void refuseOnText(String what) {
@@ -103,10 +103,6 @@ final class OpenExchange implements Exchange {
 
   void textOnly() {
     textOnly = true;
-  }
-
-  HttpAnswer answer() {
-    return answer;
   }
 
   /**

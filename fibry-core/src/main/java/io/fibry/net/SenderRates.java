@@ -1,5 +1,6 @@
 package io.fibry.net;
 
+import io.fibry.block.Nanoseconds;
 import io.fibry.time.Scheduler;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -13,7 +14,6 @@ import java.util.LinkedHashMap;
  */
 final class SenderRates {
   static final int MAX = 4_096;
-  private static final long LONGEST = Long.MAX_VALUE / 4; // two of them do not overflow
 
   private final Scheduler clock;
   private final long period;
@@ -22,7 +22,7 @@ final class SenderRates {
 
   SenderRates(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
-    this.period = period.compareTo(Duration.ofNanos(LONGEST)) < 0 ? period.toNanos() : LONGEST;
+    this.period = Nanoseconds.of(period);
     this.perToken = Math.max(1, this.period / packets);
   }
 

@@ -28,9 +28,9 @@ final class ServerSentEvents {
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
     answer.permit.leave(); // before its client can ask for more; events may last for hours
     answer.begin("text/event-stream");
-    if (answer.isHeadOnly()) outbox.actor().sendPoisonPill();
-    else outbox.actor().sendMessageEvery(PING, PING_PERIOD);
-    socket.endWithListener(outbox.actor());
+    if (answer.headOnly) outbox.door.sendPoisonPill();
+    else outbox.door.sendMessageEvery(PING, PING_PERIOD);
+    socket.endWithListener(outbox.door);
     return outbox;
   }
 

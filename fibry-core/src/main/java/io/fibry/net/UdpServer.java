@@ -147,10 +147,7 @@ public interface UdpServer extends Exitable {
      * @return a changed copy
      */
     public Options withRate(int packets, Duration period) {
-      Objects.requireNonNull(period, "period");
-      Arguments.atLeastOne(packets, "a rate of " + packets + " packets in " + period + " would let none through");
-      if (!period.isPositive()) throw new IllegalArgumentException(
-          "a rate of " + packets + " packets in " + period + " is none; give a period of more than zero");
+      Arguments.rate(packets, "packets", period);
       return with(copy -> copy.rate = Optional.of(new Rate(packets, period)));
     }
 

@@ -113,22 +113,22 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
 
   @Override
   public Scheduler.Timer sendMessageLater(M message, Duration delay) {
-    return entities.timers().start(this, null, message, delay, false);
+    return entities.timers.start(this, null, message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
-    return entities.timers().start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
+    return entities.timers.start(this, Objects.requireNonNull(timer, "key"), message, delay, false);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(M message, Duration period) {
-    return entities.timers().start(this, null, message, period, true);
+    return entities.timers.start(this, null, message, period, true);
   }
 
   @Override
   public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
-    return entities.timers().start(this, Objects.requireNonNull(timer, "key"), message, period, true);
+    return entities.timers.start(this, Objects.requireNonNull(timer, "key"), message, period, true);
   }
 
   @Override

@@ -14,7 +14,7 @@ final class EntityBirth {
 
   private final Object key;
   private final Thread thread = Thread.currentThread();
-  private final CompletableFuture<Throwable> end = new CompletableFuture<>();
+  final CompletableFuture<Throwable> end = new CompletableFuture<>();
 
   EntityBirth(Object key) {
     this.key = key;
@@ -23,10 +23,6 @@ final class EntityBirth {
   /** Null: it succeeded. */
   void end(Throwable failure) {
     end.complete(failure);
-  }
-
-  CompletableFuture<Throwable> onEnd() {
-    return end;
   }
 
   /** Throws what the birth threw. */

@@ -1,9 +1,9 @@
 package io.fibry.pool;
 
 import io.fibry.block.Arguments;
+import io.fibry.block.Nanoseconds;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiPredicate;
@@ -17,7 +17,6 @@ final class IdleWheel<K, M> {
   private static final int TICKS = 8;
   private static final int SLOTS = TICKS + 2; // more than `life`
   private static final long SHORTEST = 1_000_000; // ns
-  private static final long LONGEST = Long.MAX_VALUE / 4; // ns
 
   private final Scheduler clock;
   private final Runnable due; // on the clock's thread
@@ -44,7 +43,7 @@ final class IdleWheel<K, M> {
     this.due = due;
     this.passivation = passivation;
     this.start = clock.nanoTime();
-    long nanos = Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(idleness));
+    long nanos = Nanoseconds.of(idleness);
     this.tick = Math.max(SHORTEST, Math.ceilDiv(nanos, TICKS));
     this.life = Math.ceilDiv(nanos, tick) + 1;
   }

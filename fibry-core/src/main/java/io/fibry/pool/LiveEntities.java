@@ -43,7 +43,7 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
   private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
   private final Sink<Void> sweeper =
       ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
-  private final EntityTimers timers;
+  final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final Semaphore endings = new Semaphore(MAX_ENDING);
   private final AtomicBoolean ending = new AtomicBoolean(); // false -> true, by the first end
@@ -64,10 +64,6 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
   @Override
   public long size() {
     return living.mappingCount();
-  }
-
-  EntityTimers timers() {
-    return timers;
   }
 
   // ---- use
@@ -251,7 +247,7 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
     try {
       var pending = entity.birth();
       // after a kill, the creator kills
-      if (pending != null) CompletableFuture.anyOf(pending.onEnd(), killed).join();
+      if (pending != null) CompletableFuture.anyOf(pending.end, killed).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
       // in a ring, the actor waits for our end

@@ -9,12 +9,12 @@ import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.RequestException;
 import io.fibry.Strategy;
+import io.fibry.block.ChangedCopy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -116,9 +116,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M> {
   private Subscription enter(Subscriber<M> subscriber) {
     synchronized (this) {
       if (subscribers == null) throw ended();
-      var more = new ArrayList<>(subscribers);
-      more.add(subscriber);
-      subscribers = more;
+      subscribers = ChangedCopy.with(subscribers, subscriber);
     }
     look(subscriber);
     return subscriber;

@@ -24,7 +24,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
 
   private final ActorBuilder<?> builder;
   private final ConcurrentHashMap<K, V> values = new ConcurrentHashMap<>(); // read by any thread
-  // by key; lists are immutable; guarded by the monitor, as the next one
+  // by key; guarded by the monitor, as the next one
   private final Map<Object, List<KeyFollower<?>>> followers = new HashMap<>();
   private int made;
 
@@ -117,9 +117,7 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
 
   private Subscription enter(KeyFollower<?> follower, Iterable<K> keys, Object knows) {
     synchronized (this) {
-      var more = new ArrayList<>(followers.getOrDefault(follower.key, List.of()));
-      more.add(follower);
-      followers.put(follower.key, more);
+      followers.computeIfAbsent(follower.key, first -> new ArrayList<>()).add(follower);
       for (var key : keys) follower.known.put(key, knows);
     }
     follower.begin();
@@ -155,10 +153,8 @@ final class ConcurrentSharedMap<K, V> implements SharedMap<K, V> {
     @Override
     void leave() {
       synchronized (ConcurrentSharedMap.this) {
-        var fewer = new ArrayList<>(followers.getOrDefault(key, List.of()));
-        fewer.remove(this);
-        if (fewer.isEmpty()) followers.remove(key);
-        else followers.put(key, fewer);
+        var left = followers.get(key);
+        if (left != null && left.remove(this) && left.isEmpty()) followers.remove(key);
       }
     }
   }

@@ -36,16 +36,11 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
 
   private void call(M message) throws Exception {
     if (!isOpen() || topic.isCut()) return;
-    if (foreign != null) handler.handle(message); // the actor's failure policy decides
-    else contained(message);
-  }
-
-  /** The thread is a pool's or the publisher's. */
-  private void contained(M message) {
     try {
       handler.handle(message);
     } catch (Throwable failure) {
-      // the interrupt is for the thread
+      if (foreign != null) throw failure; // the actor's failure policy decides
+      // the interrupt is for the thread, a pool's or the publisher's
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
       LOG.error("topic '{}': a subscriber failed at {}", topic.name(), message, failure);
     }

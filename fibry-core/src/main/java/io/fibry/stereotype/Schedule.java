@@ -5,19 +5,17 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
+import io.fibry.block.Nanoseconds;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A task that an actor runs again and again. It sends itself a message for the next run after each
  * run, so runs never pile up. Used by the actor's handler only.
  */
 final class Schedule {
-  private static final long LONGEST = Long.MAX_VALUE / 4; // two of them do not overflow
-
   private record Run(long number) {
     @Override
     public String toString() {
@@ -56,7 +54,7 @@ final class Schedule {
     Objects.requireNonNull(task, "task");
     if (Objects.requireNonNull(initial, "initial").isNegative())
       throw new IllegalArgumentException("an initial delay of " + initial + " lies in the past; give zero or more");
-    var schedule = new Schedule(how.scheduler(), nanos(initial), fixedRate, nanos(time), task);
+    var schedule = new Schedule(how.scheduler(), Nanoseconds.of(initial), fixedRate, Nanoseconds.of(time), task);
     Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
     // without a key, since the run may set the next timer before this returns
@@ -81,9 +79,5 @@ final class Schedule {
     number = run.number();
     if (now - due > 0) due += (now - due) / time * time;
     return Math.max(0, due - now);
-  }
-
-  private static long nanos(Duration time) {
-    return Math.min(LONGEST, TimeUnit.NANOSECONDS.convert(time));
   }
 }

@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("exports") // nullness annotations
 public final class Stereotypes extends NetworkStereotypes {
+  private static final Stereotypes THREADS = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.THREAD));
+  private static final Stereotypes FIBERS = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.FIBER));
+
   private Stereotypes(ActorBuilder<?> how) {
     super(how);
   }
@@ -53,7 +56,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return recipes
    */
   public static Stereotypes threads() {
-    return Threads.RECIPES;
+    return THREADS;
   }
 
   /**
@@ -62,7 +65,7 @@ public final class Stereotypes extends NetworkStereotypes {
    * @return recipes
    */
   public static Stereotypes fibers() {
-    return Fibers.RECIPES;
+    return FIBERS;
   }
 
   /**
@@ -379,13 +382,5 @@ public final class Stereotypes extends NetworkStereotypes {
   @SuppressWarnings("unchecked") // erased
   private ActorBuilder<Object> any() {
     return (ActorBuilder<Object>) how;
-  }
-
-  private static final class Threads {
-    private static final Stereotypes RECIPES = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.THREAD));
-  }
-
-  private static final class Fibers {
-    private static final Stereotypes RECIPES = new Stereotypes(ActorSystem.anonymous().strategy(Strategy.FIBER));
   }
 }

@@ -152,7 +152,7 @@ class ExchangePermitTest {
         }
       }, true, false, true, false);
       answer.permit = ExchangePermit.of(atWork, 1);
-      var exchange = new OpenExchange(null, null, null, answer);
+      var exchange = new OpenExchange(null, null, null, null, answer);
 
       routes.find(path).answer(exchange);
       exchange.finish();

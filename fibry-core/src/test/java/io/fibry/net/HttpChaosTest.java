@@ -9,10 +9,9 @@ import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
 import io.fibry.Logged;
 import io.fibry.Patience;
+import io.fibry.io.Descriptors;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -59,7 +58,7 @@ class HttpChaosTest {
     try (ActorScope scope = ActorSystem.openScope("chaos", o -> o); var logged = new Logged()) {
       var server = HttpServer.open(scope.anonymous(), 0, routes(), o -> o.withMaxExchanges(8));
       RawClient.talk(server.port(), RawClient.get("/t"));
-      long before = descriptors();
+      long before = Descriptors.openIfShown();
       var clients = new ArrayList<Thread>();
       for (int i = 0; i < 8; i++) {
         var random = new Random(seed + i);
@@ -69,7 +68,7 @@ class HttpChaosTest {
       }
       clients.forEach(Patience::joined);
 
-      Patience.eventually(() -> inHandlers.get() == 0 && descriptors() <= before);
+      Patience.eventually(() -> inHandlers.get() == 0 && Descriptors.openIfShown() <= before);
       for (int i = 0; i < 8; i++)
         assertEquals("200", RawClient.codes(RawClient.talk(server.port(), RawClient.get("/t"))), "seed " + seed);
       server.close();
@@ -89,14 +88,6 @@ class HttpChaosTest {
       if (random.nextBoolean()) client.socket.getInputStream().readNBytes(random.nextInt(200));
     } catch (IOException refused) {
       // busy, or closed
-    }
-  }
-
-  private static long descriptors() {
-    try (var open = Files.list(Path.of("/proc/self/fd"))) {
-      return open.count();
-    } catch (IOException none) {
-      return 0; // another system
     }
   }
 

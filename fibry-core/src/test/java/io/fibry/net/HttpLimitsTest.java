@@ -11,12 +11,11 @@ import io.fibry.ActorSystem;
 import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.io.Descriptors;
 import io.fibry.time.ManualClock;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -274,7 +273,7 @@ class HttpLimitsTest {
 
   @Test
   void nothingIsLeftAfterTheEnd() throws Exception {
-    long before = descriptors();
+    long before = Descriptors.openIfShown();
     open(routes -> routes.text("/", exchange -> "x"), o -> o);
     for (int i = 0; i < 50; i++) {
       try (var client = new RawClient(server.port())) {
@@ -286,16 +285,8 @@ class HttpLimitsTest {
 
     server.close();
 
-    Patience.eventually(() -> descriptors() <= before);
+    Patience.eventually(() -> Descriptors.openIfShown() <= before);
     assertNull(HttpRoutes.none().find("/"));
-  }
-
-  private static long descriptors() {
-    try (var open = Files.list(Path.of("/proc/self/fd"))) {
-      return open.count();
-    } catch (IOException none) {
-      return 0; // another system
-    }
   }
 
   @Promise("16.16")

@@ -8,32 +8,20 @@ import io.fibry.Exitable;
 import io.fibry.LeakProbe;
 import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.io.Descriptors;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A TCP acceptor leaves nothing behind. */
 @Timeout(60)
 class TcpLeakTest {
-  private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
-
-  private static long descriptors() {
-    try (var all = Files.list(DESCRIPTORS)) {
-      return all.count();
-    } catch (IOException unreadable) {
-      throw new java.io.UncheckedIOException(unreadable);
-    }
-  }
-
   private static void chat(TcpConnection connection) {
     for (var line : connection.lines()) connection.lineActor().sendMessage(line);
   }
@@ -57,15 +45,14 @@ class TcpLeakTest {
   @Promise("25.6")
   @Test
   void neitherDescriptorsNorHeapAreLeftWhicheverWayItEnds() {
-    Assumptions.assumeTrue(Files.exists(DESCRIPTORS), "only where the system shows its descriptors");
     serve(Exitable::kill); // the JDK opens some once
-    long before = descriptors();
+    long before = Descriptors.open();
 
     var ended = new ArrayList<WeakReference<?>>();
     for (Consumer<Exitable> end : List.<Consumer<Exitable>>of(Exitable::close, Exitable::askExit, Exitable::kill))
       ended.add(serve(end));
 
-    Patience.eventually(() -> descriptors() <= before);
+    Patience.eventually(() -> Descriptors.open() <= before);
     assertTrue(LeakProbe.collected(ended));
   }
 
@@ -89,9 +76,9 @@ class TcpLeakTest {
 
   @Test
   void aPortThatCannotBeHadLeavesNothing() throws IOException {
-    Assumptions.assumeTrue(Files.exists(DESCRIPTORS), "only where the system shows its descriptors");
+    Descriptors.open(); // or the test is skipped
     var acceptor = TcpAcceptor.open(ActorSystem.anonymous(), 0, TcpLeakTest::chat, o -> o);
-    long before = descriptors();
+    long before = Descriptors.open();
 
     for (int i = 0; i < 50; i++) {
       try {
@@ -99,7 +86,7 @@ class TcpLeakTest {
       } catch (java.io.UncheckedIOException taken) {}
     }
 
-    Patience.eventually(() -> descriptors() <= before);
+    Patience.eventually(() -> Descriptors.open() <= before);
     acceptor.close();
   }
 }
