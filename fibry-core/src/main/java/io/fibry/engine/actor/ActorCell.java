@@ -24,7 +24,6 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.message.Wait.Waiter;
 import io.fibry.time.Scheduler;
-import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -37,11 +36,7 @@ import java.util.concurrent.RejectedExecutionException;
  */
 public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
-    try {
-      MethodHandles.lookup().ensureInitialized(Dispatch.class); // not between swap and link: see PlainQueue
-    } catch (IllegalAccessException impossible) {
-      throw new ExceptionInInitializerError(impossible);
-    }
+    Dispatch.initialize(); // not between swap and link: see PlainQueue
   }
 
   ActorCell(Behaviour behaviour) {
@@ -226,9 +221,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public void askExit() {
-    if (isEnding()) return;
-    extras().because(new ExitReason.Stopped());
-    shutDoor();
+    if (!isEnding()) shutDoor(new ExitReason.Stopped());
   }
 
   @Override
@@ -248,17 +241,17 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public void waitForExit() {
-    extras().exit().await(this, null);
+    extras().exit.await(this, null);
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    return extras().exit().await(this, Deadline.notNegative(limit));
+    return extras().exit.await(this, Deadline.notNegative(limit));
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return extras().exit();
+    return extras().exit;
   }
 
   @Override

@@ -52,7 +52,7 @@ final class Crew implements Iterable<Worker> {
     Context busy = null;
     for (var worker : workers) {
       var drain = worker.worker();
-      if (drain != null && drain.isAt(request)) return drain;
+      if (drain != null && drain.handles(request)) return drain;
       if (drain != null && drain.message != null) busy = drain;
     }
     return busy;

@@ -237,7 +237,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   // ---- selective mailboxes
 
   @Override
-  public boolean isSelective() {
+  protected boolean isSelective() {
     return queue.mailbox().isSelective();
   }
 
@@ -264,13 +264,6 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
       entries.add(entry);
     }
     queue.putBack(entries);
-  }
-
-  @Override
-  protected Object behindStash(Object node) {
-    if (extras().stash().isEmpty() || !holdsMessage(node)) return node;
-    putBack(List.of(node));
-    return Envelope.NOTHING;
   }
 
   // ---- observers

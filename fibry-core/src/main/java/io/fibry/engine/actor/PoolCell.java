@@ -185,7 +185,7 @@ final class PoolCell extends GuardedCell {
   // ---- workers take them
 
   void handled(Worker worker) {
-    if (worker.hasState() && queue.sharing().once()) Failures.dropState(worker, "after its one message");
+    if (queue.sharing().once()) Failures.dropState(worker, "after its one message");
   }
 
   /** What the worker does next. Null: nothing. */
@@ -209,8 +209,7 @@ final class PoolCell extends GuardedCell {
   void gone(Worker worker) {
     crew.remove(worker);
     if (work.settings.strategy().isShutDown()) {
-      extras().because(worker.extras().reason());
-      shutDoor();
+      shutDoor(worker.extras().reason());
     }
     leave(worker.slot);
   }
@@ -349,8 +348,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public Waiter blocker() {
-    var extras = extrasOrNull();
-    return extras == null ? null : extras.hooks();
+    return hooks();
   }
 
   @Override
@@ -393,7 +391,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  public Context workerOn(RequestFuture<?> request) {
+  protected Context workerOn(RequestFuture<?> request) {
     return crew.drainOn(request);
   }
 }

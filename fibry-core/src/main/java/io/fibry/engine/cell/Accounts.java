@@ -3,10 +3,9 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
@@ -26,7 +25,7 @@ public final class Accounts {
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private volatile List<DeadLetter> leftovers; // during a close: what it leaves; synchronized by itself
+  private volatile Queue<DeadLetter> leftovers; // during a close: what it leaves; synchronized by itself
 
   public Accounts(Accounts around) {
     this.around = around;
@@ -54,12 +53,6 @@ public final class Accounts {
     return unhandled[reason.ordinal()].sum();
   }
 
-  public Map<Reason, Long> unhandled() {
-    var all = new EnumMap<Reason, Long>(Reason.class);
-    for (var reason : Reason.values()) all.put(reason, unhandled(reason));
-    return Collections.unmodifiableMap(all);
-  }
-
   /** Grows with whatever happens. */
   public long total() {
     long sum = handled() + passes.sum();
@@ -68,13 +61,11 @@ public final class Accounts {
   }
 
   void keep(DeadLetter letter) {
-    for (var each = this; each != null; each = each.around) each.add(letter);
-  }
-
-  private void add(DeadLetter letter) {
-    last.set((int) (letters.getAndIncrement() % KEPT), letter);
-    var closing = leftovers;
-    if (closing != null) closing.add(letter);
+    for (var each = this; each != null; each = each.around) {
+      each.last.set((int) (each.letters.getAndIncrement() % KEPT), letter);
+      var closing = each.leftovers;
+      if (closing != null) closing.add(letter);
+    }
   }
 
   /** The last dead letters, oldest first. */
@@ -94,15 +85,12 @@ public final class Accounts {
   }
 
   public void collectLeftovers() {
-    leftovers = Collections.synchronizedList(new ArrayList<>());
+    leftovers = new ConcurrentLinkedQueue<>();
   }
 
   public List<DeadLetter> leftovers() {
     var collected = leftovers;
-    if (collected == null) return List.of();
-    synchronized (collected) {
-      return List.copyOf(collected);
-    }
+    return collected == null ? List.of() : List.copyOf(collected);
   }
 
   public void stopCollecting() {

@@ -12,6 +12,7 @@ import io.fibry.engine.message.RequestFuture;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -28,7 +29,7 @@ final class Activation extends Context implements Runnable {
     DISPOSAL // any thread runs it, to dispose of messages that came too late
   }
 
-  private static final int DEEPEST_INLINE = 32;
+  static final int DEEPEST_INLINE = 32;
   private static final int STREAK = 16; // messages after which it lingers for the next
   private static final int BATCH = 256; // messages before it lets others run
   private static final long SLICE = 1_000_000; // ns, likewise
@@ -38,7 +39,7 @@ final class Activation extends Context implements Runnable {
 
   final Kind kind;
   private final boolean ownsThread;
-  private int depth; // of inline requests
+  int depth; // of inline requests
   volatile Object handed; // resident only: where to go on; written by the holder of the right, taken by its thread
   volatile boolean claimed; // false -> true, by the run that counts
   private Object node; // from here on the right to run is its own; null: it is not
@@ -61,7 +62,7 @@ final class Activation extends Context implements Runnable {
   }
 
   @Override
-  public Object at() {
+  Object at() {
     Object now = node;
     return now != null ? now : handed;
   }
@@ -139,10 +140,6 @@ final class Activation extends Context implements Runnable {
     }
   }
 
-  boolean isTooDeep() {
-    return depth >= DEEPEST_INLINE;
-  }
-
   /** The life of a resident one: waits until it is handed the right to run. */
   private void stay() {
     VarHandle.fullFence(); // a thread that hands it work writes `handed`, then reads `thread`
@@ -201,7 +198,10 @@ final class Activation extends Context implements Runnable {
       }
       credit--;
     }
-    if (leaving) leave();
+    if (!leaving) return;
+    leaving = false;
+    gone = true;
+    Termination.finish(this);
   }
 
   /** The node to handle next. Null: nothing waits, and the right to run is released. */
@@ -210,14 +210,17 @@ final class Activation extends Context implements Runnable {
     if (next != null) return next;
     pauseWork();
     if (cell.release(node)) return null;
-    setWorkerAgain();
+    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(this); // a sender came
     return cell.awaitNext(node);
   }
 
   /** Another actor's failure asked for a restart. Answers whether a suspension comes first. */
   private boolean restart() {
     if (!cell.heedRestart()) return false; // the door was shut meanwhile
-    node = cell.behindStash(node);
+    if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // it goes on behind the stash
+      cell.putBack(List.of(node));
+      node = Envelope.NOTHING;
+    }
     pause = cell.extras().restartPause;
     Failures.restart(this, null, pause);
     if (ownsThread) Thread.interrupted(); // set by the stop hook
@@ -257,11 +260,6 @@ final class Activation extends Context implements Runnable {
     if (handled > 0) settleAccounts();
     else cell.owner().accounts().countPass();
     if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(null);
-  }
-
-  /** The right to run was not released after all. */
-  private void setWorkerAgain() {
-    if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(this);
   }
 
   // ---- one message
@@ -369,12 +367,10 @@ final class Activation extends Context implements Runnable {
 
   private void answer(Object value) {
     if (request == null || stashed || !request.isOpen()) return;
-    if (value == Behaviour.NONE) {
-      request.fail(Refusals.noReply(cell.name(), message));
-    } else if (value == null) {
-      throw new NullPointerException(
-          "actor '" + cell.name() + "' answered null to " + Log.shown(message) + "; let it answer an Optional");
-    } else if (kind == Kind.INLINE) answer = value;
+    if (value == Behaviour.NONE) request.fail(Refusals.noReply(cell.name(), message));
+    else if (value == null) throw new NullPointerException(
+        "actor '" + cell.name() + "' answered null to " + Log.shown(message) + "; let it answer an Optional");
+    else if (kind == Kind.INLINE) answer = value;
     else request.finish(value);
   }
 
@@ -386,12 +382,5 @@ final class Activation extends Context implements Runnable {
     leaving = true;
     cell.extras().because(new ExitReason.Finished());
     cell.leave();
-  }
-
-  /** The queue is empty and the right to run released: only the hooks are left. */
-  private void leave() {
-    leaving = false;
-    gone = true;
-    Termination.finish(this);
   }
 }

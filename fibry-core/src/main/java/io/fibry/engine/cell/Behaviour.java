@@ -9,7 +9,7 @@ import java.util.concurrent.Callable;
  */
 public abstract class Behaviour {
   /** Stands for an answer that the handler does not give. */
-  public static final Object NONE = new Object();
+  static final Object NONE = new Object();
 
   public final Settings settings;
 
@@ -110,7 +110,7 @@ public abstract class Behaviour {
     return new Behaviour(settings) {
       @Override
       Object handle(Context context, Object code) throws Exception {
-        if (context.handlesRequest()) return ((Handler.Returning<Object, Object>) code).handle(context.cell.state);
+        if (context.request != null) return ((Handler.Returning<Object, Object>) code).handle(context.cell.state);
         ((Handler<Object>) code).handle(context.cell.state);
         return NONE;
       }

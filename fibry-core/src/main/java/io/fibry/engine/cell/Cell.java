@@ -113,7 +113,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   }
 
   /** The drain that handles this request, or will. Null: none now. */
-  public Context workerOn(RequestFuture<?> request) {
+  protected Context workerOn(RequestFuture<?> request) {
     return worker();
   }
 
@@ -132,7 +132,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return settings().ownsThreads() && phase <= OPEN;
   }
 
-  public boolean isSelective() {
+  protected boolean isSelective() {
     return false;
   }
 
@@ -144,19 +144,10 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   /** Puts nodes back before all that waits. */
   protected void putBack(List<Object> nodes) {}
 
-  /** Puts a node that was not begun behind those put back. Answers the node to go on with. */
-  protected Object behindStash(Object node) {
-    return node;
-  }
-
-  public final boolean hasState() {
-    return hasState;
-  }
-
   // ---- extras
 
   /** Null: it has none yet. */
-  public final Extras extrasOrNull() {
+  final Extras extrasOrNull() {
     return extras;
   }
 
@@ -174,8 +165,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   /** Null: no name. */
   public final String label() {
-    var present = extras;
-    return present == null ? null : present.label;
+    return extras == null ? null : extras.label;
   }
 
   @Override
@@ -203,9 +193,13 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   @Override
   public Wait.Waiter blocker() {
-    var present = extras;
-    var hooks = present == null ? null : present.hooks();
+    var hooks = hooks();
     return hooks != null ? hooks : worker();
+  }
+
+  /** The thread that runs the hooks. Null: none. */
+  protected final Wait.Waiter hooks() {
+    return extras == null ? null : extras.hooks;
   }
 
   /**
@@ -226,8 +220,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   public boolean isCurrent() {
     var now = Thread.currentThread();
     var drain = worker();
-    var present = extras;
-    var hooks = present == null ? null : present.hooks();
+    var hooks = hooks();
     return drain != null && drain.thread == now || hooks != null && hooks.thread == now;
   }
 
@@ -252,11 +245,12 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   @Override
   public final boolean isCondemned() {
-    return extras().isCondemned();
+    return extras().condemned;
   }
 
   /** OPEN -> ENDING, and the pill; nothing if the door is shut already. */
-  public final void shutDoor() {
+  public final void shutDoor(ExitReason why) {
+    extras().because(why);
     shutDoor(() -> {});
   }
 
@@ -332,18 +326,17 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   public abstract String doing();
 
   public long handled() {
-    return extras().handled();
+    return extras().handled;
   }
 
   public long failed() {
-    return extras().failed();
+    return extras().failed;
   }
 
   /** Whether it has nothing to do, none of its hooks runs, and no timer is due. */
   public final boolean isQuiet() {
-    var present = extras;
-    return isIdle() && phase != LEAVING && (present == null
-        || present.hooks() == null && !present.hasDueTimer(owner().options().scheduler().nanoTime()));
+    return isIdle() && phase != LEAVING && (extras == null
+        || extras.hooks == null && !extras.hasDueTimer(owner().options().scheduler().nanoTime()));
   }
 
   /** How many messages wait, with the stash, counted up to {@code most}. */
@@ -358,12 +351,10 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   private Object at() {
     var drain = worker();
-    var present = extras;
-    return drain != null && drain.at() != null ? drain.at() : present == null ? null : present.suspendedAt();
+    return drain != null && drain.at() != null ? drain.at() : extras == null ? null : extras.suspendedAt();
   }
 
   private int stashed() {
-    var present = extras;
-    return present == null ? 0 : (int) present.stash().stream().filter(PlainQueue::holdsMessage).count();
+    return extras == null ? 0 : (int) extras.stash.stream().filter(PlainQueue::holdsMessage).count();
   }
 }

@@ -33,7 +33,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   /** A request that the handler took by {@code receive}. */
   record Received(Object message, RequestFuture<?> request) {}
 
-  public final Cell cell;
+  final Cell cell;
   RequestFuture<?> request; // being handled; null: the message is none; read by killers
   Baggage baggage; // of the message
   boolean stashed; // the message was
@@ -48,7 +48,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   /** The node being handled, or to be handled next. Read by observers. */
-  public abstract Object at();
+  abstract Object at();
 
   @Override
   public final Wait.Party party() {
@@ -56,16 +56,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   @Override
-  protected final boolean handles(Wait.Awaited one) {
-    return request == one;
-  }
-
-  public final boolean handlesRequest() {
-    return request != null;
-  }
-
-  /** Whether it handles this request. Read by observers. */
-  public final boolean isAt(RequestFuture<?> one) {
+  public final boolean handles(Wait.Awaited one) {
     return request == one;
   }
 
@@ -88,7 +79,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     if (handled == 0) return;
     cell.owner().accounts().countHandled(handled);
     var extras = cell.extrasOrNull();
-    if (extras != null) extras.addHandled(handled);
+    if (extras != null) extras.handled += handled;
     handled = 0;
   }
 
@@ -120,23 +111,22 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   @Override
   public <R> void reply(Request<?, R> asked, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional");
-    var taken = take(asked);
-    try {
-      taken.finish(value);
-    } catch (Throwable edge) { // of the stack: the handler's failure will be the answer
-      taken.answered = false; // not a call: it cannot fail
-      throw edge;
-    }
+    answer(asked, value, null);
   }
 
   @Override
   public void replyFailure(Request<?, ?> asked, Throwable failure) {
     Objects.requireNonNull(failure, "failure");
+    answer(asked, null, failure);
+  }
+
+  private void answer(Object asked, Object value, Throwable failure) {
     var taken = take(asked);
     try {
-      taken.fail(failure);
-    } catch (Throwable edge) { // as in reply
-      taken.answered = false;
+      if (failure == null) taken.finish(value);
+      else taken.fail(failure);
+    } catch (Throwable edge) { // of the stack: the handler's failure will be the answer
+      taken.answered = false; // an assignment cannot fail
       throw edge;
     }
   }
@@ -151,9 +141,8 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   private static void keepPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
-    if (failure != null) promised
-        .fail(failure instanceof CompletionException wrapper && wrapper.getCause() != null ? wrapper.getCause()
-            : failure);
+    if (failure instanceof CompletionException && failure.getCause() != null) promised.fail(failure.getCause());
+    else if (failure != null) promised.fail(failure);
     else if (answer == null) promised.fail(new NullPointerException(
         "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional"));
     else promised.finish(answer);
@@ -218,9 +207,9 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     stashed = true;
     since = null; // the message may come again
-    if (request == null) cell.extras().stash().add(new Envelope(message, baggage));
+    if (request == null) cell.extras().stash.add(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
-      cell.extras().stash().add(request);
+      cell.extras().stash.add(request);
       if (cell.phase == Cell.ENDED) request.stop(message); // the killer may have looked before
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
@@ -233,7 +222,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   final void emptyStash() {
     if (!cell.isSelective()) return;
-    var stash = cell.extras().stash();
+    var stash = cell.extras().stash;
     cell.putBack(new ArrayList<>(stash));
     stash.clear();
   }

@@ -47,6 +47,9 @@ public final class Dispatch {
 
   private Dispatch() {}
 
+  /** Runs the static initializer. */
+  public static void initialize() {}
+
   /** Makes what the right to run may be handed out as. Null: a resident thread waits for it. */
   public static Object prepare(Cell cell, Object first) {
     return cell.settings().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
@@ -89,11 +92,8 @@ public final class Dispatch {
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
         LockSupport.unpark(((Activation) held).thread);
-      } else {
-        // only the end is left: that needs no strategy that failed
-        if (tries > 0 && cell.isEnding()) Threads.startFiber((Activation) held);
-        else cell.settings().strategy().activate((Activation) held);
-      }
+      } else if (tries > 0 && cell.isEnding()) Threads.startFiber((Activation) held); // only the end is left
+      else cell.settings().strategy().activate((Activation) held);
     } catch (Throwable failure) {
       // it was claimed, and will settle this itself
       if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return;
@@ -123,8 +123,7 @@ public final class Dispatch {
       if (held == null) return;
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
         held = holder(cell, held);
-        cell.extras().because(new ExitReason.Failed(failure));
-        cell.shutDoor();
+        cell.shutDoor(new ExitReason.Failed(failure));
         Threads.startFiber((Activation) held);
       } else {
         Object given = held;
@@ -215,8 +214,7 @@ public final class Dispatch {
 
   /** Ends an actor that its scope did not take; a closer may have seen it meanwhile, and wait for its end. */
   public static void endUnstarted(Cell cell, ExitReason reason) {
-    cell.extras().because(reason);
-    cell.shutDoor();
+    cell.shutDoor(reason);
     if (cell.settings().strategy().resident()) Threads.startFiber((Activation) cell.worker());
   }
 
@@ -226,7 +224,7 @@ public final class Dispatch {
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) Waiter.current();
-    if (asker != null && asker.isTooDeep()) return null;
+    if (asker != null && asker.depth >= Activation.DEEPEST_INLINE) return null;
     var request = new RequestFuture<>(cell, message, null);
     var activation = new Activation(cell, request, Kind.INLINE);
     if (!cell.acquire(request)) return null;

@@ -34,60 +34,30 @@ public final class Extras {
       Watches watches) {}
 
   final String label; // null: no name
-  private final Class<?> type; // null: no protocol
-  private final ExitFuture exit = new ExitFuture();
+  public final Class<?> type; // null: no protocol
+  public final ExitFuture exit = new ExitFuture();
   private ExitReason reason; // the first one given; a kill overrules it
   private boolean over; // what is attached to the actor is being ended
   private boolean announced; // threads that wait for the end have been told
   private boolean hooksKilled; // a kill came when only the hooks were left
-  private volatile boolean condemned; // a grace will end it; false -> true by the first kill
-  private volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
+  volatile boolean condemned; // a grace will end it; false -> true by the first kill
+  volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
   private List<AutoCloseable> resources = List.of(); // this and the maps: replaced when first needed
   private Map<Object, KeyedTimer> timers = Map.of();
   private Map<RequestFuture<?>, Object> promised = Map.of(); // with their messages
   private Watches watches; // null: never needed
   private RestartBudget restarts; // null: never needed
-  private Suspension suspension; // and with it the right to run; null: it is not here
-  private final Queue<Object> stash = new ConcurrentLinkedQueue<>(); // nodes; changed by the drain, read by killers
-  private volatile Wait.Waiter hooks; // runs the hooks; written by its thread, read by threads about to wait
+  Suspension suspension; // and with it the right to run; null: it is not here
+  final Queue<Object> stash = new ConcurrentLinkedQueue<>(); // nodes; changed by the drain, read by killers
+  volatile Wait.Waiter hooks; // runs the hooks; written by its thread, read by threads about to wait
   volatile boolean ended; // by its own thread, not cut off
   volatile long restartPause; // ns, of a restart that another actor's failure asks for; written by its thread
-  private volatile long handled; // messages; written by the drain, read by observers
-  private volatile long failed; // likewise
+  volatile long handled; // messages; written by the drain, read by observers
+  volatile long failed; // likewise
 
   Extras(String label, Class<?> type) {
     this.label = label;
     this.type = type;
-  }
-
-  public Class<?> type() {
-    return type;
-  }
-
-  public ExitFuture exit() {
-    return exit;
-  }
-
-  public Queue<Object> stash() {
-    return stash;
-  }
-
-  // ---- counts
-
-  void addHandled(int messages) {
-    handled += messages;
-  }
-
-  void addFailed() {
-    failed++;
-  }
-
-  public long handled() {
-    return handled;
-  }
-
-  public long failed() {
-    return failed;
   }
 
   // ---- why it ends
@@ -176,12 +146,8 @@ public final class Extras {
   }
 
   /** Where the suspended drain goes on. Null: it is not suspended. */
-  public synchronized Object suspendedAt() {
+  synchronized Object suspendedAt() {
     return suspension == null ? null : suspension.node;
-  }
-
-  synchronized boolean isSuspendedByTimer() {
-    return suspension != null && suspension.hasTimer();
   }
 
   // ---- the end
@@ -200,15 +166,6 @@ public final class Extras {
     }
   }
 
-  /** Null: none. */
-  Scheduler.Timer grace() {
-    return grace;
-  }
-
-  public boolean isCondemned() {
-    return condemned;
-  }
-
   /** The hooks begin. A kill may have come since the last handler returned. */
   synchronized void beginHooks(Wait.Waiter last) {
     hooks = last;
@@ -218,15 +175,6 @@ public final class Extras {
   synchronized void interruptHooks() {
     hooksKilled = true;
     if (hooks != null) hooks.thread.interrupt();
-  }
-
-  void endHooks() {
-    hooks = null;
-  }
-
-  /** The thread that runs the hooks. Null: none. */
-  public Wait.Waiter hooks() {
-    return hooks;
   }
 
   /** Takes out, once, what must be ended with the actor. Null: another thread has. */

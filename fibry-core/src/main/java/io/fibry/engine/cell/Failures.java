@@ -54,7 +54,8 @@ public final class Failures {
     }
     var own = ownDecision(cell, policy);
     var decision = own != null ? own : cell.owner().decide(cell.front(), cell, failure);
-    obey(context, failure, decision);
+    if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
+    else if (decision.verdict() == Verdict.STOP) cell.shutDoor(new ExitReason.Failed(failure));
     if (policy.logs()) log(cell, given, failure,
         (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision));
     return decision.pause();
@@ -75,7 +76,7 @@ public final class Failures {
   private static void count(Context context, Throwable failure) {
     var cell = context.cell;
     var extras = cell.extrasOrNull();
-    if (extras != null) extras.addFailed();
+    if (extras != null) extras.failed++;
     if (context.request != null) cell.owner().accounts().countUnhandled(Reason.FAILED);
     else DeadLetters.add(cell, context.message, Reason.FAILED, failure);
   }
@@ -91,14 +92,6 @@ public final class Failures {
       }
       default -> null;
     };
-  }
-
-  private static void obey(Context context, Throwable failure, Decision decision) {
-    if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
-    else if (decision.verdict() == Verdict.STOP) {
-      context.cell.extras().because(new ExitReason.Failed(failure));
-      context.cell.shutDoor();
-    }
   }
 
   /** The old state goes, the next message finds a new one, and the stash comes back. */

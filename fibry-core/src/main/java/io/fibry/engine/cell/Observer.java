@@ -146,29 +146,21 @@ public final class Observer {
    */
   private static String textInTime(Snapshot snapshot, Supplier<String> text, String otherwise) {
     if (!snapshot.asksForText.compareAndSet(false, true)) return otherwise;
-    var made = new CompletableFuture<String>();
     try {
-      Threads.startFiber(() -> {
-        try {
-          made.complete(text.get());
-        } finally {
-          snapshot.asksForText.set(false);
-        }
-      });
+      var made = CompletableFuture.supplyAsync(text, Threads::startFiber);
+      made.whenComplete((shown, failure) -> snapshot.asksForText.set(false));
+      return await(made, otherwise, TEXT_TIME);
     } catch (Throwable noThread) {
       snapshot.asksForText.set(false);
       return otherwise;
     }
-    return await(made, otherwise, TEXT_TIME);
   }
 
   private static <T> T await(CompletableFuture<T> future, T otherwise, int millis) {
     try {
       return future.get(millis, TimeUnit.MILLISECONDS);
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      return otherwise;
     } catch (Exception late) {
+      if (late instanceof InterruptedException) Thread.currentThread().interrupt();
       return otherwise;
     }
   }

@@ -46,5 +46,5 @@ public abstract class Owner {
   protected abstract void free(Exitable actor, String label);
 
   /** The actor has ended, and so has the work of its thread. */
-  public abstract void forget(Exitable actor, String label);
+  protected abstract void forget(Exitable actor, String label);
 }

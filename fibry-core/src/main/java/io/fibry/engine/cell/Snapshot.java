@@ -19,7 +19,7 @@ final class Snapshot {
   record Since(WeakReference<Object> node, long nanos) {}
 
   /** What the actor does, in words that follow "the actor"; and the stack of its handler, or null. */
-  public record Seen(String doing, HandlerStack stack) {}
+  record Seen(String doing, HandlerStack stack) {}
 
   /** The places in the queue of the first nodes that wait; {@code all}: there were no more. */
   record QueuePlaces(Map<Object, Integer> places, boolean all) {}

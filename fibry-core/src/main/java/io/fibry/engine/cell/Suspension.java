@@ -9,15 +9,11 @@ import io.fibry.time.Scheduler;
  */
 final class Suspension {
   final Object node; // where the drain goes on
-  private volatile Scheduler.Timer timer; // null: not yet set; written before `over` is read
+  volatile Scheduler.Timer timer; // null: not yet set; written before `over` is read
   private volatile boolean over; // the right was taken up; written before `timer` is read
 
   Suspension(Object node) {
     this.node = node;
-  }
-
-  boolean hasTimer() {
-    return timer != null;
   }
 
   void endBy(Scheduler.Timer due) {

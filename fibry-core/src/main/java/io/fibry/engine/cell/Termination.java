@@ -25,8 +25,8 @@ public final class Termination {
     if (last.ownsThread()) Thread.interrupted(); // meant for the handler
     extras.beginHooks(last);
     try {
-      for (var stashed : extras.stash()) dispose(cell, stashed);
-      extras.stash().clear();
+      for (var stashed : extras.stash) dispose(cell, stashed);
+      extras.stash.clear();
       cell.behaviour.stop(cell);
     } catch (Throwable failure) {
       Log.LOG.error("the stop hook of actor '{}' failed", cell.name(), failure);
@@ -36,7 +36,7 @@ public final class Termination {
         end(cell);
       } finally { // otherwise its scope would keep it for ever
         cell.gone();
-        extras.endHooks();
+        extras.hooks = null;
       }
     }
   }
@@ -89,13 +89,13 @@ public final class Termination {
     var extras = cell.extras();
     var reason = extras.announce();
     if (reason == null) return;
-    var hooks = extras.hooks();
+    var hooks = extras.hooks;
     extras.ended = hooks != null && hooks.thread == Thread.currentThread();
     cell.ended();
-    extras.exit().end(reason);
+    extras.exit.end(reason);
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
-    if (extras.grace() != null) close(cell, extras.grace()::cancel); // perhaps user code: so last
+    if (extras.grace != null) close(cell, extras.grace::cancel); // perhaps user code: so last
   }
 
   public static void close(Cell cell, AutoCloseable resource) {
@@ -117,7 +117,7 @@ public final class Termination {
     extras.startGrace(() -> options.scheduler().after(options.grace(),
         () -> Threads.startFiber(() -> cutOff(cell, "within " + options.grace()))));
     // the thread that announced the end may have looked for the timer before
-    if (extras.exit().isDone() && extras.grace() != null) close(cell, extras.grace()::cancel);
+    if (extras.exit.isDone() && extras.grace != null) close(cell, extras.grace::cancel);
   }
 
   /**
@@ -168,7 +168,7 @@ public final class Termination {
 
   /** Fails the requests that the handler has not taken, and will not. */
   public static void stopBehind(Context drain) {
-    for (var stashed : drain.cell.extras().stash())
+    for (var stashed : drain.cell.extras().stash)
       if (stashed instanceof RequestFuture<?> request) request.stopWaiting();
     drain.cell.stopWaiting(drain.at());
   }

@@ -2,12 +2,15 @@ package io.fibry.engine.scope;
 
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.Exitable;
 import io.fibry.engine.cell.Accounts;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Owner;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -157,10 +160,12 @@ abstract class Members extends Owner {
       waiting += cell.waiting(Integer.MAX_VALUE);
       if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // of a pool, its workers run
     }
-    var unhandled = accounts.unhandled();
+    var unhandled = new EnumMap<Reason, Long>(Reason.class);
+    for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
     long handled = accounts.handled();
     long sent = handled + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
-    return new Report(name, sent, handled, unhandled, waiting, leftovers, List.copyOf(running));
+    return new Report(name, sent, handled, Collections.unmodifiableMap(unhandled), waiting, leftovers,
+        List.copyOf(running));
   }
 
   // ---- the door

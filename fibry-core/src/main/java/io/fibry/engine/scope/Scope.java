@@ -64,7 +64,7 @@ public final class Scope extends Members implements ActorScope {
   public <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     Objects.requireNonNull(protocol, "protocol");
     var cell = living(Objects.requireNonNull(name, "name"));
-    return cell != null && cell.extras().type() == protocol ? Optional.of((Actor<M>) cell) : Optional.empty();
+    return cell != null && cell.extras().type == protocol ? Optional.of((Actor<M>) cell) : Optional.empty();
   }
 
   @Override

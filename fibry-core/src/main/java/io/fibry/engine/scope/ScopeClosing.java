@@ -80,7 +80,7 @@ final class ScopeClosing implements Members.Ending {
   }
 
   private static ExitFuture exit(Cell cell) {
-    return cell.extras().exit();
+    return cell.extras().exit;
   }
 
   private static Wait begin(Cell cell) {
@@ -128,8 +128,7 @@ final class ScopeClosing implements Members.Ending {
    * them, and could not end before.
    */
   private static void endOwn(Cell cell) {
-    cell.extras().because(new ExitReason.Stopped());
-    cell.shutDoor();
+    cell.shutDoor(new ExitReason.Stopped());
     var drain = cell.worker();
     if (drain != null) Termination.stopBehind(drain);
   }

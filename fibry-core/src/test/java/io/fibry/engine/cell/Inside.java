@@ -3,7 +3,6 @@ package io.fibry.engine.cell;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
-import java.util.concurrent.CompletableFuture;
 
 /** What tests see of an actor from inside. */
 public final class Inside {
@@ -40,7 +39,25 @@ public final class Inside {
 
   /** Whether it waits for a restart, and the timer that ends that is set. */
   public static boolean isSuspended(Object actor) {
-    return cell(actor).extras().isSuspendedByTimer();
+    var extras = cell(actor).extras();
+    synchronized (extras) {
+      return extras.suspension != null && extras.suspension.timer != null;
+    }
+  }
+
+  /** Where its drain goes on after the restart. Null: it does not wait for one. */
+  public static Object suspendedAt(Object actor) {
+    return cell(actor).extras().suspendedAt();
+  }
+
+  /** How many nodes its handler has put aside. */
+  public static int stashed(Object actor) {
+    return cell(actor).extras().stash.size();
+  }
+
+  /** The thread that runs its hooks. Null: none. */
+  public static Wait.Waiter hooks(Object actor) {
+    return cell(actor).extras().hooks;
   }
 
   public static boolean hasDueTimer(Object actor, long now) {
@@ -129,7 +146,7 @@ public final class Inside {
 
   /** Whether its hooks wait for another actor. */
   public static boolean hooksWait(Object actor) {
-    var hooks = cell(actor).extras().hooks();
+    var hooks = hooks(actor);
     return hooks != null && hooks.waits() != null;
   }
 

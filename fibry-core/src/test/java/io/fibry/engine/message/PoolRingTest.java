@@ -339,7 +339,7 @@ class PoolRingTest {
     pool.closeOnExit(b);
     pool.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(pool));
-    Patience.parked(Inside.hooksThread(pool));
+    Patience.parked(Inside.hooks(pool).thread);
 
     gate.open();
 
@@ -357,7 +357,7 @@ class PoolRingTest {
     var told = new CompletableFuture<Object>();
     var slow = Job.act("slow", () -> { // as in a ring that its members have not found yet
       Patience.eventually(() -> waiting(pool) == 1);
-      try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit())) {
+      try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit)) {
         gate.pass();
         told.complete(Ring.closedBy(wait).waits.size());
       }

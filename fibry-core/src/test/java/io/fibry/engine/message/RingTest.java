@@ -288,7 +288,7 @@ class RingTest {
     a.closeOnExit(b);
     a.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(a));
-    Patience.parked(Inside.hooksThread(a));
+    Patience.parked(Inside.hooks(a).thread);
 
     gate.open();
 
@@ -302,13 +302,13 @@ class RingTest {
     var b = worker("b");
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
-      try (var wait = Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit())) {
-        return Ring.closedBy(wait).waits.toString();
+      try (var wait = Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit)) {
+        return Rings.text(wait);
       }
     }).once(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
-    assertNull(Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit()), "the test is no handler");
+    assertNull(Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit), "the test is no handler");
   }
 
   @Test
