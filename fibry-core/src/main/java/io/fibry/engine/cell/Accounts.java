@@ -11,21 +11,20 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the messages of a scope and of those below it, and their last dead letters. Only
- * outcomes are counted: in a quiet scope their sum is what was sent. Each outcome is entered here and
- * in the accounts of all scopes around, so they need not ask scopes that are gone. Thread-safe
- * without a lock, because a sender that is refused may be at the edge of its stack.
+ * What became of the messages of a scope and of those below it, and their last dead letters. Each
+ * outcome is entered in the accounts of all scopes around too. Lock-free, because a refused sender
+ * may be at the edge of its stack.
  */
 public final class Accounts {
   private static final int KEPT = 100;
 
-  private final Accounts around; // null: these are the root's
+  private final Accounts around; // null: the root's
   private final LongAdder handled = new LongAdder();
-  private final LongAdder passes = new LongAdder(); // of drains, without an outcome
+  private final LongAdder passes = new LongAdder(); // drains without an outcome
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
-  private volatile Queue<DeadLetter> leftovers; // during a close: what it leaves; synchronized by itself
+  private volatile Queue<DeadLetter> leftovers; // null, unless the scope closes
 
   public Accounts(Accounts around) {
     this.around = around;
@@ -40,7 +39,6 @@ public final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /** A drain ended without an outcome: it stashed a message, say. */
   void countPass() {
     for (var each = this; each != null; each = each.around) each.passes.increment();
   }
@@ -53,7 +51,6 @@ public final class Accounts {
     return unhandled[reason.ordinal()].sum();
   }
 
-  /** Grows with whatever happens. */
   public long total() {
     long sum = handled() + passes.sum();
     for (var adder : unhandled) sum += adder.sum();
@@ -68,18 +65,18 @@ public final class Accounts {
     }
   }
 
-  /** The last dead letters, oldest first. */
+  /** Oldest first. */
   public List<DeadLetter> letters() {
     var found = new ArrayList<DeadLetter>();
     long end = letters.get();
     for (long i = Math.max(0, end - KEPT); i < end; i++) {
       var letter = last.get((int) (i % KEPT));
-      if (letter != null) found.add(letter); // else it is being written, or was forgotten
+      if (letter != null) found.add(letter); // null: being written, or forgotten
     }
     return List.copyOf(found);
   }
 
-  /** A dead letter keeps its actor. */
+  /** A dead letter keeps its actor alive. */
   public void forgetLetters() {
     for (int i = 0; i < KEPT; i++) last.set(i, null);
   }

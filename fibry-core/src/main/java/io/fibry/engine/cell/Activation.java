@@ -16,38 +16,37 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One stretch of a thread that works through a mailbox: the drain, and the only place that calls the
- * user's code for a message. It runs once, however often it is handed out; a resident one lasts as
- * long as its actor. All fields belong to its thread, unless said otherwise.
+ * The drain: one stretch of a thread that works through a mailbox. It runs once, however often it
+ * is handed out; a resident one lasts as long as its actor. Its thread owns all fields, unless said
+ * otherwise.
  */
 final class Activation extends Context implements Runnable {
-  /** How it came to its thread. */
   enum Kind {
-    NORMAL, // its strategy gave it a thread, for as long as there is work
-    RESIDENT, // its thread lasts as long as the actor
-    INLINE, // its asker's thread runs it, for one request
-    DISPOSAL // any thread runs it, to dispose of messages that came too late
+    NORMAL,
+    RESIDENT,
+    INLINE, // on its asker's thread, for one request
+    DISPOSAL // on any thread, to dispose of messages that came too late
   }
 
   static final int DEEPEST_INLINE = 32;
-  private static final int STREAK = 16; // messages after which it lingers for the next
-  private static final int BATCH = 256; // messages before it lets others run
+  private static final int STREAK = 16; // messages before it lingers
+  private static final int BATCH = 256; // messages before it yields
   private static final long SLICE = 1_000_000; // ns, likewise
-  private static final int QUICK = 16; // quick messages between two looks at the clock
+  private static final int QUICK = 16; // messages between two looks at the clock
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
   final Kind kind;
   private final boolean ownsThread;
-  int depth; // of inline requests
-  volatile Object handed; // resident only: where to go on; written by the holder of the right, taken by its thread
+  int depth;
+  volatile Object handed; // resident only: where to go on; set by the holder of the right, taken by its thread
   volatile boolean claimed; // false -> true, by the run that counts
-  private Object node; // from here on the right to run is its own; null: it is not
-  private boolean leaving; // it met the pill, and must run the hooks
-  private boolean gone; // it has run them
-  private long pause; // ns for which the actor is suspended before the next message
-  Object answer; // inline only: what the handler returned; null: the request has it
-  private long parked; // when it last freed its carrier
+  private Object node; // null: this activation does not hold the right to run
+  private boolean leaving; // it met the pill
+  private boolean gone; // it ran the hooks
+  private long pause; // ns to suspend
+  Object answer; // inline only; null: the request has the answer
+  private long parked;
 
   Activation(Cell cell, Object first, Kind kind) {
     super(cell);
@@ -75,11 +74,11 @@ final class Activation extends Context implements Runnable {
       if (kind == Kind.DISPOSAL) drain();
       else if (ownsThread) work();
       else workNested();
-    } catch (Throwable edge) { // of stack or memory. First assignments only: they cannot fail
+    } catch (Throwable edge) { // assignments first: at the edge of stack or memory a call could fail
       cell.hooksPending |= leaving && node != null;
       if (node != null) cell.stranded = node;
       node = null;
-      thread = null; // it works for the actor no more
+      thread = null;
       cell.recover(edge);
       settleAccounts();
     }
@@ -91,12 +90,12 @@ final class Activation extends Context implements Runnable {
     if (kind == Kind.RESIDENT) stay();
     else {
       Threads.startRelayed();
-      VarHandle.fullFence(); // `thread` is written, now for the phase: a killer writes the phase, then reads `thread`
+      VarHandle.fullFence(); // as in Cell.setWorker: `thread` is written, the phase not yet read
       drain();
     }
   }
 
-  /** On a thread that may be at work for another actor. */
+  /** On a thread that may work for another actor. */
   private void workNested() {
     outer = current();
     try {
@@ -108,9 +107,8 @@ final class Activation extends Context implements Runnable {
   }
 
   /**
-   * Handles one request on its asker's thread, which holds the right to run; the rest of the mailbox
-   * gets another activation. No other thread can run this, or has seen the request: so nothing is
-   * claimed, and the answer goes to the asker directly, past the future.
+   * On its asker's thread, which holds the right to run. No other thread has seen the request or
+   * can run this: nothing is claimed, and the answer bypasses the future.
    */
   void runInline(RequestFuture<?> asked, Activation asker) {
     try {
@@ -140,9 +138,8 @@ final class Activation extends Context implements Runnable {
     }
   }
 
-  /** The life of a resident one: waits until it is handed the right to run. */
   private void stay() {
-    VarHandle.fullFence(); // a thread that hands it work writes `handed`, then reads `thread`
+    VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handed`, then reads `thread`
     while (!gone) {
       Object first = handed;
       if (first == null) {
@@ -165,8 +162,6 @@ final class Activation extends Context implements Runnable {
     }
     thread = null;
   }
-
-  // ---- the loop
 
   private void drain() {
     int credit = BATCH;
@@ -193,7 +188,7 @@ final class Activation extends Context implements Runnable {
         long now = System.nanoTime();
         if (began == 0) began = now;
         else if (now - began > SLICE) credit = 1;
-        quick = now - seen > SLICE / QUICK ? 1 : QUICK; // a slow handler is timed at every message
+        quick = now - seen > SLICE / QUICK ? 1 : QUICK;
         seen = now;
       }
       credit--;
@@ -204,7 +199,7 @@ final class Activation extends Context implements Runnable {
     Termination.finish(this);
   }
 
-  /** The node to handle next. Null: nothing waits, and the right to run is released. */
+  /** Null: nothing waits, and the right to run is released. */
   private Object next() {
     Object next = cell.next(node, handled >= STREAK);
     if (next != null) return next;
@@ -214,10 +209,10 @@ final class Activation extends Context implements Runnable {
     return cell.awaitNext(node);
   }
 
-  /** Another actor's failure asked for a restart. Answers whether a suspension comes first. */
+  /** Another actor's failure asked for it. Answers whether a suspension comes first. */
   private boolean restart() {
-    if (!cell.heedRestart()) return false; // the door was shut meanwhile
-    if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // it goes on behind the stash
+    if (!cell.heedRestart()) return false;
+    if (!cell.extras().stash.isEmpty() && PlainQueue.holdsMessage(node)) { // the stash comes first
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
@@ -227,7 +222,6 @@ final class Activation extends Context implements Runnable {
     return pause > 0;
   }
 
-  /** Lets go of the thread until the back-off is over. */
   private void suspend(boolean handled) {
     long length = pause;
     pause = 0;
@@ -237,7 +231,7 @@ final class Activation extends Context implements Runnable {
     node = null;
   }
 
-  /** Lets other work have this thread. Answers whether another activation goes on. */
+  /** Answers whether another activation goes on. */
   private boolean giveWay() {
     if (kind == Kind.DISPOSAL || leaving) return false;
     if (ownsThread || cell.settings().strategy() == Strategy.CALLER) {
@@ -249,20 +243,18 @@ final class Activation extends Context implements Runnable {
     node = null;
     try {
       cell.begin(null, rest);
-    } catch (Throwable edge) { // of the stack: the method was not entered
+    } catch (Throwable edge) { // not entered
       cell.stranded = rest;
     }
     return true;
   }
 
-  /** Before the right to run is released: an idle actor keeps nothing of this activation. */
+  /** Called before the release: an idle actor keeps nothing of this activation. */
   private void pauseWork() {
     if (handled > 0) settleAccounts();
     else cell.owner().accounts().countPass();
     if (kind == Kind.NORMAL || kind == Kind.INLINE) cell.setWorker(null);
   }
-
-  // ---- one message
 
   private void handle(Object node, byte phase) {
     Object given;
@@ -270,7 +262,7 @@ final class Activation extends Context implements Runnable {
     RequestFuture<?> asked = null;
     if (node instanceof Envelope envelope) {
       given = envelope.message;
-      if (given == null) return; // an earlier activation began it, and failed
+      if (given == null) return; // an earlier activation failed at it
       envelope.message = null;
       with = envelope.baggage;
     } else {
@@ -292,11 +284,11 @@ final class Activation extends Context implements Runnable {
     else deliverRecorded(given, asked, with);
   }
 
-  /** With baggage, or for a recorder; both also cover making the state and logging a failure. */
+  /** Also covers making the state, and a failure. */
   private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
     var carriers = cell.settings().carriers();
     var toClose = with == null ? null : with.room();
-    message = given; // a killer must find the request even while a carrier works
+    message = given; // already here: for a killer, while a carrier works
     request = asked;
     baggage = with;
     try {
@@ -307,14 +299,14 @@ final class Activation extends Context implements Runnable {
     } finally {
       baggage = null;
       if (toClose != null) Baggage.close(carriers, cell, toClose);
-      if (ownsThread) Thread.interrupted(); // meant for this message, not for the next
+      if (ownsThread) Thread.interrupted();
     }
   }
 
   private void setBaggage(AutoCloseable[] toClose) {
     try {
       baggage.set(cell.settings().carriers(), cell, toClose);
-    } catch (Throwable edge) { // of the stack: the message is handled all the same
+    } catch (Throwable edge) { // of the stack: goes on without it
     }
   }
 
@@ -330,7 +322,7 @@ final class Activation extends Context implements Runnable {
       message = null;
       request = null;
       stashed = false;
-      if (ownsThread) Thread.interrupted(); // meant for this message, not for the next
+      if (ownsThread) Thread.interrupted(); // meant for this message
     }
   }
 
@@ -340,11 +332,10 @@ final class Activation extends Context implements Runnable {
     if (!stashed) handled++;
   }
 
-  /** Retries the message as often as the policy says. */
   private void fail(Throwable failure, Object given) {
     for (int tries = 0;; tries++) {
       var policy = Failures.policy(cell, failure);
-      if (ownsThread) Thread.interrupted(); // before the phase is read: a killer writes that, then interrupts
+      if (ownsThread) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
       if (tries >= policy.retries() || !isRepeatable(given)) {
         pause = Failures.handle(this, failure, policy);
         return;
@@ -359,7 +350,6 @@ final class Activation extends Context implements Runnable {
     }
   }
 
-  /** Not a task, nor a message that was answered, cancelled or stashed, nor at the end. */
   private boolean isRepeatable(Object given) {
     return !(given instanceof Envelope.Control) && !stashed && !cell.isEnding()
         && (request == null || request.isOpen() && !request.isDone());
@@ -373,8 +363,6 @@ final class Activation extends Context implements Runnable {
     else if (kind == Kind.INLINE) answer = value;
     else request.finish(value);
   }
-
-  // ---- the end
 
   private void meetPill() {
     if (cell.pillMet || !cell.mayEnd()) return;

@@ -4,11 +4,11 @@ import io.fibry.Handler;
 import java.util.concurrent.Callable;
 
 /**
- * What an actor does with a message, and its settings. It is the adapter of the handler itself, so
- * that an actor is two objects of the library. Immutable.
+ * What an actor does with a message. It adapts the handler itself: an actor is two objects.
+ * Immutable.
  */
 public abstract class Behaviour {
-  /** Stands for an answer that the handler does not give. */
+  /** The answer of a handler that gives none. */
   static final Object NONE = new Object();
 
   public final Settings settings;
@@ -23,7 +23,6 @@ public abstract class Behaviour {
     return false;
   }
 
-  /** The last act of an actor that has a state. */
   void stop(Cell cell) throws Exception {}
 
   public static Behaviour of(Settings settings, Handler<Object> handler) {
@@ -104,7 +103,7 @@ public abstract class Behaviour {
     };
   }
 
-  /** Runs the code sent to a sink: a Returning where its sender waits for a value, else a Handler. */
+  /** Runs code: a Returning if its sender waits for a value, else a Handler. */
   @SuppressWarnings("unchecked") // Sink is typed
   public static Behaviour ofSink(Settings settings) {
     return new Behaviour(settings) {
@@ -128,7 +127,6 @@ public abstract class Behaviour {
     }
   }
 
-  /** Leaves to another behaviour what it does not do itself. */
   private static class Outer extends Behaviour {
     final Behaviour inner;
 
@@ -148,7 +146,6 @@ public abstract class Behaviour {
     }
   }
 
-  /** This behaviour, with code around it. */
   public final Behaviour within(Handler.Around<Object> around) {
     return new Outer(settings, this) {
       @Override
@@ -160,12 +157,12 @@ public abstract class Behaviour {
     };
   }
 
-  /** The same with other settings, for an actor that leaves all messages to others. */
+  /** For an actor that never handles a message itself. */
   public final Behaviour behind(Settings settings) {
     return new Outer(settings, this);
   }
 
-  /** Makes a state before the first message; copies it before each one, where it can be rolled back. */
+  /** Makes a state before the first message; {@code copy} keeps the one to roll back to. */
   public static final class WithState extends Outer {
     private final Callable<?> initial;
     private final Handler<Object> onStop;

@@ -15,18 +15,17 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * An actor from inside: its phases, its door, the drain that works for it, and what it needs of the
- * rooms above.
+ * An actor from inside.
  *
  * <h2>The end</h2> {@code OPEN -> ENDING -> LEAVING -> ENDED}. Only OPEN takes messages.
- * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. The drain
- * reads the phase before each message; in any other phase than OPEN the message is undelivered. At
- * the pill it sets LEAVING, disposes of the rest of the queue, releases the right to run, and only
- * then runs the hooks. A sender that saw OPEN just before may still come: it finds itself with the
- * right to run an actor that is LEAVING, and disposes of its message itself.
+ * {@code askExit} sets ENDING and appends the pill; {@code sendPoisonPill} only appends it. The
+ * drain reads the phase before each message: after OPEN it is undelivered. At the pill the drain
+ * sets LEAVING, disposes of the rest of the queue, releases the right to run, and only then runs
+ * the hooks. A sender that saw OPEN before may now get the right to run; it disposes of its message
+ * itself.
  *
- * <p>{@code OPEN <-> RENEW}: the actor is open, and the drain restarts it before the next message. So
- * restarts asked for by others cost nothing where there are none.
+ * <p>{@code OPEN <-> RENEW}: the drain restarts the actor before the next message, because of
+ * another actor's failure.
  */
 public abstract class Cell extends PlainQueue implements RequestFuture.Recipient, Watches.Watcher {
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
@@ -37,12 +36,12 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
       VarHandle.class, Cell.class, Context.class);
 
   protected final Behaviour behaviour;
-  protected Object state; // drain only
-  protected boolean hasState; // drain only
-  protected boolean pillMet; // drain only
-  protected boolean hooksPending; // the drain that met the pill failed before the hooks; drain only
-  private Context worker; // the drain; null while idle, unless resident. Written by it, read by killers
-  private volatile Extras extras; // null -> one, by the first thread that needs them
+  protected Object state; // drain only, as the next three
+  protected boolean hasState;
+  protected boolean pillMet;
+  protected boolean hooksPending; // the drain failed between the pill and the hooks
+  private Context worker; // the drain; null: idle. Set by senders and drains, read by killers
+  private volatile Extras extras; // null -> one, when first needed
 
   protected Cell(Behaviour behaviour) {
     this.behaviour = behaviour;
@@ -56,33 +55,27 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return behaviour.settings.owner();
   }
 
-  // ---- what it needs of the rooms above
-
-  /** The right to run lies stranded: sees to it that a thread takes it up. Throws nothing once entered. */
+  /** Gets a stranded right to run a thread. Throws nothing once entered. */
   protected abstract void recover(Throwable failure);
 
-  /** Lays the right to run down for {@code pause} ns. Where it throws, the caller still has the right. */
   protected abstract void suspend(Object node, long pause);
 
-  /** Takes up the right to run of a suspended actor. */
+  /** Ends a suspension, if any. */
   public abstract void wake();
 
-  /** Takes in an envelope; else the message is a dead letter. */
+  /** If refused, the message becomes a dead letter. */
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
   public abstract void kill(ExitReason reason);
 
-  /** What its mailbox can hold. */
   public abstract int capacity();
 
-  // ---- what guarded cells, pools and workers do otherwise
-
-  /** The actor that users know: of a worker, its pool. */
+  /** What users know: for a worker, its pool. */
   public Cell front() {
     return this;
   }
 
-  /** Of a pool its workers, and the pool after them. */
+  /** For a pool: its workers, then itself. */
   public List<Cell> crew() {
     return List.of(this);
   }
@@ -102,12 +95,11 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return null;
   }
 
-  /** Whether it may end at this pill. */
   protected boolean mayEnd() {
     return true;
   }
 
-  /** Whether only its hooks are left, once it is LEAVING. */
+  /** Whether, once LEAVING, only its hooks are left. */
   protected boolean isAtHooks() {
     return true;
   }
@@ -117,17 +109,17 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return worker();
   }
 
-  /** The actor is about to be suspended after this node. Answers the node to go on with. */
+  /** Answers the node to go on with. */
   protected Object beforeSuspension(Object node, boolean handled) {
     return node;
   }
 
-  /** The end has come, and its thread is done. */
+  /** Its thread is done, too. */
   protected void gone() {
     owner().forget(this, label());
   }
 
-  /** Whether sending runs no user code: no strategy, no order, no dead-letter listener. */
+  /** Whether sending runs no user code: no strategy, order or dead-letter listener. */
   public boolean onlyQueues() {
     return settings().ownsThreads() && phase <= OPEN;
   }
@@ -136,17 +128,14 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return false;
   }
 
-  /** Of a selective mailbox, the next node whose message fits. Null: none came in time. */
+  /** Null: no fitting message came in time. */
   protected Object receive(Predicate<Object> fits, Deadline deadline) {
     throw new UnsupportedOperationException("the mailbox of actor '" + name() + "' is not selective");
   }
 
-  /** Puts nodes back before all that waits. */
+  /** Puts nodes before all that waits. */
   protected void putBack(List<Object> nodes) {}
 
-  // ---- extras
-
-  /** Null: it has none yet. */
   final Extras extrasOrNull() {
     return extras;
   }
@@ -158,12 +147,11 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return EXTRAS.compareAndSet(this, null, fresh) ? fresh : extras;
   }
 
-  /** Gives it a name and a protocol, before any other thread knows it. */
+  /** Called before any other thread knows the actor. */
   public final void introduce(String label, Class<?> type) {
     extras = new Extras(label, type);
   }
 
-  /** Null: no name. */
   public final String label() {
     return extras == null ? null : extras.label;
   }
@@ -179,14 +167,10 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return extras().watches(this);
   }
 
-  /** What a message from this thread takes along. Null: nothing. */
   public final Baggage baggage() {
     return Baggage.of(settings().carriers(), this);
   }
 
-  // ---- its thread
-
-  /** The drain. Null: it is idle. */
   public final Context worker() {
     return (Context) WORKER.getAcquire(this);
   }
@@ -197,14 +181,13 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return hooks != null ? hooks : worker();
   }
 
-  /** The thread that runs the hooks. Null: none. */
   protected final Wait.Waiter hooks() {
     return extras == null ? null : extras.hooks;
   }
 
   /**
-   * Called before the drain gets its thread: a killer must find what waits, even if the drain never
-   * gets one. Only once: when it is handed out again, it may have worked and gone.
+   * A killer must find what waits, even if the drain gets no thread. Never called again: a drain
+   * handed out twice may have worked and gone.
    */
   final void announce(Context drain) {
     WORKER.setRelease(this, drain);
@@ -212,7 +195,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   final void setWorker(Context drain) {
     if (drain == null) WORKER.setRelease(this, null);
-    // before the drain reads the phase: a killer writes the phase, then reads this
+    // before the drain reads the phase; a killer writes the phase, then reads this
     else WORKER.setVolatile(this, drain);
   }
 
@@ -224,7 +207,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return drain != null && drain.thread == now || hooks != null && hooks.thread == now;
   }
 
-  /** Whether the hooks are for this drain to run. */
+  /** Whether an earlier drain left the hooks to this one. */
   protected boolean takeHooks() {
     boolean pending = hooksPending;
     if (pending) hooksPending = false;
@@ -236,8 +219,6 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return stranded != null;
   }
 
-  // ---- the door
-
   @Override
   public final boolean isEnding() {
     return phase > OPEN;
@@ -248,16 +229,16 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return extras().condemned;
   }
 
-  /** OPEN -> ENDING, and the pill; nothing if the door is shut already. */
+  /** OPEN -> ENDING, and the pill; nothing if the door is shut. */
   public final void shutDoor(ExitReason why) {
     extras().because(why);
     shutDoor(() -> {});
   }
 
-  /** The same; runs {@code first} before a handler that waits for a message can notice. */
+  /** Runs {@code first} before a handler that waits for a message can notice. */
   final void shutDoor(Runnable first) {
     var pill = new Envelope(Envelope.Control.PILL);
-    StackProbe.probe(); // an actor with a shut door and no pill would never end
+    StackProbe.probe(); // shut and without a pill, it would never end
     boolean shut = false;
     for (byte now = phase; now <= OPEN && !shut; now = phase) shut = PHASE.compareAndSet(this, now, ENDING);
     try {
@@ -265,19 +246,19 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     } finally {
       if (shut) pushOrReopen(pill);
     }
-    if (extras != null) wake(); // the end also ends a suspension
+    if (extras != null) wake(); // an end does not wait for a restart
   }
 
   private void pushOrReopen(Envelope pill) {
     try {
       push(pill);
-    } catch (Throwable edge) { // of the stack: without a pill it would never end
+    } catch (Throwable edge) { // as above
       if (phase == ENDING) phase = OPEN;
       throw edge;
     }
   }
 
-  /** At the pill: -> LEAVING, under the monitor by which a killer looks for a handler to interrupt. */
+  /** At the pill: -> LEAVING, under the monitor a killer holds to interrupt the handler. */
   protected void leave() {
     var present = extras();
     synchronized (present) {
@@ -285,7 +266,6 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     }
   }
 
-  /** Last of all: -> ENDED, and the name is free. */
   final void ended() {
     synchronized (extras()) {
       phase = ENDED;
@@ -297,12 +277,10 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     owner().free(this, label());
   }
 
-  /** Whether it was cut off, and its handler may still run. */
+  /** Whether its handler may still run after its end. */
   public final boolean isCutOff() {
     return phase == ENDED && !extras().ended;
   }
-
-  // ---- restarts that other actors' failures ask for
 
   /** OPEN -> RENEW, and wakes it. */
   public void askRestart(long pause) {
@@ -315,14 +293,10 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return PHASE.compareAndSet(this, RENEW, OPEN);
   }
 
-  // ---- observers
-
-  /** How its messages get a thread, as text. */
   public String kind() {
     return settings().strategy().toString();
   }
 
-  /** What it does now, as text. */
   public abstract String doing();
 
   public long handled() {
@@ -333,18 +307,17 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     return extras().failed;
   }
 
-  /** Whether it has nothing to do, none of its hooks runs, and no timer is due. */
   public final boolean isQuiet() {
     return isIdle() && phase != LEAVING && (extras == null
         || extras.hooks == null && !extras.hasDueTimer(owner().options().scheduler().nanoTime()));
   }
 
-  /** How many messages wait, with the stash, counted up to {@code most}. */
+  /** With the stash; counts up to {@code most}. */
   public final int waiting(int most) {
     return Math.min(waiting(at(), most) + stashed(), most);
   }
 
-  /** Whether certainly no more than {@code most} wait. */
+  /** False also where that is not certain. */
   public final boolean waitAtMost(int most) {
     return waitAtMost(at(), most - stashed());
   }

@@ -26,28 +26,27 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * The message that an activation handles, and what its handler may do besides. All fields belong to
- * the activation's thread, unless said otherwise.
+ * The message that an activation handles, and what its handler may do. Its thread owns all fields,
+ * unless said otherwise.
  */
 public abstract class Context extends Wait.Waiter implements ActorContext<Object> {
-  /** A request that the handler took by {@code receive}. */
   record Received(Object message, RequestFuture<?> request) {}
 
   final Cell cell;
-  RequestFuture<?> request; // being handled; null: the message is none; read by killers
-  Baggage baggage; // of the message
-  boolean stashed; // the message was
+  RequestFuture<?> request; // null: none; read by killers
+  Baggage baggage;
+  boolean stashed;
   volatile List<Received> received; // null: none; read by killers
-  Deadline deadline; // inline only: when the answer must be there; null: none
-  int handled; // messages not yet in the accounts
+  Deadline deadline; // inline only: when the asker's answer is due; null: never
+  int handled; // not yet in the accounts
   volatile Snapshot.Since since; // written by observers
-  volatile Snapshot snapshot; // the last one; written by observers
+  volatile Snapshot snapshot; // likewise
 
   Context(Cell cell) {
     this.cell = cell;
   }
 
-  /** The node being handled, or to be handled next. Read by observers. */
+  /** The node being handled, or the next; read by observers. */
   abstract Object at();
 
   @Override
@@ -63,18 +62,16 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   @Override
   public final Deadline due() {
     var current = request;
-    if (deadline != null || current == null) return deadline; // an inline request's asker waits for the handler
+    if (deadline != null || current == null) return deadline; // inline, the asker waits for the handler too
     return current.answered && current.isDone() ? null : current.deadline;
   }
 
-  /** The handler returned, or threw: fails the received requests that it did not answer. */
   final void failUnanswered(Throwable failure) {
     for (var one : received) if (one.request.isOpen())
       one.request.fail(failure != null ? failure : Refusals.noReply(cell.name(), one.message));
     received = null;
   }
 
-  /** Enters the handled messages in the accounts. */
   final void settleAccounts() {
     if (handled == 0) return;
     cell.owner().accounts().countHandled(handled);
@@ -91,15 +88,13 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   @Override
-  @SuppressWarnings("unchecked") // every cell is an actor, whose messages are objects here
+  @SuppressWarnings("unchecked") // every message is an Object here
   public Actor<Object> self() {
     check();
     return (Actor<Object>) cell.front();
   }
 
-  // ---- answers
-
-  /** Finds the request with this message, and notes that it is answered now. */
+  /** Finds the open request with this message, and marks it answered. */
   private RequestFuture<?> take(Object asked) {
     check();
     if (request != null && message == asked && !stashed && request.answer()) return request;
@@ -125,8 +120,8 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     try {
       if (failure == null) taken.finish(value);
       else taken.fail(failure);
-    } catch (Throwable edge) { // of the stack: the handler's failure will be the answer
-      taken.answered = false; // an assignment cannot fail
+    } catch (Throwable edge) { // of the stack: the handler's failure is the answer
+      taken.answered = false; // an assignment, not a call: cannot fail
       throw edge;
     }
   }
@@ -135,7 +130,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   public <R> void replyWhen(Request<?, R> asked, CompletionStage<? extends R> value) {
     Objects.requireNonNull(value, "value");
     var promised = take(asked);
-    var front = cell.front(); // a worker may end before the answer comes
+    var front = cell.front(); // a worker may end before
     if (!front.extras().promise(promised, asked)) promised.fail(front.stopped(asked));
     value.whenComplete((answer, failure) -> keepPromise(promised, answer, failure));
   }
@@ -154,8 +149,6 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     check();
     return request != null && (request.isDone() || deadline != null && deadline.getAsBoolean());
   }
-
-  // ---- selective mailboxes
 
   private void checkSelective(String verb) {
     check();
@@ -182,7 +175,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     return Optional.empty();
   }
 
-  /** Takes the message out of a received node. Null: it was cancelled. */
+  /** Null: it was cancelled. */
   private Object open(Object node) {
     Object given;
     if (node instanceof Envelope envelope) {
@@ -210,7 +203,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     if (request == null) cell.extras().stash.add(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
       cell.extras().stash.add(request);
-      if (cell.phase == Cell.ENDED) request.stop(message); // the killer may have looked before
+      if (cell.phase == Cell.ENDED) request.stop(message); // as in open
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }
 
@@ -226,8 +219,6 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     cell.putBack(new ArrayList<>(stash));
     stash.clear();
   }
-
-  // ---- watches
 
   @Override
   public void watch(Exitable other, Function<ExitReason, ? extends Object> news) {

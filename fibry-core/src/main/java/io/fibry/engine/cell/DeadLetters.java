@@ -8,7 +8,7 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
 import java.util.Optional;
 
-/** Enters messages without an asker that were not handled, and tells the listener of the scope. */
+/** Enters unhandled messages without an asker, and tells their scope's listener. */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
 
@@ -37,7 +37,7 @@ public final class DeadLetters {
     }
   }
 
-  /** What was sent may be a task, wrapped by the engine. */
+  /** {@code sent} may be the engine's wrapper of a task. */
   private record Letter(Cell cell, Object sent, Reason reason, Optional<Throwable> cause) implements DeadLetter {
     @Override
     public String actor() {

@@ -23,18 +23,17 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Gives the right to run a thread. The right is never dropped: whatever a strategy throws, the
- * holder keeps the right and hands it out again, with a back-off from 1 ms to 1 s. An
- * {@link Activation} runs once, however often it is handed out, so a strategy that took it and then
- * threw does no harm.
+ * Gives the right to run a thread. The right is never lost: if a strategy throws, the holder hands
+ * it out again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy
+ * that took it and then threw does no harm.
  *
- * <p>Where even a timer cannot be set (the edge of a stack, no memory), the right lies in
- * {@code cell.stranded}, written by a plain assignment that cannot fail, and the next sender takes it
- * from there.
+ * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment, which cannot
+ * fail, leaves the right in {@code cell.stranded} for the next sender. A method that "throws
+ * nothing once entered" does so itself; where it could not be entered, its caller must.
  */
 public final class Dispatch {
   static {
-    try { // a class whose initialisation meets the edge of a stack could never be used again
+    try { // at the edge of a stack, a failed initialization would be final
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, DeadLetters.class, Refusals.class, Threads.class, CallerRuns.class, StackProbe.class,
@@ -50,32 +49,28 @@ public final class Dispatch {
   /** Runs the static initializer. */
   public static void initialize() {}
 
-  /** Makes what the right to run may be handed out as. Null: a resident thread waits for it. */
+  /** Null: a resident thread waits for it. */
   public static Object prepare(Cell cell, Object first) {
     return cell.settings().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
   }
 
-  /**
-   * The caller holds the right to run, from this node on. Throws nothing once it has been entered: a
-   * caller that could not enter it must leave the right in {@code stranded}.
-   */
   public static void begin(Cell cell, Object prepared, Object first) {
     boolean ready = prepared != null && !onlyDisposes(cell);
     if (ready) cell.announce((Activation) prepared);
     attempt(cell, ready ? prepared : first, 0);
   }
 
-  /** Whether no user code is left to run: another drain met the pill, and runs the hooks. */
+  /** Whether another drain met the pill and runs the hooks. */
   private static boolean onlyDisposes(Cell cell) {
     return cell.phase >= Cell.LEAVING && cell.pillMet && !cell.hooksPending;
   }
 
-  /** Takes up a right that lies stranded, unless another thread does. */
+  /** Takes up a stranded right, unless another thread does. */
   public static void rescue(Cell cell) {
     Object held = cell.unstrand();
     try {
       if (held != null) attempt(cell, held, 0);
-    } catch (Throwable edge) { // of the stack: the method was not entered
+    } catch (Throwable edge) { // not entered
       cell.stranded = held;
     }
   }
@@ -90,19 +85,19 @@ public final class Dispatch {
       StackProbe.probe();
       held = holder(cell, held);
       if (((Activation) held).kind == Kind.RESIDENT) {
-        VarHandle.fullFence(); // as in Activation.stay: `handed` is written, now for the thread
+        VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read
         LockSupport.unpark(((Activation) held).thread);
-      } else if (tries > 0 && cell.isEnding()) Threads.startFiber((Activation) held); // only the end is left
+      } else if (tries > 0 && cell.isEnding()) Threads.startFiber((Activation) held); // the end needs no strategy
       else cell.settings().strategy().activate((Activation) held);
     } catch (Throwable failure) {
-      // it was claimed, and will settle this itself
+      // it will settle this
       if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return;
       cell.stranded = held;
       recover(cell, failure, tries);
     }
   }
 
-  /** The activation to hand out. For a resident, writing {@code handed} is the last step that can fail. */
+  /** For a resident, only its last step, writing {@code handed}, gives the right away. */
   private static Activation holder(Cell cell, Object held) {
     if (held instanceof Activation made) return made;
     if (!cell.settings().strategy().resident()) {
@@ -115,7 +110,6 @@ public final class Dispatch {
     return resident;
   }
 
-  /** The right lies stranded: sees to it that a thread takes it up. Throws nothing once entered. */
   public static void recover(Cell cell, Throwable failure, int tries) {
     Object held = null;
     try {
@@ -131,11 +125,11 @@ public final class Dispatch {
             () -> retry(cell, given, failure, tries + 1));
       }
     } catch (Throwable edge) {
-      if (held != null) cell.stranded = held; // the next sender takes it up
+      if (held != null) cell.stranded = held;
     }
   }
 
-  /** On the scheduler's thread, so it starts a fiber: a strategy is user code. */
+  /** On the scheduler's thread, which must not run a strategy. */
   private static void retry(Cell cell, Object held, Throwable failure, int tries) {
     try {
       Threads.startFiber(() -> {
@@ -149,22 +143,20 @@ public final class Dispatch {
     }
   }
 
-  // ---- suspension
-
   /**
-   * Lays the right to run down for {@code pause} ns, to be taken up from this node on; at once if the
-   * actor is asked to end. Where it throws, the caller still has the right.
+   * Gives up the thread for {@code pause} ns, or until the actor must end. If this throws, the
+   * caller still has the right.
    */
   public static void suspend(Cell cell, Object node, long pause) {
     var extras = cell.extras();
     var clock = cell.owner().options().scheduler();
-    StackProbe.probe(); // from here on the right lies in one place only, or is the caller's
+    StackProbe.probe(); // the right is in one place only from here on
     var suspension = new Suspension(node);
     extras.suspend(suspension);
     try {
       suspension.endBy(clock.after(Duration.ofNanos(pause),
           clock == Scheduler.system() ? () -> wakeOnFiber(cell) : () -> wake(cell)));
-    } catch (Throwable noTimer) { // of memory, or of the user's scheduler
+    } catch (Throwable noTimer) { // of memory, or of a user's scheduler
       if (extras.resume() == null) return; // the thread that shut the door has the right
       throw noTimer;
     }
@@ -172,27 +164,24 @@ public final class Dispatch {
     if (cell.isEnding() || cell.front().isEnding()) wake(cell);
   }
 
-  /** Takes up a suspended right, unless another thread has. */
+  /** Takes up a suspended right, unless another thread does. */
   public static void wake(Cell cell) {
     var suspension = cell.extras().resume();
     if (suspension == null) return;
     try {
       attempt(cell, suspension.node, 0);
-    } catch (Throwable edge) { // of the stack: the method was not entered
+    } catch (Throwable edge) { // not entered
       cell.stranded = suspension.node;
     }
     suspension.end();
   }
 
-  /** On the scheduler's thread, as {@link #retry}. */
   private static void wakeOnFiber(Cell cell) {
     var suspension = cell.extras().resume();
     if (suspension != null) retry(cell, suspension.node, null, 0);
   }
 
-  // ---- resident threads
-
-  /** Prepares the thread that an actor keeps, before any other thread knows the actor. Null: it keeps none. */
+  /** Called before any other thread knows the actor. Null: it keeps no thread. */
   public static Runnable prepareResident(Cell cell) {
     if (!cell.settings().strategy().resident()) return null;
     var resident = new Activation(cell, null, Kind.RESIDENT);
@@ -200,11 +189,11 @@ public final class Dispatch {
     return resident;
   }
 
-  /** Starts the thread that an actor keeps. If that fails, runs {@code undo} and ends the actor. */
+  /** If the start fails, runs {@code undo} and ends the actor. */
   public static void startResident(Cell cell, Runnable resident, Runnable undo) {
     try {
       cell.settings().strategy().activate(resident);
-    } catch (Throwable noThread) { // another thread may have found the actor by its name, and sent messages
+    } catch (Throwable noThread) { // the actor may be known by name, and have messages
       undo.run();
       endUnstarted(cell, new ExitReason.Failed(noThread));
       cell.freeName();
@@ -212,15 +201,13 @@ public final class Dispatch {
     }
   }
 
-  /** Ends an actor that its scope did not take; a closer may have seen it meanwhile, and wait for its end. */
+  /** Ends an actor that its scope refused; a closer may already wait for its end. */
   public static void endUnstarted(Cell cell, ExitReason reason) {
     cell.shutDoor(reason);
     if (cell.settings().strategy().resident()) Threads.startFiber((Activation) cell.worker());
   }
 
-  // ---- inline requests
-
-  /** Answers a request on this thread, if it is virtual and the actor idle. Null: it did not. */
+  /** Null: this thread is not virtual, or the actor not idle. */
   public static Object inline(Cell cell, Object message) {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) Waiter.current();
@@ -229,11 +216,11 @@ public final class Dispatch {
     var activation = new Activation(cell, request, Kind.INLINE);
     if (!cell.acquire(request)) return null;
     try {
-      // only where the handler can see it: reading the clock is a third of an inline request
+      // only where the handler can see it: the clock costs a third of an inline request
       activation.deadline =
           cell.behaviour.usesContext() ? askDeadline(cell, asker) : asker == null ? null : asker.due();
       activation.runInline(request, asker);
-    } catch (Throwable edge) { // of the stack: the method was not entered
+    } catch (Throwable edge) { // not entered
       cell.stranded = request;
       recover(cell, edge, 0);
     }

@@ -20,7 +20,7 @@ public final class ExitFuture extends CompletableFuture<ExitReason> implements W
     super.complete(reason);
   }
 
-  /** Waits at most {@code limit} for the end; null: as long as it takes. */
+  /** {@code limit} null: waits without limit. */
   public boolean await(Wait.Party actor, Duration limit) {
     if (isDone()) return true;
     Wait.prepare(actor, Wait.END);
@@ -48,8 +48,6 @@ public final class ExitFuture extends CompletableFuture<ExitReason> implements W
   public boolean isEnd() {
     return true;
   }
-
-  // ---- what only the actor may do
 
   @Override
   public boolean complete(ExitReason reason) {

@@ -10,11 +10,11 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
 import java.util.concurrent.CancellationException;
 
-/** What becomes of an actor whose handler threw. Runs on its thread, in its turn. */
+/** What becomes of an actor whose handler threw. */
 public final class Failures {
   private Failures() {}
 
-  /** After such a failure no policy goes on: memory is exhausted, or the thread shall die. */
+  /** Memory is exhausted, or the thread must die. */
   private static boolean isFatal(Throwable failure) {
     return failure instanceof VirtualMachineError && !(failure instanceof StackOverflowError)
         || failure.getClass().getName().equals("java.lang.ThreadDeath");
@@ -24,7 +24,7 @@ public final class Failures {
     return isFatal(failure) ? FailurePolicy.stop() : chosen(cell.settings().policy(), failure, cell.toString());
   }
 
-  /** What the policy says of this failure. Where it cannot decide: stop. */
+  /** A policy that throws means stop. */
   public static FailurePolicy chosen(FailurePolicy policy, Throwable failure, String whose) {
     try {
       return policy.chosenFor(failure);
@@ -36,8 +36,8 @@ public final class Failures {
   }
 
   /**
-   * The message has failed for good: tells its asker, enters it in the accounts, and obeys the
-   * policy. Answers for how many nanoseconds the actor is suspended now.
+   * After the last retry: tells the asker and the accounts, and obeys the policy. Answers the ns of
+   * suspension.
    */
   static long handle(Context context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
@@ -94,14 +94,13 @@ public final class Failures {
     };
   }
 
-  /** The old state goes, the next message finds a new one, and the stash comes back. */
+  /** Drops the state, and brings back the stash. */
   static void restart(Context context, Throwable cause, long pause) {
     dropState(context.cell, "at its restart");
     context.emptyStash();
     Events.restart(context.cell, cause, pause);
   }
 
-  /** The next message finds a new state. */
   public static void dropState(Cell cell, String when) {
     try {
       cell.behaviour.stop(cell);

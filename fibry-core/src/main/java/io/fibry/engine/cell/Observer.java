@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
-/** Looks at actors from outside: what they do, for how long, and why an answer is late. */
+/** Looks at actors from outside: what they do, for how long, why an answer is late. */
 public final class Observer {
   private static final long FRESH = 100_000_000; // ns
   private static final int COUNTED = 1_000; // messages
@@ -33,9 +33,7 @@ public final class Observer {
 
   private Observer() {}
 
-  // ---- what an actor does
-
-  /** What the actor does, in words that follow "the actor". */
+  /** In words that follow "the actor". */
   public static String doing(Cell cell) {
     var drain = cell.worker();
     if (cell.isCutOff()) return "cut off, its handler still runs";
@@ -44,14 +42,10 @@ public final class Observer {
     return cell.phase == Cell.LEAVING ? "ends" : seen(snapshot(drain)).doing();
   }
 
-  /**
-   * An actor that handles one message for too long.
-   *
-   * @param found when it was found at the message: one object for each message
-   */
+  /** @param found when the message was found: one object for each */
   public record Slow(Object found, Object message, long nanos, String doing, HandlerStack stack) {}
 
-  /** Null: the actor handles nothing for {@code limit}, or this was reported already. */
+  /** Null: nothing takes {@code limit}, or this was reported. */
   public static Slow slow(Cell cell, Duration limit, Slow reported) {
     var drain = cell.worker();
     var since = drain == null ? null : note(drain);
@@ -63,7 +57,6 @@ public final class Observer {
     return new Slow(since, message, nanos, seen.doing(), seen.stack());
   }
 
-  /** Notes what the actor of a request does now, so that a later diagnosis can say for how long. */
   public static void note(Cell cell, RequestFuture<?> request) {
     var drain = cell.workerOn(request);
     if (drain != null) note(drain);
@@ -82,9 +75,7 @@ public final class Observer {
     return drain.cell.owner().options().scheduler().nanoTime();
   }
 
-  // ---- snapshots
-
-  /** One observer makes it; others that come meanwhile wait for it a little. */
+  /** One observer makes it; others wait a little. */
   private static Snapshot snapshot(Context drain) {
     long now = clock(drain);
     while (true) {
@@ -102,7 +93,7 @@ public final class Observer {
   }
 
   private static Seen seen(Snapshot snapshot) {
-    return await(snapshot.seen, BUSY, 4 * TEXT_TIME); // longer than its maker waits for a text
+    return await(snapshot.seen, BUSY, 4 * TEXT_TIME);
   }
 
   private static Seen look(Context drain, Snapshot snapshot) {
@@ -128,7 +119,7 @@ public final class Observer {
     return "has been given no thread yet by " + Log.shown(cell.settings().strategy());
   }
 
-  /** The frames above those of the engine that called this handler, not one nested below it on its thread. */
+  /** The frames of this handler, without the engine's below it or those of nested handlers. */
   private static StackTraceElement[] handlerFrames(Context drain, StackTraceElement[] stack) {
     int below = 0;
     for (var outer = drain.outer(); outer != null; outer = outer.outer()) if (outer.message != null) below++;
@@ -141,8 +132,8 @@ public final class Observer {
   }
 
   /**
-   * A message's text is user code, which may want a lock that the handler holds. So it is made on a
-   * thread of its own, and the observer does not wait for it for long.
+   * On another thread, for a short time: the text is user code, and may want a lock that the
+   * handler holds.
    */
   private static String textInTime(Snapshot snapshot, Supplier<String> text, String otherwise) {
     if (!snapshot.asksForText.compareAndSet(false, true)) return otherwise;
@@ -165,9 +156,7 @@ public final class Observer {
     }
   }
 
-  // ---- why an answer is late
-
-  /** The request must still be where it was: its place in the queue is looked for. */
+  /** The request must still be in its queue. */
   public static Diagnosis diagnose(Cell cell, RequestFuture<?> request) {
     return request.isBegun() ? diagnoseBegun(cell, request) : diagnoseWaiting(cell, request);
   }
@@ -197,10 +186,10 @@ public final class Observer {
     return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.doing(), seen.stack());
   }
 
-  /** Where a request stands in the queue, in words that follow "its turn had not come". Empty: not known. */
+  /** Follows "its turn had not come". Empty: not known. */
   private static String place(Context drain, Snapshot snapshot, RequestFuture<?> request) {
     var found = snapshot.places.get();
-    // it came after they were counted, and they are few
+    // it came after the count
     if (found == null || found.all() && !found.places().containsKey(request))
       snapshot.places = new WeakReference<>(found = count(drain));
     var number = found.places().get(request);

@@ -5,18 +5,15 @@ import io.fibry.engine.message.Deadline;
 import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
 
-/**
- * The restarts of one actor, or of one scope: how many there were lately, and how long the next one
- * waits. Guarded by itself.
- */
+/** The recent restarts of one actor or scope. Guarded by itself. */
 public final class RestartBudget {
   public static final long EXCEEDED = -1;
 
-  private final ArrayDeque<Long> recent = new ArrayDeque<>(); // times, by the clock of the scope
-  private int doublings; // of the back-off, since it last began again
+  private final ArrayDeque<Long> recent = new ArrayDeque<>(); // by the clock of the scope
+  private int doublings; // of the back-off
   private long last; // when the last restart was due
 
-  /** How many nanoseconds a restart must wait that is asked for now, or EXCEEDED. */
+  /** Nanoseconds to wait, or EXCEEDED. */
   public synchronized long next(FailurePolicy policy, long now) {
     if (policy.budget().isPresent() && !spend(policy.budget().get(), now)) return EXCEEDED;
     if (policy.backOff().isEmpty()) return 0;
@@ -25,7 +22,7 @@ public final class RestartBudget {
     long pause = Deadline.nanos(policy.backOff().get().first());
     for (int i = 0; i < doublings && pause < most; i++) pause = Math.min(most, 2 * pause);
     doublings++;
-    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1); // actors that failed together come back apart
+    pause -= ThreadLocalRandom.current().nextLong(pause / 2 + 1); // actors that failed together restart apart
     last = now + pause;
     return Math.max(1, pause);
   }

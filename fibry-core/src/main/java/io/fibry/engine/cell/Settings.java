@@ -6,10 +6,9 @@ import io.fibry.Strategy;
 import java.util.List;
 
 /**
- * What builder and scope say of an actor; the actors of one builder share it.
+ * Shared by all actors of one builder.
  *
- * @param inline whether an asker on a virtual thread may run the handler itself
- * @param endsFirst whether the actor ends before all others when its scope closes
+ * @param inline whether an asker on a virtual thread may run the handler
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
@@ -21,7 +20,7 @@ public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boo
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
   }
 
-  /** For an actor that needs a thread only for its end, and handles no request. */
+  /** A pool handles no message itself, and needs a thread only to end. */
   public Settings forPool() {
     return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, carriers,
         strategy.resident() || ownsThreads);

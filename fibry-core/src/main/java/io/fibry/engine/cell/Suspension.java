@@ -3,10 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.engine.jvm.Log;
 import io.fibry.time.Scheduler;
 
-/**
- * The right to run, laid down in {@link Extras} while its actor waits for a restart, and the timer
- * that takes it up again.
- */
+/** The right to run, while its actor waits for a restart. */
 final class Suspension {
   final Object node; // where the drain goes on
   volatile Scheduler.Timer timer; // null: not yet set; written before `over` is read
@@ -22,15 +19,15 @@ final class Suspension {
   }
 
   /**
-   * The right was taken up and has its thread. The timer is cancelled, or it would keep the actor;
-   * this comes last, because it may be the user's.
+   * The right has its thread. A timer left running would keep the actor alive; cancelling it comes
+   * last, because it may be the user's.
    */
   void end() {
     over = true;
     var due = timer;
     try {
       if (due != null) due.cancel();
-    } catch (Throwable failure) { // it will find nothing to take up
+    } catch (Throwable failure) { // it finds nothing to take up
       Log.LOG.error("the timer of a back-off could not be cancelled", failure);
     }
   }

@@ -10,15 +10,16 @@ import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
-/** How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its grace. */
+/**
+ * How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its
+ * grace.
+ */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;
 
   private Termination() {}
 
-  // ---- after the pill
-
-  /** The queue is empty and the right to run released: the stash, the hooks, the end. */
+  /** After the release of the right to run. */
   static void finish(Context last) {
     var cell = last.cell;
     var extras = cell.extras();
@@ -34,14 +35,13 @@ public final class Termination {
       cell.state = null;
       try {
         end(cell);
-      } finally { // otherwise its scope would keep it for ever
+      } finally { // or its scope would keep it for ever
         cell.gone();
         extras.hooks = null;
       }
     }
   }
 
-  /** What this node still holds will not be handled. */
   public static void dispose(Cell cell, Object node) {
     if (node instanceof Envelope envelope) {
       Object given = envelope.message;
@@ -67,10 +67,7 @@ public final class Termination {
     request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
   }
 
-  /**
-   * Ends, once, what is attached to the actor, and announces its end. Runs on its last thread, or on
-   * the thread that cuts it off.
-   */
+  /** The first call acts, on the actor's last thread or on the one that cuts it off. */
   private static void end(Cell cell) {
     var attached = cell.extras().end();
     if (attached == null) return;
@@ -84,7 +81,7 @@ public final class Termination {
     }
   }
 
-  /** Tells, once, all that wait for the end: after what had to be closed, unless the grace is over. */
+  /** Comes after the resources closed, unless the grace is over. */
   private static void announce(Cell cell) {
     var extras = cell.extras();
     var reason = extras.announce();
@@ -106,9 +103,6 @@ public final class Termination {
     }
   }
 
-  // ---- kills
-
-  /** Shuts the door, interrupts the handler, and cuts the actor off after its grace. */
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.because(reason);
@@ -116,13 +110,13 @@ public final class Termination {
     var options = cell.owner().options();
     extras.startGrace(() -> options.scheduler().after(options.grace(),
         () -> Threads.startFiber(() -> cutOff(cell, "within " + options.grace()))));
-    // the thread that announced the end may have looked for the timer before
+    // the thread that announced the end may have looked before
     if (extras.exit.isDone() && extras.grace != null) close(cell, extras.grace::cancel);
   }
 
   /**
-   * Interrupts the handler, or later the hooks; never the hooks in place of the handler. So it holds
-   * the monitor under which the phase changes from one to the other.
+   * Never interrupts the hooks in place of the handler: the phase changes between them under this
+   * monitor.
    */
   private static void interrupt(Cell cell, Extras extras) {
     if (!cell.settings().ownsThreads()) return;
@@ -135,7 +129,7 @@ public final class Termination {
     }
   }
 
-  /** Tells all that wait; the handler may run on, but no thread listens to it. */
+  /** The handler may run on. */
   public static void cutOff(Cell cell, String when) {
     if (cell.phase == Cell.ENDED) return;
     Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
@@ -146,8 +140,8 @@ public final class Termination {
   }
 
   /**
-   * Repeats while the handler runs: a sender may have been about to link its request, or the drain
-   * about to begin one.
+   * Repeats while the handler runs: a sender may be about to link a request, or the drain to begin
+   * one.
    */
   private static void stopRequests(Cell cell, Context drain, int round) {
     if (drain != null) stopRequests(drain);
@@ -157,7 +151,7 @@ public final class Termination {
           () -> Threads.startFiber(() -> stopRequests(cell, drain, round + 1)));
   }
 
-  /** Fails the requests at the handler and behind it. Failing twice does no harm: it may race with the drain. */
+  /** May race with the drain: failing a request twice does no harm. */
   private static void stopRequests(Context drain) {
     var current = drain.request;
     if (current != null) current.stop(drain.message);
@@ -166,7 +160,6 @@ public final class Termination {
     stopBehind(drain);
   }
 
-  /** Fails the requests that the handler has not taken, and will not. */
   public static void stopBehind(Context drain) {
     for (var stashed : drain.cell.extras().stash)
       if (stashed instanceof RequestFuture<?> request) request.stopWaiting();

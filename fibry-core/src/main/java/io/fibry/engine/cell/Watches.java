@@ -13,22 +13,20 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * The actors that one actor watches, and the actors that watch it. A watched actor holds its
- * watchers, not they it. So a watch keeps only the watcher alive, and once taken back it leaves no
- * trace. Guarded by itself; no thread holds two of these monitors.
+ * The actors that one actor watches, and its watchers. A watched actor holds its watchers, not they
+ * it: so a watch keeps only the watcher alive, and once taken back leaves no trace. Guarded by
+ * itself; no thread holds two of these monitors.
  */
 final class Watches {
-  /** An actor that watches and can be watched. */
   interface Watcher extends Exitable {
     Watches watches();
 
-    /** Takes in the news of an end, which its mailbox never refuses. */
+    /** Its mailbox never refuses this. */
     void admit(Object message);
   }
 
   /**
-   * The end of something that is no actor. Its future cannot forget this listener, but the listener
-   * can forget the actor.
+   * Listens to something that is no actor, whose future keeps it for ever; it can forget the actor.
    */
   private static final class Foreign extends AtomicReference<Consumer<ExitReason>> {
     private static final long serialVersionUID = 1;
@@ -42,11 +40,11 @@ final class Watches {
   private static final Foreign NONE = new Foreign();
 
   private final Watcher actor;
-  // weak values: a listener may refer to what it listens to, and that one's future keeps it
+  // weak values: a listener may refer to what it listens to
   private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>();
   private Map<Watcher, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
-  private boolean over; // its own watches have ended
-  private ExitReason ended; // its watchers were told
+  private boolean over;
+  private ExitReason ended; // null: its watchers were not told yet
 
   Watches(Watcher actor, boolean over, ExitReason ended) {
     this.actor = actor;
@@ -54,10 +52,8 @@ final class Watches {
     this.ended = ended;
   }
 
-  // ---- what it watches
-
   void watch(Exitable other, Function<ExitReason, ?> message) {
-    unwatch(other); // the new message takes the place of the old
+    unwatch(other); // the new message replaces the old
     String name = other.name();
     var foreign = other instanceof Watcher ? NONE : new Foreign();
     synchronized (this) {
@@ -67,7 +63,7 @@ final class Watches {
     if (other instanceof Watcher another) watch(another, message);
     else {
       foreign.set(reason -> tell(actor, name, message, reason));
-      if (isOver()) foreign.set(null); // it ended meanwhile
+      if (isOver()) foreign.set(null); // ended meanwhile
       other.onExit()
           .whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
     }
@@ -78,7 +74,7 @@ final class Watches {
     if (reason != null) {
       forget(other);
       tell(actor, other.name(), message, reason);
-    } else if (isOver()) other.watches().remove(actor); // it ended meanwhile
+    } else if (isOver()) other.watches().remove(actor); // likewise
   }
 
   void unwatch(Exitable other) {
@@ -99,7 +95,6 @@ final class Watches {
     return over;
   }
 
-  /** The actor ends, and hears of no other end. */
   void end() {
     Map<Exitable, WeakReference<Foreign>> left;
     synchronized (this) {
@@ -111,9 +106,7 @@ final class Watches {
     left.forEach(this::remove);
   }
 
-  // ---- what watches it
-
-  /** Null: the watcher will be told; else it comes too late, and this was the reason. */
+  /** Null: in time; else why the actor has ended. */
   private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
     if (ended == null) watchers.put(watcher, message);
     return ended;
@@ -123,7 +116,6 @@ final class Watches {
     if (ended == null) watchers.remove(watcher);
   }
 
-  /** The actor has ended: tells its watchers. */
   void announce(ExitReason reason) {
     Map<Watcher, Function<ExitReason, ?>> told;
     synchronized (this) {
