@@ -4,8 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
@@ -79,7 +77,7 @@ class StashTest {
       } else seen.add("handled");
     });
     var request = actor.sendMessageReturn(new Get("tea"));
-    Patience.eventually(() -> Inside.stashed(actor) == 1);
+    Patience.eventually(() -> Inside.stashSize(actor) == 1);
 
     request.cancel(false);
     actor.sendMessage("open");
@@ -142,7 +140,7 @@ class StashTest {
       Patience.eventually(() -> seen.size() == sent);
     }
 
-    assertEquals(3, Inside.stashed(actor));
+    assertEquals(3, Inside.stashSize(actor));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import java.util.concurrent.CompletableFuture;
 
 /** What tests see of an actor from inside. */
 public final class Inside {
@@ -45,21 +46,6 @@ public final class Inside {
     }
   }
 
-  /** Where its drain goes on after the restart. Null: it does not wait for one. */
-  public static Object suspendedAt(Object actor) {
-    return cell(actor).extras().suspendedAt();
-  }
-
-  /** How many nodes its handler has put aside. */
-  public static int stashed(Object actor) {
-    return cell(actor).extras().stash.size();
-  }
-
-  /** The thread that runs its hooks. Null: none. */
-  public static Wait.Waiter hooks(Object actor) {
-    return cell(actor).extras().hooks;
-  }
-
   public static boolean hasDueTimer(Object actor, long now) {
     return cell(actor).extras().hasDueTimer(now);
   }
@@ -74,7 +60,7 @@ public final class Inside {
   }
 
   public static int stashSize(Object actor) {
-    return cell(actor).extras().stash().size();
+    return cell(actor).extras().stash.size();
   }
 
   public static boolean isIdle(Object actor) {
@@ -112,7 +98,7 @@ public final class Inside {
 
   /** The thread of its hooks. */
   public static Thread hooksThread(Object actor) {
-    return cell(actor).extras().hooks().thread;
+    return cell(actor).extras().hooks.thread;
   }
 
   /** The message that a request keeps, or null. */
@@ -146,7 +132,7 @@ public final class Inside {
 
   /** Whether its hooks wait for another actor. */
   public static boolean hooksWait(Object actor) {
-    var hooks = hooks(actor);
+    var hooks = cell(actor).extras().hooks;
     return hooks != null && hooks.waits() != null;
   }
 

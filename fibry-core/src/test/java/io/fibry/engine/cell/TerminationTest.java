@@ -14,8 +14,15 @@ import io.fibry.ActorStoppedException;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.cell.Inside;
-import io.fibry.engine.scope.Scope;
+import io.fibry.ExitReason;
+import io.fibry.Gate;
+import io.fibry.Letters;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Sink;
+import io.fibry.Variants;
+import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -246,7 +253,7 @@ class TerminationTest {
   void killInterruptsAHookToo() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
-    Patience.eventually(() -> Inside.hooks(actor) != null);
+    Patience.eventually(() -> ((ActorCell) actor).extras().hooks != null);
 
     actor.kill();
 

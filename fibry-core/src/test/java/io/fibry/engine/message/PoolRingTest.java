@@ -339,7 +339,7 @@ class PoolRingTest {
     pool.closeOnExit(b);
     pool.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(pool));
-    Patience.parked(Inside.hooks(pool).thread);
+    Patience.parked(Inside.hooksThread(pool));
 
     gate.open();
 

@@ -288,7 +288,7 @@ class RingTest {
     a.closeOnExit(b);
     a.sendPoisonPill();
     Patience.eventually(() -> Inside.hooksWait(a));
-    Patience.parked(Inside.hooks(a).thread);
+    Patience.parked(Inside.hooksThread(a));
 
     gate.open();
 
@@ -303,7 +303,7 @@ class RingTest {
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
       try (var wait = Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit)) {
-        return Rings.text(wait);
+        return Ring.closedBy(wait).waits.toString();
       }
     }).once(a)));
 
