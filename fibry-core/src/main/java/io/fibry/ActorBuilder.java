@@ -7,279 +7,214 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 
 /**
- * How actors are made: scope, name, strategy, mailbox, failure policy. Immutable and thread-safe;
- * each step answers a changed copy, and one builder can make many actors. Everything in Fibry that
- * makes actors takes one of these.
+ * Makes actors. Everything in Fibry that does takes a builder. Immutable and thread-safe; one
+ * builder can make many actors.
  *
- * @param <M> what they may take; {@code Object}, until {@code protocol} or a mailbox narrows it
+ * <p>Making one throws {@link IllegalArgumentException} if a living actor of the scope has the
+ * name.
+ *
+ * @param <M> messages; {@code Object} until {@code protocol} or a mailbox narrows it
  */
 public interface ActorBuilder<M> {
 
   /**
-   * How the actors get a thread.
+   * {@return a copy with this strategy}
    *
-   * @param strategy as the scope says, unless told
-   * @return a changed copy
+   * @param strategy instead of the scope's
    */
   ActorBuilder<M> strategy(Strategy strategy);
 
   /**
-   * How messages wait.
+   * {@return a copy with this mailbox}
    *
-   * @param <N> what the mailbox can hold
-   * @param mailbox as the scope says, unless told; unbounded, unless the scope says
-   * @return a changed copy
+   * @param <N> messages
+   * @param mailbox instead of the scope's
    */
   <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox);
 
   /**
-   * What becomes of an actor whose handler throws.
+   * {@return a copy with this policy}
    *
-   * @param policy logged and gone on, unless told
-   * @return a changed copy
+   * @param policy instead of {@link FailurePolicy#goOn}
    */
   ActorBuilder<M> onFailure(FailurePolicy policy);
 
   /**
-   * Fixes the type of the messages; with a name, lets {@code find} find it.
+   * {@return a copy for this type of messages, by which {@code find} finds a named actor}
    *
-   * @param <N> the messages
-   * @param type the messages
-   * @return a changed copy
+   * @param <N> messages
+   * @param type of messages
    */
   <N extends M> ActorBuilder<N> protocol(Class<N> type);
 
   /**
-   * Code around every message: rate limits, hooks, measurements. The last one given is the
-   * outermost.
+   * {@return a copy with code around every message, such as rate limits or hooks}
    *
-   * @param <N> the messages
-   * @param around what runs before and after the handler
-   * @return a changed copy
+   * @param <N> messages
+   * @param around goes around those given before
    */
   <N extends M> ActorBuilder<N> around(Handler.Around<? super N> around);
 
   /**
-   * An {@code ask} without a limit of its own, made on a virtual thread, runs the handler on that
-   * thread while the actor is idle: an actor as cheap as a lock. For actors on
-   * {@link Strategy#FIBER}; elsewhere it changes nothing. Messages still run one at a time and see
-   * what those before them wrote.
+   * {@return a copy whose idle actors handle an {@code ask} without its own limit on the asker's
+   * virtual thread, as cheaply as a lock} Only for {@link Strategy#FIBER}. Messages still run one
+   * at a time and see what those before them wrote.
    *
-   * <p>What you take on: the handler sees the asker's thread-locals, its name, its context class
-   * loader and an interrupt meant for it; it stands on the asker's stack (at most 32 deep, then
-   * queued), so that a {@link StackOverflowError} comes earlier; {@code kill} does not interrupt
-   * it; and the limit of the scope does not end the wait: the handler sees it in
-   * {@code context.cancelled()}.
-   *
-   * @return a changed copy
+   * <p>The handler then sees the asker's thread-locals, name, context class loader and interrupts.
+   * It runs on the asker's stack (at most 32 deep, then queued), so a {@link StackOverflowError}
+   * comes earlier. {@code kill} does not interrupt it. The scope's ask limit does not end the wait;
+   * the handler sees it in {@code context.cancelled()}.
    */
   ActorBuilder<M> inlineRequests();
 
   /**
-   * Gives each actor a state of its own, made on the actor's thread before its first message. When
-   * making it throws, that message has failed, and the next one tries again.
+   * {@return a builder of actors with a state, made on their thread before the first message} If
+   * that throws, the message has failed, and the next tries again.
    *
-   * @param <S> the state
-   * @param initial makes it; never null
-   * @return a builder of actors with a state
+   * @param <S> state
+   * @param initial never null
    */
   <S> Stateful<S, M> initialState(Callable<? extends S> initial);
 
   /**
-   * An actor.
+   * {@return a new actor}
    *
-   * @param <N> the messages
-   * @param handler what it does with each
-   * @return the actor, at work
-   * @throws IllegalArgumentException if the scope has a living actor of this name
+   * @param <N> messages
+   * @param handler its handler
    */
   <N extends M> Actor<N> newActor(Handler<N> handler);
 
   /**
-   * An actor whose handler uses its context.
+   * {@return a new actor}
    *
-   * @param <N> the messages
-   * @param handler what it does with each
-   * @return the actor, at work
-   * @throws IllegalArgumentException if the scope has a living actor of this name
+   * @param <N> messages
+   * @param handler its handler
    */
   <N extends M> Actor<N> newActor(Handler.InContext<N> handler);
 
   /**
-   * An actor that answers every message.
+   * {@return a new actor that answers}
    *
-   * @param <N> the messages
-   * @param <R> the answers
-   * @param handler what it does with each
-   * @return the actor, at work
-   * @throws IllegalArgumentException if the scope has a living actor of this name
+   * @param <N> messages
+   * @param <R> answers
+   * @param handler its handler
    */
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.Returning<N, R> handler);
 
   /**
-   * An actor that answers every message and whose handler uses its context.
+   * {@return a new actor that answers}
    *
-   * @param <N> the messages
-   * @param <R> the answers
-   * @param handler what it does with each
-   * @return the actor, at work
-   * @throws IllegalArgumentException if the scope has a living actor of this name
+   * @param <N> messages
+   * @param <R> answers
+   * @param handler its handler
    */
   <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.ReturningInContext<N, R> handler);
 
-  /**
-   * An actor around nothing: it runs code one piece at a time, and hands each {@code null} for the
-   * object.
-   *
-   * @return the actor, at work
-   * @throws IllegalArgumentException if the scope has a living actor of this name
-   */
+  /** {@return a sink without an object, which passes {@code null} to its code} */
   Sink<Void> newSink();
 
   /**
-   * For code that builds on builders: actors that are several workers with one mailbox. Users take
-   * {@code Pools}.
+   * {@return a copy that makes pools: actors of several workers with one mailbox} For building
+   * blocks, as the rest is; programs use {@code Pools}.
    *
-   * @param <N> the messages
+   * @param <N> messages
    * @param sharing how they share it
-   * @return a changed copy
    * @throws IllegalArgumentException if these are pools already
    */
   <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing);
 
-  /**
-   * For code that builds on builders.
-   *
-   * @return whether it makes pools
-   */
+  /** {@return whether it makes pools} */
   boolean isShared();
 
   /**
-   * For code that builds on builders: the same, named after a part of the whole ("orders" makes
-   * "orders/3").
+   * {@return a copy for a part of the whole: "orders" becomes "orders/3"; unchanged without a name}
    *
-   * @param part the name below the name
-   * @return a changed copy; the same where there is no name
+   * @param part the name below
    */
   ActorBuilder<M> part(String part);
 
-  /**
-   * For code that builds on builders.
-   *
-   * @return the name, if it has one
-   */
+  /** {@return the name, if any} */
   Optional<String> name();
 
-  /**
-   * For code that builds on builders.
-   *
-   * @return what actors made now would get
-   */
+  /** {@return the strategy of actors made now} */
   Strategy strategy();
 
-  /**
-   * For code that builds on builders.
-   *
-   * @return what actors made now would get
-   */
+  /** {@return the mailbox of actors made now} */
   Mailbox<? super M> mailbox();
 
   /**
-   * For code that builds on builders.
+   * {@return a copy with this mailbox, unless this builder or its scope was given one}
    *
-   * @param otherwise how messages wait where neither the builder nor its scope was told
-   * @return a changed copy; the same where one of them was
+   * @param otherwise the default
    */
   ActorBuilder<M> orMailbox(Mailbox<Object> otherwise);
 
-  /**
-   * For code that builds on builders.
-   *
-   * @return the clock of the scope
-   */
+  /** {@return the clock of the scope} */
   Scheduler scheduler();
 
   /**
-   * For code that builds on builders: the actors are doors of their scope to the outside. When it
-   * closes, they get their pill before anybody is waited for.
-   *
-   * @return a changed copy
+   * {@return a copy for doors to the outside: a closing scope sends them their pill before it waits
+   * for any member}
    */
   ActorBuilder<M> endsFirst();
 
   /**
-   * How actors with a state are made. Immutable and thread-safe.
+   * Makes actors with a state. Immutable and thread-safe.
    *
-   * @param <S> the state
-   * @param <M> what the actors may take
+   * @param <S> state
+   * @param <M> messages
    */
   interface Stateful<S, M> {
 
     /**
-     * Called with the state when the actor ends, on the actor's thread; not, if no state was made.
-     * What it throws is logged.
+     * {@return a copy with a hook, called on the actor's thread when it ends, if a state was made}
      *
-     * @param hook what to do
-     * @return a changed copy
+     * @param hook takes the state; what it throws is logged
      */
     Stateful<S, M> onStop(Handler<S> hook);
 
     /**
-     * Before each message the state is copied; when the handler throws, the copy takes its place.
+     * {@return a copy that restores the state if a handler throws}
      *
-     * @param copy makes a copy that shares nothing the handler changes
-     * @return a changed copy
+     * @param copy called before each message; shares nothing the handler changes
      */
     Stateful<S, M> rollback(Handler.Returning<S, S> copy);
 
     /**
-     * An actor.
+     * {@return a new actor}
      *
-     * @param <N> the messages
-     * @param handler what it does with each
-     * @return the actor, at work
-     * @throws IllegalArgumentException if the scope has a living actor of this name
+     * @param <N> messages
+     * @param handler its handler
      */
     <N extends M> Actor<N> newActor(Handler.Stateful<S, N> handler);
 
     /**
-     * An actor whose handler uses its context.
+     * {@return a new actor}
      *
-     * @param <N> the messages
-     * @param handler what it does with each
-     * @return the actor, at work
-     * @throws IllegalArgumentException if the scope has a living actor of this name
+     * @param <N> messages
+     * @param handler its handler
      */
     <N extends M> Actor<N> newActor(Handler.StatefulInContext<S, N> handler);
 
     /**
-     * An actor that answers every message.
+     * {@return a new actor that answers}
      *
-     * @param <N> the messages
-     * @param <R> the answers
-     * @param handler what it does with each
-     * @return the actor, at work
-     * @throws IllegalArgumentException if the scope has a living actor of this name
+     * @param <N> messages
+     * @param <R> answers
+     * @param handler its handler
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturning<S, N, R> handler);
 
     /**
-     * An actor that answers every message and whose handler uses its context.
+     * {@return a new actor that answers}
      *
-     * @param <N> the messages
-     * @param <R> the answers
-     * @param handler what it does with each
-     * @return the actor, at work
-     * @throws IllegalArgumentException if the scope has a living actor of this name
+     * @param <N> messages
+     * @param <R> answers
+     * @param handler its handler
      */
     <N extends M, R> ActorWithReturn<N, R> newActorWithReturn(Handler.StatefulReturningInContext<S, N, R> handler);
 
-    /**
-     * The state itself as an actor.
-     *
-     * @return the actor, at work
-     * @throws IllegalArgumentException if the scope has a living actor of this name
-     */
+    /** {@return the state itself as an actor} */
     Sink<S> newSink();
   }
 }

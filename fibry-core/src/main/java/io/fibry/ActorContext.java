@@ -8,123 +8,103 @@ import java.util.function.Predicate;
 
 /**
  * What a handler may do beside its work. Valid on the handler's thread, until the handler returns;
- * afterwards, elsewhere, or once the actor was cut off, every call is an
- * {@link IllegalStateException}.
+ * other calls, or calls once the actor was cut off, throw {@link IllegalStateException}.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="context"}
  *
- * @param <M> the messages of the actor
+ * @param <M> messages
  */
 public interface ActorContext<M> {
 
-  /**
-   * The actor itself.
-   *
-   * @return to be kept and handed on freely
-   */
+  /** {@return the actor, to keep and pass on freely} */
   Actor<M> self();
 
   /**
-   * Answers a request that this handler was given, found by identity; of the same object received
-   * twice, the first that is not answered yet. An answer that nobody waits for any more vanishes.
+   * Answers a request that the handler was given, found by identity; of an object received twice,
+   * the first still open. An answer no longer awaited is discarded.
    *
-   * @param <R> the answer
+   * @param <R> answer
    * @param request the message
    * @param value never null
-   * @throws IllegalArgumentException if the handler was given no such request, or has answered it
-   * already
+   * @throws IllegalArgumentException if the handler was not given it, or has answered it
    */
   <R> void reply(Request<?, R> request, R value);
 
   /**
-   * Answers it when the stage completes, with its value or its failure. The actor goes on
-   * meanwhile; should it end first, the request fails with {@link ActorStoppedException}.
+   * Answers a request when the stage completes, with its value or failure. The actor goes on
+   * meanwhile; if it ends first, the request fails with {@link ActorStoppedException}.
    *
-   * @param <R> the answer
+   * @param <R> answer
    * @param request the message
-   * @param value what will be the answer
-   * @throws IllegalArgumentException if the handler was given no such request, or has answered it
-   * already
+   * @param value the future answer
+   * @throws IllegalArgumentException as {@link #reply}
    */
   <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value);
 
   /**
-   * Answers it with an exception; for the actor this is no failure.
+   * Answers a request with an exception. The actor has not failed.
    *
    * @param request the message
    * @param failure what the asker gets
-   * @throws IllegalArgumentException if the handler was given no such request, or has answered it
-   * already
+   * @throws IllegalArgumentException as {@link #reply}
    */
   void replyFailure(Request<?, ?> request, Throwable failure);
 
-  /**
-   * Whether nobody waits any more for the answer to this message.
-   *
-   * @return false for a message that is no request
-   */
+  /** {@return whether this message is a request no longer awaited} */
   boolean cancelled();
 
   /**
-   * Waits for the next message of this type, leaving the others in their order.
+   * Waits for the next message of this type, leaving the others in order.
    *
-   * @param <T> the type
-   * @param type the type
-   * @param limit how long at most; zero takes only what waits already
-   * @return empty when the time is over, or as soon as the actor is ending and no such message
-   * waits
+   * @param <T> type
+   * @param type of the message
+   * @param limit how long at most; zero does not wait
+   * @return empty if the limit is over, or the actor is ending and none is queued
    * @throws IllegalStateException if the mailbox is not selective
-   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the flag is
-   * kept
+   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
   <T extends M> Optional<T> receive(Class<T> type, Duration limit);
 
   /**
-   * Waits for the next message of this type that fits, leaving the others in their order.
+   * Waits as {@link #receive(Class, Duration)}, but only for messages that fit.
    *
-   * @param <T> the type
-   * @param type the type
+   * @param <T> type
+   * @param type of the message
    * @param which those that fit
-   * @param limit how long at most; zero takes only what waits already
-   * @return empty when the time is over, or as soon as the actor is ending and no such message
-   * waits
-   * @throws IllegalStateException if the mailbox is not selective
-   * @throws java.util.concurrent.CancellationException if the thread is interrupted; the flag is
-   * kept
+   * @param limit how long at most; zero does not wait
+   * @return as there
    */
   <T extends M> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit);
 
   /**
-   * Puts the message being handled aside; what is aside does not count against the capacity, and is
-   * undelivered if the actor ends.
+   * Puts the current message aside. It no longer counts against the capacity; if the actor ends, it
+   * is undelivered.
    *
-   * @throws IllegalStateException if the mailbox is not selective, or the message was answered or
-   * put aside already
+   * @throws IllegalStateException if the mailbox is not selective, or the message is answered or
+   * aside
    */
   void stash();
 
   /**
-   * Takes all that was put aside back to the head of the mailbox, in its order.
+   * Returns all put aside to the head of the mailbox, in order.
    *
    * @throws IllegalStateException if the mailbox is not selective
    */
   void unstash();
 
   /**
-   * Sends this actor a message of its own when the other one has ended; at once if it has. Watched
-   * again, the new message takes the place of the old. It is never refused by a full mailbox. A
-   * watch ends with this actor. It does not keep the watched one alive; this one it keeps, to be
-   * told, as long as the other lives.
+   * Sends this actor a message when the other ends; at once if it has. Watching again replaces the
+   * message. No full mailbox refuses it. The watch ends with this actor. It keeps this actor alive
+   * while the other lives, but not the other.
    *
-   * @param other whose end
-   * @param message makes the message of the reason; quick: it runs on the thread that ends the
-   * other one
+   * @param other what to watch
+   * @param message makes it; quick, since it runs on the thread that ends the other
    */
   void watch(Exitable other, Function<ExitReason, ? extends M> message);
 
   /**
-   * Takes a watch back. A message that is in the mailbox already stays there.
+   * Ends a watch. A message already in the mailbox stays.
    *
-   * @param other whom to watch no more
+   * @param other what it watched
    */
   void unwatch(Exitable other);
 }

@@ -7,11 +7,11 @@ public final class ActorStoppedException extends RequestException {
   private final transient ExitReason reason;
 
   /**
-   * Users make one only to fake an actor, in a test say.
+   * For tests that fake an actor.
    *
    * @param text what happened
-   * @param actor the name of the actor that was asked
-   * @param request what it was asked
+   * @param actor its name
+   * @param request the message
    * @param reason why it ended
    */
   public ActorStoppedException(String text, String actor, Object request, ExitReason reason) {
@@ -19,11 +19,7 @@ public final class ActorStoppedException extends RequestException {
     this.reason = reason;
   }
 
-  /**
-   * Why it ended.
-   *
-   * @return the reason
-   */
+  /** {@return why it ended} */
   public ExitReason reason() {
     return reason;
   }

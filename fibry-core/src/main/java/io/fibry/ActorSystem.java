@@ -6,69 +6,61 @@ import java.util.Optional;
 import java.util.function.UnaryOperator;
 
 /**
- * The root scope, as static methods. Its actors without a name are not tracked: unreferenced and
- * idle, they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
+ * The root scope, as static methods. It does not track its unnamed actors: idle and unreferenced,
+ * they are garbage, their hooks unrun. It is not drained when the JVM ends. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="system"}
  */
 public final class ActorSystem {
   private ActorSystem() {}
 
-  /**
-   * For actors without a name.
-   *
-   * @return a builder
-   */
+  /** {@return a builder of actors without a name} */
   public static ActorBuilder<Object> anonymous() {
     return Scope.ROOT.anonymous();
   }
 
   /**
-   * For an actor with this name, unique among the living of the scope.
+   * {@return a builder of an actor with this name}
    *
-   * @param name not blank
-   * @return a builder
+   * @param name unique among living actors; not blank
    */
   public static ActorBuilder<Object> named(String name) {
     return Scope.ROOT.named(name);
   }
 
   /**
-   * The living actor that was made with this name and {@code protocol}.
+   * {@return the living actor made with this name and {@code protocol}, if any}
    *
-   * @param <M> its messages
-   * @param name its name
-   * @param protocol what it was made with
-   * @return empty if there is none
+   * @param <M> messages
+   * @param name of the actor
+   * @param protocol of the actor
    */
   public static <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     return Scope.ROOT.find(name, protocol);
   }
 
   /**
-   * A new scope.
+   * {@return a new, open scope}
    *
    * @param name not blank; need not be unique
-   * @return the scope, open
    */
   public static ActorScope openScope(String name) {
     return Scope.ROOT.openScope(name);
   }
 
   /**
-   * A new scope.
+   * {@return a new, open scope}
    *
    * @param name not blank; need not be unique
-   * @param options changes those of the root
-   * @return the scope, open
+   * @param options changes the root's
    */
   public static ActorScope openScope(String name, UnaryOperator<ActorScope.Options> options) {
     return Scope.ROOT.openScope(name, options);
   }
 
   /**
-   * What actors made from now on get, unless told otherwise.
+   * Sets the strategy of new actors without their own.
    *
-   * @param strategy {@link Strategy#FIBER}, unless changed
+   * @param strategy {@link Strategy#FIBER} unless changed
    */
   public static void setDefaultStrategy(Strategy strategy) {
     Objects.requireNonNull(strategy, "strategy");
@@ -76,20 +68,15 @@ public final class ActorSystem {
   }
 
   /**
-   * Changes the options of the root: strategy and mailbox for actors made from now on, the rest at
-   * once.
+   * Changes the root's options: strategy and mailbox for new actors, the rest at once.
    *
-   * @param options answers changed ones
+   * @param options returns changed ones
    */
   public static void configure(UnaryOperator<ActorScope.Options> options) {
     Scope.ROOT.configure(options);
   }
 
-  /**
-   * The root scope. Closing it ends what it tracks; itself it stays open.
-   *
-   * @return always the same one
-   */
+  /** {@return the root scope; closing ends what it tracks, but it stays open} */
   public static ActorScope root() {
     return Scope.ROOT;
   }

@@ -3,8 +3,8 @@ package io.fibry;
 import java.util.List;
 
 /**
- * Who was to be waited for waits, itself or through others, for the waiter. The text names each of
- * them, and what it waits for.
+ * The actor to wait for waits for the asker, directly or through others. The text names each, and
+ * what it waits for.
  */
 public final class AskCycleException extends RequestException {
   private static final long serialVersionUID = 1;
@@ -12,11 +12,11 @@ public final class AskCycleException extends RequestException {
   private final transient List<String> ring;
 
   /**
-   * Users make one only to fake an actor, in a test say.
+   * For tests that fake an actor.
    *
    * @param text what happened
-   * @param actor the name of the actor that was asked
-   * @param request what it was asked
+   * @param actor its name
+   * @param request the message
    * @param ring names; the first is also the last
    */
   public AskCycleException(String text, String actor, Object request, List<String> ring) {
@@ -24,11 +24,7 @@ public final class AskCycleException extends RequestException {
     this.ring = List.copyOf(ring);
   }
 
-  /**
-   * Who waits for whom, beginning with the one that this was thrown to.
-   *
-   * @return names; the first is also the last
-   */
+  /** {@return who waits for whom: names, beginning and ending with the actor that got this} */
   public List<String> ring() {
     return ring;
   }

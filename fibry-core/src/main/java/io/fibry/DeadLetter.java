@@ -3,44 +3,24 @@ package io.fibry;
 import java.util.Optional;
 
 /**
- * A message that no handler finished. Requests are counted but are no dead letters: their asker is
+ * A message that no handler finished. Requests are counted, but are no dead letters: their asker is
  * told. Thread-safe.
  */
 public interface DeadLetter {
 
-  /**
-   * Whom it was sent to.
-   *
-   * @return the actor's name
-   */
+  /** {@return the name of the actor it was sent to} */
   String actor();
 
-  /**
-   * What was sent.
-   *
-   * @return the message
-   */
+  /** {@return what was sent} */
   Object message();
 
-  /**
-   * Why it was not handled.
-   *
-   * @return the reason
-   */
+  /** {@return why it was not handled} */
   Reason reason();
 
-  /**
-   * What the handler threw, if one did.
-   *
-   * @return empty unless the reason is {@link Reason#FAILED}
-   */
+  /** {@return what the handler threw; empty unless {@link Reason#FAILED}} */
   Optional<Throwable> cause();
 
-  /**
-   * Sends it again to the same actor, without waiting for room.
-   *
-   * @return true if taken
-   */
+  /** {@return whether the actor took it, sent again without waiting for room} */
   boolean resend();
 
   /** Why a message was not handled. */
@@ -51,9 +31,9 @@ public interface DeadLetter {
     REJECTED,
     /** A full mailbox dropped it. */
     DROPPED,
-    /** A request whose time was over before it was handled. */
+    /** A request whose limit was over first. */
     EXPIRED,
-    /** A request that was cancelled before it was handled. */
+    /** A request cancelled before it was handled. */
     CANCELLED,
     /** The actor had ended, or ended first. */
     UNDELIVERED

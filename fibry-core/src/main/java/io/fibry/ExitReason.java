@@ -3,7 +3,7 @@ package io.fibry;
 /** Why something ended. */
 public sealed interface ExitReason {
 
-  /** It had done all it was given: poison pill, close, a task that returned. */
+  /** It had done all it was given: a poison pill, a close, a task that returned. */
   record Finished() implements ExitReason {}
 
   /** It was asked to, by {@code askExit} or because its scope closed. */

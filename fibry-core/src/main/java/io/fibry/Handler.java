@@ -1,11 +1,11 @@
 package io.fibry;
 
 /**
- * User code for one message; may block, may throw. Written as a lambda or a method reference, in
- * one of the shapes below. It is called by one thread at a time, and sees what it wrote the time
- * before.
+ * User code for one message, written as a lambda or method reference. It may block and throw: the
+ * failure policy decides, and an asker gets the exception. One thread at a time calls it, and sees
+ * what earlier calls wrote.
  *
- * @param <M> the message
+ * @param <M> message
  */
 @FunctionalInterface
 public interface Handler<M> {
@@ -14,14 +14,14 @@ public interface Handler<M> {
    * Handles a message.
    *
    * @param message never null
-   * @throws Exception what the failure policy decides about
+   * @throws Exception on failure
    */
   void handle(M message) throws Exception;
 
   /**
-   * One that uses its context.
+   * A handler with a context.
    *
-   * @param <M> the message
+   * @param <M> message
    */
   @FunctionalInterface
   interface InContext<M> {
@@ -29,123 +29,119 @@ public interface Handler<M> {
      * Handles a message.
      *
      * @param message never null
-     * @param context valid until this returns
-     * @throws Exception what the failure policy decides about
+     * @param context the actor's
+     * @throws Exception on failure
      */
     void handle(M message, ActorContext<M> context) throws Exception;
   }
 
   /**
-   * One that answers.
+   * A handler that answers.
    *
-   * @param <M> the message
-   * @param <R> the answer
+   * @param <M> message
+   * @param <R> answer
    */
   @FunctionalInterface
   interface Returning<M, R> {
     /**
-     * Handles a message.
+     * {@return the answer}
      *
      * @param message never null
-     * @return the answer; never null
-     * @throws Exception what the asker gets, and the failure policy decides about
+     * @throws Exception on failure
      */
     R handle(M message) throws Exception;
   }
 
   /**
-   * One that answers and uses its context.
+   * A handler with a context that answers.
    *
-   * @param <M> the message
-   * @param <R> the answer
+   * @param <M> message
+   * @param <R> answer
    */
   @FunctionalInterface
   interface ReturningInContext<M, R> {
     /**
-     * Handles a message.
+     * {@return the answer}
      *
      * @param message never null
-     * @param context valid until this returns
-     * @return the answer; never null
-     * @throws Exception what the asker gets, and the failure policy decides about
+     * @param context the actor's
+     * @throws Exception on failure
      */
     R handle(M message, ActorContext<M> context) throws Exception;
   }
 
   /**
-   * One with a state.
+   * A handler with a state.
    *
-   * @param <S> the state
-   * @param <M> the message
+   * @param <S> state
+   * @param <M> message
    */
   @FunctionalInterface
   interface Stateful<S, M> {
     /**
      * Handles a message.
      *
-     * @param state the actor's own
+     * @param state the actor's
      * @param message never null
-     * @throws Exception what the failure policy decides about
+     * @throws Exception on failure
      */
     void handle(S state, M message) throws Exception;
   }
 
   /**
-   * One with a state that uses its context.
+   * A handler with state and context.
    *
-   * @param <S> the state
-   * @param <M> the message
+   * @param <S> state
+   * @param <M> message
    */
   @FunctionalInterface
   interface StatefulInContext<S, M> {
     /**
      * Handles a message.
      *
-     * @param state the actor's own
+     * @param state the actor's
      * @param message never null
-     * @param context valid until this returns
-     * @throws Exception what the failure policy decides about
+     * @param context the actor's
+     * @throws Exception on failure
      */
     void handle(S state, M message, ActorContext<M> context) throws Exception;
   }
 
   /**
-   * One with a state that answers.
+   * A handler with a state that answers.
    *
-   * @param <S> the state
-   * @param <M> the message
-   * @param <R> the answer
+   * @param <S> state
+   * @param <M> message
+   * @param <R> answer
    */
   @FunctionalInterface
   interface StatefulReturning<S, M, R> {
     /**
-     * Handles a message.
+     * {@return the answer}
      *
-     * @param state the actor's own
+     * @param state the actor's
      * @param message never null
-     * @return the answer; never null
-     * @throws Exception what the asker gets, and the failure policy decides about
+     * @throws Exception on failure
      */
     R handle(S state, M message) throws Exception;
   }
 
   /**
-   * One with a state that answers and uses its context.
+   * A handler with state and context that answers.
    *
-   * @param <S> the state
-   * @param <M> the message
-   * @param <R> the answer
+   * @param <S> state
+   * @param <M> message
+   * @param <R> answer
    */
   @FunctionalInterface
   interface StatefulReturningInContext<S, M, R> {
     /**
-     * Handles a message.
+     * {@return the answer}
      *
-     * @param state the actor's own
+     * @param state the actor's
      * @param message never null
-     * @param context valid until this returns
-     * @return the answer; never null
-     * @throws Exception what the asker gets, and the failure policy decides about
+     * @param context the actor's
+     * @throws Exception on failure
      */
     R handle(S state, M message, ActorContext<M> context) throws Exception;
   }
@@ -153,28 +149,28 @@ public interface Handler<M> {
   /**
    * Code around a handler.
    *
-   * @param <M> the message
+   * @param <M> message
    */
   @FunctionalInterface
   interface Around<M> {
     /**
-     * Runs before and after the handler. A request that {@code next} was not run for fails with
+     * Runs around the handler. A request whose {@code next} was not run fails with
      * {@link NoReplyException}.
      *
      * @param message never null
      * @param next runs the handler, and throws what it throws
-     * @throws Exception as if the handler had thrown it
+     * @throws Exception as the handler
      */
     void around(M message, Task next) throws Exception;
   }
 
-  /** Code for no message at all. */
+  /** Code without a message. */
   @FunctionalInterface
   interface Task {
     /**
      * Runs it.
      *
-     * @throws Exception what the failure policy decides about
+     * @throws Exception on failure
      */
     void run() throws Exception;
   }

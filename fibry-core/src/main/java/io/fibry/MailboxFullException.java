@@ -4,27 +4,23 @@ package io.fibry;
 public final class MailboxFullException extends RequestException {
   private static final long serialVersionUID = 1;
 
-  /** How many messages the mailbox can hold. */
+  /** Of the mailbox. */
   private final int capacity;
 
   /**
-   * Users make one only to fake an actor, in a test say.
+   * For tests that fake an actor.
    *
    * @param text what happened
-   * @param actor the name of the actor that was asked
-   * @param request what it was asked
-   * @param capacity how many messages the mailbox can hold
+   * @param actor its name
+   * @param request the message
+   * @param capacity of the mailbox
    */
   public MailboxFullException(String text, String actor, Object request, int capacity) {
     super(text, actor, request, null, false);
     this.capacity = capacity;
   }
 
-  /**
-   * How many messages the mailbox can hold.
-   *
-   * @return the number
-   */
+  /** {@return how many messages the mailbox can hold} */
   public int capacity() {
     return capacity;
   }

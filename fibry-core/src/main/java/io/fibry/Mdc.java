@@ -4,8 +4,8 @@ import java.util.Map;
 import org.slf4j.MDC;
 
 /**
- * Takes the MDC of slf4j along. Of what is behind slf4j some have no MDC, or none for a thread that
- * never used it: they answer null, which is an empty one.
+ * Carries the MDC of slf4j. A provider without one, or a thread that never used it, has null, which
+ * counts as empty.
  */
 final class Mdc implements ActorScope.Carrier<Map<String, String>> {
   static final Mdc CARRIER = new Mdc();
@@ -18,7 +18,7 @@ final class Mdc implements ActorScope.Carrier<Map<String, String>> {
     return copy == null ? Map.of() : copy;
   }
 
-  /** An empty one is set too: a thread that is not ours may have one of its own. */
+  /** Sets an empty one too, since a thread of the user may have its own. */
   @Override
   public AutoCloseable set(Map<String, String> captured) {
     var before = capture();

@@ -5,11 +5,11 @@ public final class NoReplyException extends RequestException {
   private static final long serialVersionUID = 1;
 
   /**
-   * Users make one only to fake an actor, in a test say.
+   * For tests that fake an actor.
    *
    * @param text what happened
-   * @param actor the name of the actor that was asked
-   * @param request what it was asked
+   * @param actor its name
+   * @param request the message
    */
   public NoReplyException(String text, String actor, Object request) {
     super(text, actor, request, null, false);

@@ -14,59 +14,52 @@ import java.util.concurrent.Executor;
 public interface Sink<S> extends Exitable, Executor {
 
   /**
-   * Runs it some time; does not wait.
+   * Queues the code and returns at once.
    *
-   * @param code what to do with the object
-   * @return false if it was refused (full, or ended): it is a dead letter then
+   * @param code takes the object
+   * @return false if refused, full or ended: it is then a dead letter
    */
   boolean execAsync(Handler<S> code);
 
   /**
-   * Runs it and waits until it ran, however long that takes.
+   * Runs the code and waits for it, without a limit.
    *
-   * @param code what to do with the object; what it throws is thrown here
+   * @param code takes the object; what it throws is thrown here
    * @throws RequestException if it never ran
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
-   * flag is kept
+   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
   void execAndWait(Handler<S> code);
 
   /**
-   * Runs it; the future has its value.
+   * {@return a future of the value of the code, as from {@link Actor#sendMessageReturn(Request)}}
    *
-   * @param <R> the value
-   * @param code answers a value; never null
-   * @return completes with the value; completing it from outside cancels the request
-   * @see Actor#sendMessageReturn(Request)
+   * @param <R> value
+   * @param code never returns null
    */
   <R> CompletableFuture<R> execFuture(Handler.Returning<S, R> code);
 
   /**
-   * Runs it and waits for its value, at most as long as the scope says.
+   * {@return the value of the code, awaited as by {@link Actor#ask(Request)}}
    *
-   * @param <R> the value
-   * @param code answers a value; never null
-   * @return the value
-   * @see Actor#ask(Request)
+   * @param <R> value
+   * @param code never returns null
    */
   <R> R ask(Handler.Returning<S, R> code);
 
   /**
-   * Runs it and waits for its value, at most so long.
+   * {@return the value of the code, awaited as by {@link Actor#ask(Request, Duration)}}
    *
-   * @param <R> the value
-   * @param code answers a value; never null
+   * @param <R> value
+   * @param code never returns null
    * @param limit how long at most
-   * @return the value
-   * @see Actor#ask(Request)
    */
   <R> R ask(Handler.Returning<S, R> code, Duration limit);
 
   /**
-   * Runs the task on the actor's thread, in turn with the others.
+   * Runs a task on the actor's thread, in turn with the others.
    *
    * @param task never null
-   * @throws java.util.concurrent.RejectedExecutionException where {@link #execAsync} answers false
+   * @throws java.util.concurrent.RejectedExecutionException where {@link #execAsync} returns false
    */
   @Override
   void execute(Runnable task);

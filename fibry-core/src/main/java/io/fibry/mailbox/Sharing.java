@@ -6,10 +6,10 @@ import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
 /**
- * How several workers share one mailbox. For code that builds on builders; users take
- * {@code Pools}. Immutable and thread-safe.
+ * How several workers share one mailbox. For building blocks; programs use {@code Pools}. Immutable
+ * and thread-safe.
  *
- * @param <M> the messages
+ * @param <M> messages
  */
 public final class Sharing<M> {
   private final int least;
@@ -30,12 +30,11 @@ public final class Sharing<M> {
   }
 
   /**
-   * From {@code least} to {@code most} workers: one more whenever a message waits and none is free;
-   * idle ones end after a while.
+   * {@return from {@code least} to {@code most} workers} One is added whenever a message waits and
+   * none is free; idle ones end after a while.
    *
    * @param least at least 0
    * @param most at least 1 and {@code least}
-   * @return a way to share
    */
   public static Sharing<Object> scaling(int least, int most) {
     if (least < 0) throw new IllegalArgumentException("a pool cannot keep " + least + " workers; give 0 or more");
@@ -50,12 +49,11 @@ public final class Sharing<M> {
   }
 
   /**
-   * As many workers as the permits allow; a message holds some while it is handled.
+   * {@return as many workers as the permits allow} A message holds its permits while it is handled.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @param permits at least 1
-   * @param weight of a message, 1 to {@code permits}; runs on the sender's thread
-   * @return a way to share
+   * @param weight permits of a message, 1 to {@code permits}; runs on the sender's thread
    */
   public static <M> Sharing<M> weighted(int permits, ToIntFunction<? super M> weight) {
     if (permits < 1)
@@ -65,12 +63,11 @@ public final class Sharing<M> {
   }
 
   /**
-   * A fixed number of workers. Messages of one key are handled in order, one at a time.
+   * {@return a fixed number of workers} Messages of one key are handled in order, one at a time.
    *
-   * @param <M> the messages
+   * @param <M> messages
    * @param workers at least 1
    * @param key of a message, compared by {@code equals}; runs on the sender's thread
-   * @return a way to share
    */
   public static <M> Sharing<M> byKey(int workers, Function<? super M, ?> key) {
     if (workers < 1)
