@@ -115,7 +115,7 @@ public interface ActorBuilder<M> {
 
   /**
    * {@return a copy that makes pools: actors of several workers with one mailbox} For building
-   * blocks, as the rest is; programs use {@code Pools}.
+   * blocks, like the methods below; programs use {@code Pools}.
    *
    * @param <N> messages
    * @param sharing how they share it

@@ -12,147 +12,117 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Owns the actors and scopes made in it; closing it ends them. It is also their supervisor: what an
- * actor escalates, its failure policy decides. Thread-safe.
+ * Owns the actors and scopes made in it; closing it ends them. When one escalates, its failure
+ * policy decides. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="scope"}
  *
- * <p>Only the root, {@link ActorSystem}, does not track its actors without a name: they count in
- * its accounts, but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see
- * them.
+ * <p>Only the root, {@link ActorSystem}, does not track its unnamed actors: its report counts them,
+ * but {@code close}, {@code dump}, {@code awaitQuiet} and the watchdog do not see them.
  */
 public interface ActorScope extends AutoCloseable {
 
-  /**
-   * Its name.
-   *
-   * @return "root" for the root
-   */
+  /** {@return the name; "root" for the root} */
   String name();
 
-  /**
-   * For actors without a name.
-   *
-   * @return a builder
-   */
+  /** {@return a builder of actors without a name} */
   ActorBuilder<Object> anonymous();
 
   /**
-   * For an actor with this name, unique among the living of the scope.
+   * {@return a builder of an actor with this name}
    *
-   * @param name not blank
-   * @return a builder
+   * @param name unique among living actors; not blank
    */
   ActorBuilder<Object> named(String name);
 
   /**
-   * The living actor that was made with this name and {@code protocol}.
+   * {@return the living actor made with this name and {@code protocol}, if any}
    *
-   * @param <M> its messages
-   * @param name its name
-   * @param protocol what it was made with
-   * @return empty if there is none
+   * @param <M> messages
+   * @param name of the actor
+   * @param protocol of the actor
    */
   <M> Optional<Actor<M>> find(String name, Class<M> protocol);
 
   /**
-   * A new scope inside this one, with the same options.
+   * {@return a new, open scope inside this one, with the same options}
    *
    * @param name not blank; need not be unique
-   * @return the scope, open
    * @throws IllegalStateException if this one is closed
    */
   ActorScope openScope(String name);
 
   /**
-   * A new scope inside this one.
+   * {@return a new, open scope inside this one}
    *
    * @param name not blank; need not be unique
-   * @param options changes those of this scope
-   * @return the scope, open
+   * @param options changes this scope's
    * @throws IllegalStateException if this one is closed
    */
   ActorScope openScope(String name, UnaryOperator<Options> options);
 
-  /**
-   * The accounts so far; after the close, for good.
-   *
-   * @return exact once the scope is quiet
-   */
+  /** {@return the accounts so far; exact while quiet, final once closed} */
   Report report();
 
   /**
-   * The last dead letters of this scope and those below it. Each keeps its actor.
-   *
-   * @return at most 100, oldest first
+   * {@return the last 100 dead letters in and below this scope, oldest first} Each keeps its actor.
    */
   List<DeadLetter> deadLetters();
 
-  /**
-   * The tree as text: for each actor name, strategy, what it does, what waits, counts.
-   *
-   * @return several lines
-   */
+  /** {@return the tree as text: name, strategy, activity, queue, counts of each actor} */
   String dump();
 
   /**
-   * Waits until nothing waits, no handler runs and no timer is due; for tests. Measured by the
-   * machine's clock, whatever the scope's.
+   * Waits until nothing is queued, no handler runs and no timer is due; for tests.
    *
-   * @param limit how long at most
-   * @return false when the limit came first
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted; the
-   * flag is kept
+   * @param limit by the system's clock, whatever the scope's
+   * @return false if the limit came first
+   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag
    */
   boolean awaitQuiet(Duration limit);
 
-  /**
-   * Closes it within its drain limit. Logs the report if something was left.
-   *
-   * @see #closeWithin
-   */
+  /** Closes within the drain limit. Logs the report if something was left. */
   @Override
   void close();
 
   /**
-   * Ends all it owns, the last made first, each after what waits in its mailbox; and when the limit
-   * is over interrupts all that is left, which cuts off after its grace what ignores that. Nothing
-   * new can be made in it meanwhile, and no message is begun after this returned. The root does the
-   * same with what it tracks, and stays open.
+   * Ends all members, the last made first, each after what is queued. After the limit it interrupts
+   * the rest, and after the grace cuts them off. Nothing new can be made meanwhile; no message
+   * begins after it has returned. The root ends what it tracks, and stays open.
    *
-   * <p>Called again, it waits for the report of the first call. Called by a handler inside the
-   * scope, it ends all others, lets that handler's actor exit after its message, and returns.
+   * <p>A second call waits for the report of the first. Called by a handler inside the scope, it
+   * ends all others, lets the handler's actor exit after its message, and returns.
    *
    * @param limit for all together; zero interrupts at once
    * @return the accounts, with what was left
-   * @throws java.util.concurrent.CancellationException if the waiting thread is interrupted, which
-   * ends the patience at once; the scope is closed all the same, and the flag is kept
+   * @throws java.util.concurrent.CancellationException if interrupted, keeping the flag; the scope
+   * is closed, without more patience
    */
   Report closeWithin(Duration limit);
 
   /**
-   * The accounts of a scope and those below it: {@code sent} = {@code handled} + all
-   * {@code unhandled} + {@code waiting}.
+   * The accounts of a scope and those below: {@code sent} = {@code handled} + all {@code unhandled}
+   * + {@code waiting}.
    *
    * @param scope its name
-   * @param sent all that was sent, also what was refused
+   * @param sent all, even if refused
    * @param handled by a handler that returned
    * @param unhandled by reason
    * @param waiting in mailboxes now
-   * @param leftovers of a close: the dead letters it made
-   * @param running actors that were ended and whose handlers have not obeyed yet
+   * @param leftovers dead letters of a close
+   * @param running ended actors whose handlers still run
    */
   record Report(String scope, long sent, long handled, Map<DeadLetter.Reason, Long> unhandled, long waiting,
       List<DeadLetter> leftovers, List<String> running) {}
 
-  /** How a scope treats its actors; starts as a copy of the scope around it. Immutable. */
+  /** How a scope treats its actors; copied from the scope around it. Immutable. */
   final class Options implements Cloneable {
     private static final Options DEFAULT = new Options();
 
     /**
      * When a scope reports an actor.
      *
-     * @param handling how long an actor may handle one message
-     * @param waiting how many messages may wait for an actor
+     * @param handling how long one message may take
+     * @param waiting how many messages may be queued
      */
     public record Watchdog(Duration handling, int waiting) {}
 
@@ -170,11 +140,7 @@ public interface ActorScope extends AutoCloseable {
 
     private Options() {}
 
-    /**
-     * The options of the root, unless changed.
-     *
-     * @return always the same object
-     */
+    /** {@return the root's options unless changed; always the same} */
     public static Options defaults() {
       return DEFAULT;
     }
@@ -190,10 +156,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * How actors get a thread, unless told.
+     * {@return a copy with this default strategy}
      *
      * @param strategy {@link Strategy#FIBER} unless changed
-     * @return a changed copy
      */
     public Options withStrategy(Strategy strategy) {
       Objects.requireNonNull(strategy, "strategy");
@@ -201,10 +166,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * How messages wait, unless told.
+     * {@return a copy with this default mailbox}
      *
      * @param mailbox {@link Mailbox#unbounded()} unless changed
-     * @return a changed copy
      */
     public Options withMailbox(Mailbox<Object> mailbox) {
       Objects.requireNonNull(mailbox, "mailbox");
@@ -212,23 +176,21 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * What becomes of a failure that an actor of the scope escalates.
+     * {@return a copy with this policy for failures that its actors escalate}
      *
      * @param policy {@link FailurePolicy#stop()} unless changed: the scope closes
-     * @return a changed copy
      */
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
       if (policy.retries() > 0) throw new IllegalArgumentException(policy
-          + " cannot be a scope's: by the time it decides the message is gone; give the retries to the actor's policy");
+          + " cannot be a scope's policy: the message is gone when it decides; give the retries to the actor's policy");
       return with(copy -> copy.failurePolicy = policy);
     }
 
     /**
-     * How long {@code ask} waits when it is not told.
+     * {@return a copy with this default limit of {@code ask}}
      *
      * @param limit 30 seconds unless changed; more than zero
-     * @return a changed copy
      */
     public Options withAskLimit(Duration limit) {
       Objects.requireNonNull(limit, "limit");
@@ -238,10 +200,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * How long {@code close} lets actors handle what waits.
+     * {@return a copy whose {@code close} handles what is queued within this limit}
      *
      * @param limit 10 seconds unless changed, for all actors together; zero interrupts at once
-     * @return a changed copy
      */
     public Options withDrainLimit(Duration limit) {
       notNegative(limit, "drain limit");
@@ -249,10 +210,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * How long a handler that was interrupted, by {@code kill} or by the close, has to obey.
+     * {@return a copy with this time to obey an interrupt by {@code kill} or close}
      *
      * @param grace 1 second unless changed; zero cuts off at once
-     * @return a changed copy
      */
     public Options withGrace(Duration grace) {
       notNegative(grace, "grace");
@@ -260,11 +220,10 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * Sees every dead letter, on the thread it happens on. Must be quick; what it throws is logged;
-     * a dead letter made inside it is counted only.
+     * {@return a copy whose listener sees every dead letter, on the thread that makes it}
      *
-     * @param listener called by many threads at once
-     * @return a changed copy
+     * @param listener quick and thread-safe; what it throws is logged, and dead letters made inside
+     * are only counted
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
       Objects.requireNonNull(listener, "deadLetters");
@@ -272,10 +231,9 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * What timers, limits, back-offs and graces are measured by.
+     * {@return a copy that measures timers, limits, back-offs and graces by this clock}
      *
      * @param scheduler {@link Scheduler#system()} unless changed
-     * @return a changed copy
      */
     public Options withScheduler(Scheduler scheduler) {
       Objects.requireNonNull(scheduler, "scheduler");
@@ -283,30 +241,29 @@ public interface ActorScope extends AutoCloseable {
     }
 
     /**
-     * Logs once, with its stack, an actor that handles one message for longer than this, or has
-     * more than so many waiting; the latter again after it had half as many. Off unless told.
+     * {@return a copy that logs an actor that spends longer than {@code handling} on one message,
+     * with its stack, or has more than {@code waiting} queued} Each is logged once; the queue again
+     * after it has shrunk to half. Off by default.
      *
-     * @param handling how long one message may take; it is looked at four times in this time
-     * @param waiting how many may wait
-     * @return a changed copy
+     * @param handling more than zero; checked four times within
+     * @param waiting one or more
      */
     public Options withWatchdog(Duration handling, int waiting) {
       Objects.requireNonNull(handling, "handling");
       if (!handling.isPositive()) throw new IllegalArgumentException(
-          "a watchdog after " + handling + " would bark at everything; give more than zero");
+          "a watchdog after " + handling + " would report every message; give more than zero");
       if (waiting < 1) throw new IllegalArgumentException(
-          "a watchdog at " + waiting + " waiting messages would bark at everything; give one or more");
+          "a watchdog at " + waiting + " queued messages would report every actor; give one or more");
       return with(copy -> copy.watchdog = new Watchdog(handling, waiting));
     }
 
     /**
-     * Travels with the messages of actors made from now on, beside the carriers it already has:
-     * they are set in the order given, and taken back in the reverse order.
+     * {@return a copy with one more carrier, for actors made from now on} Carriers are set in the
+     * order given, and taken back in reverse.
      * {@snippet class="io.fibry.JavadocSnippetsTest" region="carrier"}
      *
      * @param <C> what it captures
-     * @param carrier used by many threads at once
-     * @return a changed copy
+     * @param carrier thread-safe
      */
     public <C> Options withCarrier(Carrier<C> carrier) {
       Objects.requireNonNull(carrier, "carrier");
@@ -320,129 +277,80 @@ public interface ActorScope extends AutoCloseable {
       return time;
     }
 
-    /**
-     * How actors get a thread, unless they are told.
-     *
-     * @return the strategy
-     */
+    /** {@return the default strategy} */
     public Strategy strategy() {
       return strategy;
     }
 
-    /**
-     * How messages wait, unless an actor is told.
-     *
-     * @return the mailbox
-     */
+    /** {@return the default mailbox} */
     public Mailbox<Object> mailbox() {
       return mailbox;
     }
 
-    /**
-     * What becomes of a failure that an actor of the scope escalates.
-     *
-     * @return the policy
-     */
+    /** {@return the policy for escalated failures} */
     public FailurePolicy failurePolicy() {
       return failurePolicy;
     }
 
-    /**
-     * How long {@code ask} waits, unless it is told.
-     *
-     * @return more than zero
-     */
+    /** {@return the default limit of {@code ask}} */
     public Duration askLimit() {
       return askLimit;
     }
 
-    /**
-     * How long {@code close} lets actors handle what waits.
-     *
-     * @return zero or more
-     */
+    /** {@return the limit of {@code close}} */
     public Duration drainLimit() {
       return drainLimit;
     }
 
-    /**
-     * How long an interrupted handler has to obey.
-     *
-     * @return zero or more
-     */
+    /** {@return the time to obey an interrupt} */
     public Duration grace() {
       return grace;
     }
 
-    /**
-     * What sees every dead letter.
-     *
-     * @return the listener; one that does nothing, unless told
-     */
+    /** {@return the listener to dead letters} */
     public Consumer<DeadLetter> deadLetters() {
       return deadLetters;
     }
 
-    /**
-     * What timers, limits, back-offs and graces are measured by.
-     *
-     * @return the clock
-     */
+    /** {@return the clock} */
     public Scheduler scheduler() {
       return scheduler;
     }
 
-    /**
-     * When an actor is reported.
-     *
-     * @return empty: never
-     */
+    /** {@return when actors are reported; empty: never} */
     public Optional<Watchdog> watchdog() {
       return Optional.ofNullable(watchdog);
     }
 
-    /**
-     * What travels with messages.
-     *
-     * @return in the order in which they are set; always the same list
-     */
+    /** {@return what travels with messages, in order; always the same list} */
     public List<Carrier<?>> carriers() {
       return carriers;
     }
   }
 
   /**
-   * Something of the sender's thread that its messages take along, such as the MDC: captured when a
-   * message is sent, or a timer started, and set around its handling. A request that is handled on
-   * its asker's thread needs none. What a carrier throws is logged, and the message is handled all
-   * the same. Must be thread-safe, and quick.
+   * Something of the sender's thread that travels with messages, such as the MDC: captured when one
+   * is sent or its timer started, and set while it is handled. A request handled on its asker's
+   * thread needs none. What a carrier throws is logged; the message is handled all the same. Must
+   * be thread-safe and quick.
    *
    * @param <C> what it captures
    */
   interface Carrier<C> {
 
-    /**
-     * The MDC of slf4j, whatever is behind it.
-     *
-     * @return always the same one
-     */
+    /** {@return the MDC of slf4j, whatever its provider; always the same} */
     static Carrier<?> mdc() {
       return Mdc.CARRIER;
     }
 
-    /**
-     * Called on the sender's thread.
-     *
-     * @return what to set; must not change afterwards
-     */
+    /** {@return what to set, which must not change} Called on the sender's thread. */
     C capture();
 
     /**
      * Called on the handler's thread, before the handler and the code around it.
      *
-     * @param captured what was captured for this message
-     * @return closed on the same thread when all is done with the message; puts back what was there
-     * before
+     * @param captured for this message
+     * @return closed on the same thread after the message; puts back what was there
      */
     AutoCloseable set(C captured);
   }

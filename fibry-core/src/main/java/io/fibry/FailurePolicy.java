@@ -6,12 +6,12 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What becomes of an actor whose handler throws; for a scope, what becomes of a failure that an
- * actor escalates. Immutable. The mailbox, and what waits in it, survives a restart.
+ * What happens when a handler throws; for a scope, when an actor escalates. Restarts keep the
+ * mailbox and its messages. Immutable.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="policy"}
  */
 public final class FailurePolicy {
-  /** What a policy does, apart from its modifiers. */
+  /** What a policy does. */
   public enum Kind {
     /** {@link #goOn}. */
     GO_ON("goOn()"),
@@ -34,20 +34,12 @@ public final class FailurePolicy {
       this.call = call;
     }
 
-    /**
-     * Whether it restarts actors.
-     *
-     * @return true for the three kinds of restarts
-     */
+    /** {@return whether it restarts actors} */
     public boolean restarts() {
       return this == RESTART || isForScopes();
     }
 
-    /**
-     * Whether only a scope can have it.
-     *
-     * @return true where it restarts several actors
-     */
+    /** {@return whether only scopes can have it} */
     public boolean isForScopes() {
       return this == RESTART_ALL || this == RESTART_REST;
     }
@@ -62,10 +54,10 @@ public final class FailurePolicy {
   public record Budget(int restarts, Duration within) {}
 
   /**
-   * How long messages wait before a restart.
+   * How long an actor is suspended before a restart.
    *
-   * @param first before the first restart
-   * @param most before any restart
+   * @param first before the first
+   * @param most before any
    */
   public record BackOff(Duration first, Duration most) {}
 
@@ -92,104 +84,83 @@ public final class FailurePolicy {
     return new FailurePolicy(kind, true, 0, null, null, null);
   }
 
-  /**
-   * Logs it and goes on with the next message. The default of an actor.
-   *
-   * @return a policy
-   */
+  /** {@return a policy that logs and goes on; the default of actors} */
   public static FailurePolicy goOn() {
     return of(Kind.GO_ON);
   }
 
   /**
-   * Logs it and goes on with a fresh state and the same mailbox: {@code onStop} is called with the
-   * old state, the new one is made before the next message, and what was put aside comes back.
-   *
-   * @return a policy
+   * {@return a policy that logs and goes on with a fresh state} {@code onStop} takes the old one,
+   * the new one is made before the next message, and messages put aside come back.
    */
   public static FailurePolicy restart() {
     return of(Kind.RESTART);
   }
 
   /**
-   * For scopes: restarts all actors of the scope and of those below it, told in the order they were
-   * made, each after its current message.
-   *
-   * @return a policy
+   * {@return for scopes: a policy that restarts all actors in and below it, in the order made, each
+   * after its current message}
    */
   public static FailurePolicy restartAll() {
     return of(Kind.RESTART_ALL);
   }
 
-  /**
-   * For scopes: restarts the failed actor and those made after it.
-   *
-   * @return a policy
-   */
+  /** {@return for scopes: a policy that restarts the failed actor and those made after it} */
   public static FailurePolicy restartRest() {
     return of(Kind.RESTART_REST);
   }
 
   /**
-   * Logs it and ends the actor, with the reason {@link ExitReason.Failed}; for a scope, closes it.
-   * The default of a scope; the root, which cannot be closed for good, ends the actor.
-   *
-   * @return a policy
+   * {@return a policy that logs and ends the actor with {@link ExitReason.Failed}, or closes the
+   * scope; the default of scopes} The root, which never closes for good, ends the actor.
    */
   public static FailurePolicy stop() {
     return of(Kind.STOP);
   }
 
-  /**
-   * Leaves it to the scope; for a scope, to the scope around it.
-   *
-   * @return a policy
-   */
+  /** {@return a policy that leaves failures to the scope, or the scope around it} */
   public static FailurePolicy escalate() {
     return of(Kind.ESCALATE);
   }
 
   /**
-   * Decides by what was thrown. Modifiers of this policy hold where the chosen one has none of its
-   * own. When the choice itself fails, the actor stops.
+   * {@return a policy that chooses one by what was thrown} Its modifiers hold where the chosen one
+   * has none. If the choice fails, the actor stops.
    *
-   * @param choice answers a policy for an exception; called on the actor's thread
-   * @return a policy
+   * @param choice returns a policy; runs on the actor's thread
    */
   public static FailurePolicy by(Function<Throwable, FailurePolicy> choice) {
     return new FailurePolicy(Kind.BY, true, 0, null, null, Objects.requireNonNull(choice, "choice"));
   }
 
   /**
-   * More restarts than this within that time: escalates.
+   * {@return a copy that escalates after more restarts within this time}
    *
    * @param restarts zero or more
    * @param within more than zero
-   * @return a changed copy
    */
   public FailurePolicy withBudget(int restarts, Duration within) {
     needsRestart("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
     if (!within.isPositive())
-      throw new IllegalArgumentException("a budget within " + within + " has no time to count in; give more than zero");
+      throw new IllegalArgumentException("a budget cannot count restarts within " + within + "; give more than zero");
     return new FailurePolicy(kind, logs, retries, new Budget(restarts, within), backOff, choice);
   }
 
   /**
-   * Waits before a restart, twice as long each time up to {@code most}, by the half less at random;
-   * messages wait meanwhile, and no thread is held. After as long as {@code most} without a failure
-   * it begins again with {@code first}.
+   * {@return a copy that suspends the actor before a restart, each time twice as long up to
+   * {@code most}, shortened at random by up to half} Messages wait meanwhile, and no thread is
+   * held. After {@code most} without failure it starts over.
    *
    * @param first more than zero
    * @param most at least {@code first}
-   * @return a changed copy
    */
   public FailurePolicy withBackOff(Duration first, Duration most) {
     needsRestart("a back-off");
     if (!first.isPositive())
-      throw new IllegalArgumentException("a back-off of " + first + " is none; give more than zero");
+      throw new IllegalArgumentException("a back-off of " + first + " does not wait; give more than zero");
     if (most.compareTo(first) < 0) throw new IllegalArgumentException(
-        "a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
+        "a back-off cannot grow from " + first + " to " + most + "; let the second be at least the first");
     return new FailurePolicy(kind, logs, retries, budget, new BackOff(first, most), choice);
   }
 
@@ -199,11 +170,9 @@ public final class FailurePolicy {
   }
 
   /**
-   * Gives the failing message to the handler again so many times, before anything else. Not where
-   * its asker has his answer, and not to a handler that put it aside.
+   * {@return a copy that first repeats a failed message, unless answered or put aside}
    *
    * @param times zero or more
-   * @return a changed copy
    */
   public FailurePolicy withRetries(int times) {
     if (times < 0)
@@ -211,78 +180,53 @@ public final class FailurePolicy {
     return new FailurePolicy(kind, logs, times, budget, backOff, choice);
   }
 
-  /**
-   * The same, but failures are only counted, not logged.
-   *
-   * @return a changed copy
-   */
+  /** {@return a copy that counts failures but does not log them} */
   public FailurePolicy withoutLog() {
     return new FailurePolicy(kind, false, retries, budget, backOff, choice);
   }
 
   /**
-   * The policy for one failure: this one, or the one that {@code by(..)} chooses.
+   * {@return this policy, or what {@code by(..)} chooses; never of kind {@link Kind#BY}}
    *
    * @param failure what the handler threw
-   * @return never of kind {@link Kind#BY}
-   * @throws RuntimeException what the function given to {@code by(..)} throws, or where it answers null
+   * @throws RuntimeException if the choice throws or returns null
    */
   public FailurePolicy chosenFor(Throwable failure) {
     var policy = this;
     for (int depth = 0; policy.kind == Kind.BY; depth++) {
-      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("by(..) answers by(..) without end");
+      if (depth == DEEPEST_CHOICE) throw new IllegalStateException("by(..) chooses by(..) without end");
       policy = policy.within(Objects.requireNonNull(policy.choice.apply(failure),
-          "by(..) answered null for a failure; let it answer a policy"));
+          "by(..) returned null for a failure; return a policy"));
     }
     return policy;
   }
 
-  /**
-   * What it does, apart from its modifiers.
-   *
-   * @return the kind
-   */
+  /** {@return what it does} */
   public Kind kind() {
     return kind;
   }
 
-  /**
-   * Whether failures are logged.
-   *
-   * @return false after {@link #withoutLog}
-   */
+  /** {@return whether failures are logged} */
   public boolean logs() {
     return logs;
   }
 
-  /**
-   * How often the handler gets a failing message again.
-   *
-   * @return zero unless {@link #withRetries} says more
-   */
+  /** {@return how often a failed message is repeated} */
   public int retries() {
     return retries;
   }
 
-  /**
-   * How many restarts it allows.
-   *
-   * @return empty: any number
-   */
+  /** {@return how many restarts it allows; empty: any number} */
   public Optional<Budget> budget() {
     return Optional.ofNullable(budget);
   }
 
-  /**
-   * How long it waits before a restart.
-   *
-   * @return empty: not at all
-   */
+  /** {@return how long it suspends; empty: not at all} */
   public Optional<BackOff> backOff() {
     return Optional.ofNullable(backOff);
   }
 
-  /** The one chosen by this one: with what this one says besides, where it says nothing itself. */
+  /** The chosen policy, with this one's modifiers where it has none. */
   private FailurePolicy within(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries),
         chosen.budget != null ? chosen.budget : budget, chosen.backOff != null ? chosen.backOff : backOff,

@@ -10,12 +10,12 @@ import java.util.Optional;
  * Immutable and thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="mailbox"}
  *
- * <p>{@link #unbounded()} costs one atomic operation per message. All others have a short lock, to
+ * <p>{@link #unbounded()} costs one atomic operation per message. All others use a short lock, to
  * drop the oldest message, free the place of a cancelled request, or wake a handler inside
- * {@code receive}. Where a message too many is only refused or waits, senders take it only when the
- * mailbox is full.
+ * {@code receive}. Where the overflow only refuses messages or makes senders wait, senders take the
+ * lock only when the mailbox is full.
  *
- * @param <M> what can wait in it
+ * @param <M> messages
  */
 public final class Mailbox<M> {
   private static final Mailbox<Object> UNBOUNDED =
@@ -44,11 +44,11 @@ public final class Mailbox<M> {
   }
 
   /**
-   * First in, first out; at most {@code capacity} wait, beside the one being handled.
+   * {@return a mailbox, first in, first out, where at most {@code capacity} messages wait besides
+   * the one being handled}
    *
    * @param capacity at least 1
    * @param overflow what happens to one too many
-   * @return a mailbox
    */
   public static Mailbox<Object> bounded(int capacity, Overflow overflow) {
     if (capacity < 1) throw new IllegalArgumentException(
@@ -57,13 +57,12 @@ public final class Mailbox<M> {
   }
 
   /**
-   * The capacity at which each accepted message is answered in time: as many as are handled in half
-   * of the time that remains for waiting. {@link #within} adapts by itself.
+   * {@return the capacity at which each accepted message is answered in time: as many as are
+   * handled in half of the time left for waiting; at least 1} {@link #within} adapts by itself.
    *
    * @param limit how long an answer is of use
    * @param service how long one message takes
-   * @param perSecond messages that all workers handle in a second
-   * @return at least 1
+   * @param perSecond messages that all workers handle per second
    */
   public static int roomFor(Duration limit, Duration service, double perSecond) {
     if (service.isNegative())
@@ -71,19 +70,19 @@ public final class Mailbox<M> {
     if (limit.compareTo(service) <= 0) throw new IllegalArgumentException(
         "a message that takes " + service + " is never answered within " + limit + "; give a longer limit");
     if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException(
-        "a mailbox of which " + perSecond + " messages are handled in a second has no size; give more than zero");
+        "there is no capacity for " + perSecond + " messages handled per second; give more than zero");
     var left = limit.minus(service);
     return (int) Math.clamp((left.toSeconds() + left.getNano() / 1e9) * perSecond / 2, 1, Integer.MAX_VALUE - 1);
   }
 
   /**
-   * The smallest message first, equal ones as they came, without limit. A pill comes after all that
-   * waited when it was sent, a task given to {@code execute} before all messages. What the
-   * comparator throws, the sender gets, and nothing was sent.
+   * {@return a mailbox, without limit, that hands out the smallest message first, and equal ones as
+   * they came} A pill comes after all that was queued when it was sent, a task given to
+   * {@code execute} before all messages. What the comparator throws goes to the sender, and nothing
+   * is sent.
    *
-   * @param <M> what can wait in it
+   * @param <M> messages
    * @param order fast and consistent; runs on the sender's thread
-   * @return a mailbox
    */
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
     return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,
@@ -91,7 +90,7 @@ public final class Mailbox<M> {
   }
 
   /**
-   * {@return the same, from which the handler may choose: {@code context.receive(..)},
+   * {@return a copy from which the handler may choose: {@code context.receive(..)},
    * {@code context.stash()}}
    */
   public Mailbox<M> selective() {
@@ -102,22 +101,20 @@ public final class Mailbox<M> {
   }
 
   /**
-   * The same, but also full while a new message would wait longer than {@code target} at the
-   * present pace. So waits stay short at any pace, and a refused sender knows at once. While
-   * nothing waits, nothing is refused. Only for mailboxes that reject or drop the newest; the
+   * {@return a copy that is also full while a new message would wait longer than {@code target} at
+   * the present pace} So waits stay short at any pace, and a refused sender knows at once. While
+   * nothing is queued, nothing is refused. Only for mailboxes that reject or drop the newest; the
    * capacity bounds a burst.
-   *
    * {@snippet class="io.fibry.OverloadSnippetsTest" region="within"}
    *
    * <p>Give it at least the time one message takes, and at most half of the time in which an answer
    * is of use. In a pool by key, messages that wait for their own key do not count.
    *
-   * @param target how long a message may have to wait
-   * @return a mailbox
+   * @param target how long a message may wait
    */
   public Mailbox<M> within(Duration target) {
     if (!target.isPositive()) throw new IllegalArgumentException(
-        "in a mailbox where a message may wait for " + target + " none could wait; give more than zero");
+        "messages that may wait " + target + " could not wait at all; give more than zero");
     if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target
         + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
     if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException(
@@ -127,7 +124,7 @@ public final class Mailbox<M> {
         false);
   }
 
-  /** {@return how many may wait; {@link Integer#MAX_VALUE}: any number} */
+  /** {@return how many messages may wait; {@link Integer#MAX_VALUE}: any number} */
   public int capacity() {
     return capacity;
   }
@@ -142,7 +139,7 @@ public final class Mailbox<M> {
     return order;
   }
 
-  /** {@return how long a message may have to wait; zero: any time} */
+  /** {@return how long a message may wait; zero: any time} */
   public Duration target() {
     return Duration.ofNanos(target);
   }

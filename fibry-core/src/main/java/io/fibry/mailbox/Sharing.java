@@ -30,8 +30,8 @@ public final class Sharing<M> {
   }
 
   /**
-   * {@return from {@code least} to {@code most} workers} One is added whenever a message waits and
-   * none is free; idle ones end after a while.
+   * {@return the sharing of {@code least} to {@code most} workers} One is added whenever a message
+   * waits and none is free; idle ones end after a while.
    *
    * @param least at least 0
    * @param most at least 1 and {@code least}
@@ -43,13 +43,14 @@ public final class Sharing<M> {
     return new Sharing<>(least, most, most, Optional.empty(), Optional.empty(), false);
   }
 
-  /** {@return as many workers as there are messages, each with a fresh state for each message} */
+  /** {@return the sharing of one worker per message, with a fresh state for each} */
   public static Sharing<Object> perMessage() {
     return new Sharing<>(0, Integer.MAX_VALUE, Integer.MAX_VALUE, Optional.empty(), Optional.empty(), true);
   }
 
   /**
-   * {@return as many workers as the permits allow} A message holds its permits while it is handled.
+   * {@return the sharing of as many workers as the permits allow} A message holds its permits while
+   * it is handled.
    *
    * @param <M> messages
    * @param permits at least 1
@@ -63,7 +64,8 @@ public final class Sharing<M> {
   }
 
   /**
-   * {@return a fixed number of workers} Messages of one key are handled in order, one at a time.
+   * {@return the sharing of a fixed number of workers} Messages of one key are handled in order,
+   * one at a time.
    *
    * @param <M> messages
    * @param workers at least 1

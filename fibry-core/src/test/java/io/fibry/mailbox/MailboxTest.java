@@ -42,7 +42,7 @@ class MailboxTest {
 
   @Test
   void withinRefusesWhereNoWaitCanBeForetold() {
-    refused("a message may wait for PT0S none could wait",
+    refused("messages that may wait PT0S could not wait at all",
         () -> Mailbox.bounded(3, Overflow.REJECT).within(Duration.ZERO));
     refused("with a capacity", () -> Mailbox.unbounded().within(WAIT));
     refused("this one is priority", () -> Mailbox.priority(Comparator.<String>naturalOrder()).within(WAIT));
@@ -67,7 +67,7 @@ class MailboxTest {
         () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
     refused("cannot take PT-0.001S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
     for (double rate : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY})
-      refused("of which " + rate + " messages", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
+      refused(rate + " messages handled per second", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
   }
 
   private static void refused(String words, Executable code) {
