@@ -15,6 +15,7 @@ import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Observer;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Envelope;
@@ -57,7 +58,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public void execute(Runnable task) {
-    if (!send(new Envelope(new Envelope.Control(Objects.requireNonNull(task, "task")), baggage()), Deadline.NONE))
+    if (!send(new Envelope(new Control(Objects.requireNonNull(task, "task")), baggage()), Deadline.NONE))
       throw new RejectedExecutionException("actor '" + name() + "' did not take the task: "
           + (isEnding() ? "it has ended" : "its mailbox is full"));
   }
@@ -226,7 +227,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public void sendPoisonPill() {
-    if (!isEnding()) push(new Envelope(Envelope.Control.PILL));
+    if (!isEnding()) push(new Envelope(Control.PILL));
   }
 
   @Override

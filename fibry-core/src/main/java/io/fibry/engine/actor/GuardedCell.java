@@ -7,6 +7,7 @@ import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
@@ -54,7 +55,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   private Entry<Object> entry(Object node, Object message) {
-    return queue.entry(node, message, !(message instanceof Envelope.Control), this);
+    return queue.entry(node, message, !(message instanceof Control), this);
   }
 
   @Override
@@ -153,7 +154,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
 
   @Override
   protected void push(Envelope envelope) {
-    push(envelope.message == Envelope.Control.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
+    push(envelope.message == Control.PILL ? RankedEntry.last(envelope) : RankedEntry.unranked(envelope));
   }
 
   @Override
@@ -248,7 +249,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     try {
       return queue.receive(node -> {
         Object message = message(node);
-        return message != null && !(message instanceof Envelope.Control) && fits.test(message);
+        return message != null && !(message instanceof Control) && fits.test(message);
       }, deadline);
     } finally {
       if (timer != null) timer.cancel();

@@ -5,6 +5,7 @@ import io.fibry.Strategy;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
 import io.fibry.engine.message.Refusals;
@@ -274,7 +275,7 @@ final class Activation extends Context implements Runnable {
         return;
       }
     }
-    if (given == Envelope.Control.PILL) meetPill();
+    if (given == Control.PILL) meetPill();
     else if (phase > Cell.OPEN) Termination.undelivered(cell, given, asked);
     else deliver(given, asked, with);
   }
@@ -327,7 +328,7 @@ final class Activation extends Context implements Runnable {
   }
 
   private void attempt(Object given) throws Exception {
-    if (given instanceof Envelope.Control task) task.task.run();
+    if (given instanceof Control task) task.task().run();
     else answer(cell.behaviour.handle(this, given));
     if (!stashed) handled++;
   }
@@ -351,7 +352,7 @@ final class Activation extends Context implements Runnable {
   }
 
   private boolean isRepeatable(Object given) {
-    return !(given instanceof Envelope.Control) && !stashed && !cell.isEnding()
+    return !(given instanceof Control) && !stashed && !cell.isEnding()
         && (request == null || request.isOpen() && !request.isDone());
   }
 

@@ -1,6 +1,7 @@
 package io.fibry.engine.cell;
 
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
@@ -237,8 +238,8 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   /** Runs {@code first} before a handler that waits for a message can notice. */
   final void shutDoor(Runnable first) {
-    var pill = new Envelope(Envelope.Control.PILL);
-    StackProbe.probe(); // shut and without a pill, it would never end
+    var pill = new Envelope(Control.PILL);
+    StackProbe.probe(); // an actor with a shut door and no pill would never end
     boolean shut = false;
     for (byte now = phase; now <= OPEN && !shut; now = phase) shut = PHASE.compareAndSet(this, now, ENDING);
     try {

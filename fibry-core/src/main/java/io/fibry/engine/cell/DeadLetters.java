@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
@@ -46,7 +47,7 @@ public final class DeadLetters {
 
     @Override
     public Object message() {
-      return Envelope.given(sent);
+      return Control.given(sent);
     }
 
     @Override

@@ -6,7 +6,7 @@ import io.fibry.FailurePolicy;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.cell.Owner.Verdict;
 import io.fibry.engine.jvm.Log;
-import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Events;
 import java.util.concurrent.CancellationException;
 
@@ -41,7 +41,7 @@ public final class Failures {
    */
   static long handle(Context context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
-    Object given = Envelope.given(context.message);
+    Object given = Control.given(context.message);
     if (context.request != null && context.request.isOpen()) context.request.fail(failure);
     if (context.received != null) context.failUnanswered(failure);
     boolean obeys =

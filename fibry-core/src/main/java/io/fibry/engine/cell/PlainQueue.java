@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
@@ -193,7 +194,7 @@ public abstract class PlainQueue {
 
   protected static boolean holdsMessage(Object node) {
     Object message = message(node);
-    return message != null && message != Envelope.Control.PILL;
+    return message != null && message != Control.PILL;
   }
 
   protected void stopWaiting(Object node) {

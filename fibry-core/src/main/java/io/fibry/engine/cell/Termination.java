@@ -4,6 +4,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
@@ -46,7 +47,7 @@ public final class Termination {
     if (node instanceof Envelope envelope) {
       Object given = envelope.message;
       envelope.message = null;
-      if (given != null && given != Envelope.Control.PILL) undelivered(cell, given, null);
+      if (given != null && given != Control.PILL) undelivered(cell, given, null);
     } else {
       var request = (RequestFuture<?>) node;
       Object given = request.begin();

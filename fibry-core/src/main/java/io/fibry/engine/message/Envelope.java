@@ -1,21 +1,7 @@
 package io.fibry.engine.message;
 
-/**
- * A message in transit for which no sender waits. A request in transit is a {@link RequestFuture}.
- * Both are nodes of the plain queue.
- */
+/** A message in transit for which no sender waits. Like a {@link RequestFuture}, a queue's node. */
 public final class Envelope {
-  /** Stands in place of a message: work of the engine itself. */
-  public static final class Control {
-    public static final Control PILL = new Control(null);
-
-    public final Runnable task; // null: the pill
-
-    public Control(Runnable task) {
-      this.task = task;
-    }
-  }
-
   /** A node already handled: a drain that begins here takes what waits behind it. */
   public static final Envelope NOTHING = new Envelope(null);
 
@@ -30,10 +16,5 @@ public final class Envelope {
   public Envelope(Object message, Baggage baggage) {
     this.message = message;
     this.baggage = baggage;
-  }
-
-  /** What the sender gave, be it a message or a task. */
-  public static Object given(Object message) {
-    return message instanceof Control control ? control.task : message;
   }
 }

@@ -168,7 +168,7 @@ public final class Events {
   }
 
   private static Class<?> type(Object message) {
-    return Envelope.given(message).getClass();
+    return Control.given(message).getClass();
   }
 
   /** Exceptions run user code, too. */

@@ -210,7 +210,7 @@ public final class Wait implements AutoCloseable {
   }
 
   Object request() {
-    return message == null ? "the answer" : Envelope.given(message);
+    return message == null ? "the answer" : Control.given(message);
   }
 
   Party from() {
@@ -219,7 +219,7 @@ public final class Wait implements AutoCloseable {
 
   /** What it waits for, as text. */
   public String goal() {
-    String what = message == null ? "" : Log.shown(Envelope.given(message));
+    String what = message == null ? "" : Log.shown(Control.given(message));
     if (awaited instanceof Room) what = "room for " + what;
     return "'" + on.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
   }
