@@ -31,10 +31,8 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
-/**
- * The one object behind {@code Actor}, {@code ActorWithReturn} and {@code Sink}, of 40 bytes: their
- * public side. How an actor lives and ends is {@link Cell}.
- */
+/** The public side of every actor, in an object of 40 bytes. The inside is {@link Cell}. */
+@SuppressWarnings("unchecked") // the request or code has the type
 public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
     Dispatch.initialize(); // not between swap and link: see PlainQueue
@@ -43,8 +41,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   ActorCell(Behaviour behaviour) {
     super(behaviour);
   }
-
-  // ---- sending
 
   @Override
   public boolean sendMessage(Object message) {
@@ -65,14 +61,14 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
 
   @Override
   public final void admit(Object message) {
-    accepted(message, admit(new Envelope(message, Baggage.stamp())));
+    accepted(message, admit(new Envelope(message, Baggage.of(null))));
   }
 
   @Override
   public final boolean send(Envelope envelope, Deadline deadline) {
     Object message = envelope.message;
     var refusal = offer(envelope, message, deadline);
-    if (refusal != null) envelope.message = null; // it does not wait: a timer that repeats it looks here
+    if (refusal != null) envelope.message = null; // a timer that repeats it looks here
     return accepted(message, refusal);
   }
 
@@ -97,7 +93,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   }
 
   @Override
-  @SuppressWarnings("unchecked") // `reply` is typed by the request
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     return (CompletableFuture<R>) request(request, Deadline.NONE);
   }
@@ -108,7 +103,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the code's own type
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE);
   }
@@ -118,7 +112,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
-    else if (phase == ENDED) request.stop(message); // cut off after the phase was read: the killer may have missed it
+    else if (phase == ENDED) request.stop(message); // the killer may have missed it
     return request;
   }
 
@@ -134,25 +128,21 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   // ---- asking
 
   @Override
-  @SuppressWarnings("unchecked") // as in sendMessageReturn
   public <Q extends Object, R> R ask(Request<Q, R> request) {
     return (R) ask((Object) request);
   }
 
   @Override
-  @SuppressWarnings("unchecked") // as in sendMessageReturn
   public <Q extends Object, R> R ask(Request<Q, R> request, Duration limit) {
     return (R) ask((Object) request, limit);
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the code's own type
   public <R> R ask(Handler.Returning<Object, R> code) {
     return (R) ask((Object) Objects.requireNonNull(code, "code"));
   }
 
   @Override
-  @SuppressWarnings("unchecked") // the code's own type
   public <R> R ask(Handler.Returning<Object, R> code, Duration limit) {
     return (R) ask((Object) Objects.requireNonNull(code, "code"), limit);
   }
@@ -172,8 +162,8 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.due());
     Wait.prepare(this, message);
     if (deadline.isZero()) throw Refusals.tooLate(name(), message, deadline);
-    if (!Events.asks()) return request(message, deadline).await(message, deadline, asker);
     var event = Events.beginAsk();
+    if (event == null) return request(message, deadline).await(message, deadline, asker);
     Throwable failure = null;
     try {
       return request(message, deadline).await(message, deadline, asker);
@@ -190,7 +180,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     Objects.requireNonNull(code, "code");
     Handler.Returning<Object, Object> run = object -> {
       code.handle(object);
-      return Boolean.TRUE; // the caller waits for a value
+      return Boolean.TRUE; // for the waiting caller
     };
     Wait.prepare(this, code);
     request(run, Deadline.NONE).await(code, Deadline.NONE, Waiter.current());
@@ -278,7 +268,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     return "actor '" + name() + "'";
   }
 
-  // ---- what the rooms below need
+  // ---- rooms below
 
   @Override
   protected final Object prepare(Object first) {
@@ -340,8 +330,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     return Observer.doing(this);
   }
 
-  /** Its mailbox refused this request. */
-  protected MailboxFullException full(RequestFuture<?> request, Object message) {
+  MailboxFullException full(RequestFuture<?> request, Object message) {
     return Refusals.full(name(), message, capacity());
   }
 }

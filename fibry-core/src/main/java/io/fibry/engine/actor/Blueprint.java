@@ -26,8 +26,8 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 
-/** The one builder. What is null, the scope decides when an actor is made. */
-@SuppressWarnings("unchecked") // ActorBuilder checks the handlers' types; here a message is an Object
+/** The one builder. What is null comes from the scope when an actor is made. */
+@SuppressWarnings("unchecked") // ActorBuilder checks types
 public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
@@ -42,7 +42,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   private Sharing<?> sharing; // null: no pool
   private boolean inline;
   private boolean endsFirst;
-  // of the actors made last, which share it; a race makes one too many
+  // shared by the actors made last; a race makes one too many
   private volatile Settings settings;
   private volatile Behaviour sink;
 
@@ -51,7 +51,6 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     this.label = label;
   }
 
-  /** Null: no name. */
   public static Blueprint<Object> of(Owner owner, String label) {
     return new Blueprint<>(owner, label);
   }
@@ -72,14 +71,12 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
 
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
-    Objects.requireNonNull(strategy, "strategy");
-    return with(copy -> copy.strategy = strategy);
+    return with(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
   }
 
   @Override
   public <N extends M> ActorBuilder<N> mailbox(Mailbox<? super N> mailbox) {
-    Objects.requireNonNull(mailbox, "mailbox");
-    return with(copy -> copy.mailbox = mailbox);
+    return with(copy -> copy.mailbox = Objects.requireNonNull(mailbox, "mailbox"));
   }
 
   @Override
@@ -91,8 +88,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
 
   @Override
   public <N extends M> ActorBuilder<N> protocol(Class<N> type) {
-    Objects.requireNonNull(type, "type");
-    return with(copy -> copy.type = type);
+    return with(copy -> copy.type = Objects.requireNonNull(type, "type"));
   }
 
   @Override
@@ -261,7 +257,6 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     return admitted(behaviour);
   }
 
-  /** A blueprint with a state for the actors. */
   private record WithState<S, M>(Blueprint<M> blueprint, Callable<?> initial, Handler<Object> stop,
       Handler.Returning<Object, Object> copy) implements ActorBuilder.Stateful<S, M> {
     @Override

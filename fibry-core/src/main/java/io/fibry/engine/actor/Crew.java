@@ -10,10 +10,10 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The workers of a pool that live, and the counts of those that are gone. Thread-safe. */
+/** The living workers of a pool, and counts of the others. Thread-safe. */
 final class Crew implements Iterable<Worker> {
   private final Set<Worker> workers = ConcurrentHashMap.newKeySet();
-  private final LongAdder handled = new LongAdder(); // by workers that are gone
+  private final LongAdder handled = new LongAdder(); // by gone workers
   private final LongAdder failed = new LongAdder(); // likewise
 
   void add(Worker worker) {
@@ -47,7 +47,7 @@ final class Crew implements Iterable<Worker> {
     return failed.sum() + workers.stream().mapToLong(Cell::failed).sum();
   }
 
-  /** The drain that handles this request, or any busy one. Null: none is busy. */
+  /** The drain that handles this request, else any busy one. Null: none. */
   Context drainOn(RequestFuture<?> request) {
     Context busy = null;
     for (var worker : workers) {

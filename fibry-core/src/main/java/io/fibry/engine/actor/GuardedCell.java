@@ -26,19 +26,14 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 
-/**
- * A cell with a guarded queue in place of the plain one: bounded, in order of priority, or selective;
- * or, in a {@link PoolCell}, shared.
- */
-sealed class GuardedCell extends ActorCell permits PoolCell {
+/** A cell with a guarded queue: bounded, by priority, selective, or, of a pool, shared. */
+class GuardedCell extends ActorCell {
   private final GuardedQueue<Object> queue;
 
   GuardedCell(Behaviour behaviour, GuardedQueue<Object> queue) {
     super(behaviour);
     this.queue = queue;
   }
-
-  // ---- senders
 
   @Override
   protected Reason offer(Object message, Baggage baggage) {
@@ -62,9 +57,9 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   protected Reason offerBlock(List<?> messages, Baggage baggage) {
     if (queue.mailbox().ordered()) throw new UnsupportedOperationException("actor '" + name()
         + "' has a priority mailbox, which cannot keep a block together; send the messages one by one");
-    if (messages.size() > queue.capacity())
+    if (messages.size() > capacity())
       throw new IllegalArgumentException("a block of " + messages.size()
-          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + queue.capacity());
+          + " messages never fits into the mailbox of actor '" + name() + "', which holds " + capacity());
     if (isEnding()) return Reason.UNDELIVERED;
     var entries = new ArrayList<Entry<Object>>(messages.size());
     for (var message : messages)
@@ -109,7 +104,6 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     if (stranded != null) rescue();
   }
 
-  /** The queue gave the right to run to this thread. */
   void begin() {
     begin(null, Envelope.NOTHING);
   }
@@ -120,7 +114,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     var ring = new AtomicReference<Ring>();
     try (var wait = Wait.forRoom(this, message, entry)) {
       timer = deadline.waking();
-      // may answer true although there was a ring: another thread made room
+      // true in spite of a ring: another thread made room
       if (queue.await(entry, wait == null ? deadline : () -> deadline.getAsBoolean() || closesRing(wait, ring)))
         return null;
       if (ring.get() != null && !isEnding()) throw ring.get().exception();
@@ -186,7 +180,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     return false;
   }
 
-  // ---- the drain
+  // ---- drain
 
   @Override
   protected boolean acquire(RequestFuture<?> request) {
@@ -204,14 +198,14 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     return queue.release();
   }
 
-  /** What waited may have been taken back. */
+  /** It may have been taken back. */
   @Override
   protected Object awaitNext(Object node) {
     Object next = queue.poll();
     return next == null ? Envelope.NOTHING : next;
   }
 
-  /** The stash is back in the mailbox, and must not be found here too. */
+  /** A stashed one is in the mailbox. */
   @Override
   protected Object beforeSuspension(Object node, boolean handled) {
     return handled ? Envelope.NOTHING : node;
@@ -267,7 +261,12 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
     queue.putBack(entries);
   }
 
-  // ---- observers
+  @Override
+  protected Object behindStash(Object node) {
+    if (extras().stash().isEmpty() || !holdsMessage(node)) return node;
+    putBack(List.of(node));
+    return Envelope.NOTHING;
+  }
 
   @Override
   public boolean isIdle() {
@@ -276,7 +275,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
 
   @Override
   protected int waiting(Object node, int most) {
-    return queue.present() + super.waiting(node, 1); // a node that was taken out and not begun
+    return queue.present() + super.waiting(node, 1); // taken out
   }
 
   @Override
@@ -291,7 +290,7 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
   }
 
   @Override
-  protected MailboxFullException full(RequestFuture<?> request, Object message) {
+  MailboxFullException full(RequestFuture<?> request, Object message) {
     var entry = request.entry;
     long foreseen = entry == null ? 0 : entry.foreseen();
     return foreseen == 0 ? super.full(request, message)
@@ -300,6 +299,6 @@ sealed class GuardedCell extends ActorCell permits PoolCell {
 
   @Override
   public int capacity() {
-    return queue.capacity();
+    return queue.mailbox().capacity();
   }
 }

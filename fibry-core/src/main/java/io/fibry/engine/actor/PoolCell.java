@@ -26,9 +26,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A pool: one mailbox, many workers. Users send to it and end it; each {@link Worker} handles. A
- * sender gives its message to an idle worker, or makes one; a worker that has handled a message takes
- * the next itself, or becomes idle.
+ * A pool: one mailbox, many workers. A sender gives its message to an idle {@link Worker}, or makes
+ * one; a worker takes the next message itself, or becomes idle.
  *
  * <p>A pool ends when all messages before its pill have begun: the rest is disposed of, and each
  * worker gets a pill. The last worker to end gives the pool a thread for its hooks.
@@ -37,13 +36,13 @@ final class PoolCell extends GuardedCell {
   private static final int MOST_TRIES = 10;
 
   private final SharedQueue<Object> queue;
-  private final Behaviour work; // of the workers
+  private final Behaviour work;
   private final Crew crew = new Crew();
   private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
   private final AtomicInteger numbers = new AtomicInteger();
-  private volatile boolean pillsSent; // to all workers; cleared by a thread that finds that one must go again
+  private volatile boolean pillsSent; // to all; false again: one must go once more
   private final Retirement retirement;
-  private volatile int tries; // to make a worker, in vain; a race may lose one
+  private volatile int tries; // failed, to make a worker; a race may lose one
 
   PoolCell(Behaviour work, SharedQueue<Object> queue) {
     super(work.behind(work.settings.forPool()), queue);
@@ -52,12 +51,12 @@ final class PoolCell extends GuardedCell {
     this.retirement = new Retirement(this, queue);
   }
 
-  /** Workers that keep a thread are there from the beginning. */
+  /** Makes the workers that keep a thread. */
   void open() {
     if (!work.settings.strategy().resident()) return;
     try {
       for (int i = 0; i < queue.sharing().least(); i++) open(queue.reserve());
-    } catch (Throwable noThread) { // another thread may have found the pool by its name, and sent messages
+    } catch (Throwable noThread) { // it may have messages, by its name
       Dispatch.endUnstarted(this, new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
@@ -68,19 +67,19 @@ final class PoolCell extends GuardedCell {
     try {
       var worker = hire(slot);
       if (queue.open(slot)) begin();
-      if (isEnding()) endLate(worker); // it was found by its name, or its scope closed
+      if (isEnding()) endLate(worker); // found by name, or its scope closed
     } finally {
       if (slot.worker() == null) leave(slot);
     }
   }
 
-  // ---- messages come
+  // ---- messages
 
   @Override
   protected Reason offer(Object node, Object message, Deadline deadline) {
     try {
       return super.offer(node, message, deadline);
-    } catch (RuntimeException | StackOverflowError misfit) { // the user's key or weight failed
+    } catch (RuntimeException | StackOverflowError misfit) { // of the user's key or weight
       if (deadline != Deadline.NO_WAIT) throw misfit;
       Log.LOG.error("a message for {} that no sender waits for was refused", this, misfit);
       return Reason.REJECTED;
@@ -98,17 +97,17 @@ final class PoolCell extends GuardedCell {
     return false;
   }
 
-  /** Gives messages that can begin to workers that can begin them. */
+  /** Gives workers what can begin. */
   @Override
   void begin() {
     if (isEnding()) {
       end();
       return;
     }
-    StackProbe.probe(); // from here on a message may be in nobody's hands
+    StackProbe.probe(); // a message may be in no queue
     boolean hires = true;
     for (var slot = queue.serve(true); slot != null;) {
-      boolean ready = slot.ready(); // read first: once its worker has the message, the slot is served again
+      boolean ready = slot.ready(); // first: the slot may be served again
       boolean known = slot.worker() != null;
       boolean given = give(slot);
       if (!given && known) return;
@@ -118,7 +117,7 @@ final class PoolCell extends GuardedCell {
     if (queue.atPill()) end();
   }
 
-  /** If it fails, the next sender does it. */
+  /** Leaves a failure to the next sender. */
   private void beginSafely() {
     try {
       begin();
@@ -127,7 +126,7 @@ final class PoolCell extends GuardedCell {
     }
   }
 
-  /** False: the message is back in the queue, and will be tried again. */
+  /** False: the message is back in the queue, for another try. */
   private boolean give(WorkerSlot<Object> slot) {
     Object node = slot.item();
     var worker = (Worker) slot.worker();
@@ -136,9 +135,9 @@ final class PoolCell extends GuardedCell {
       if (!known) worker = hire(slot);
       worker.take(node);
     } catch (Throwable noWorker) {
-      takeBack(slot, known);
-      if (slot.worker() == null) leave(slot); // else the worker got no thread, and leaves at its end
-      pillsSent = false; // the worker may have met its pill, and waited for this message first
+      dispose(queue.takeBack(slot, known));
+      if (slot.worker() == null) leave(slot); // else the worker leaves at its end
+      pillsSent = false; // the worker may have let its pill pass for this message
       stranded = Envelope.NOTHING;
       Dispatch.recover(this, noWorker, tries);
       if (tries < MOST_TRIES) tries++;
@@ -155,40 +154,35 @@ final class PoolCell extends GuardedCell {
     var resident = Dispatch.prepareResident(worker);
     crew.add(worker);
     slot.take(worker);
-    if (resident != null) Dispatch.startResident(worker, resident, () -> takeBack(slot, false)); // before it leaves
+    // before it leaves
+    if (resident != null) Dispatch.startResident(worker, resident, () -> dispose(queue.takeBack(slot, false)));
     return worker;
   }
 
-  private void takeBack(WorkerSlot<Object> slot, boolean idle) {
-    dispose(queue.takeBack(slot, idle));
-  }
-
-  /** The pool ended while this worker got its message: the thread that sent the pills may have missed it. */
+  /** The pool ended meanwhile, and its pills may have missed this worker. */
   private void endLate(Worker worker) {
     try {
       if (isCondemned()) worker.kill();
       else if (phase >= LEAVING) worker.sendPoisonPill();
       lookAfter(worker);
-    } catch (Throwable failure) { // of the user's scheduler, or the edge of the stack
+    } catch (Throwable failure) { // of the user's scheduler or the stack
       pillsSent = false;
       stranded = Envelope.NOTHING;
     }
   }
 
-  /** The messages behind it may fit now. */
   @Override
   public void withdrawn(RequestFuture<?> request, Reason reason) {
     super.withdrawn(request, reason);
     if (queue.ready()) beginSafely();
   }
 
-  // ---- workers take them
+  // ---- workers
 
   void handled(Worker worker) {
     if (queue.sharing().once()) Failures.dropState(worker, "after its one message");
   }
 
-  /** What the worker does next. Null: nothing. */
   Object next(Worker worker, Object done) {
     var slot = worker.slot;
     Object next = queue.next(slot, done);
@@ -198,14 +192,12 @@ final class PoolCell extends GuardedCell {
     return next;
   }
 
-  /** The worker takes nothing more for now. */
   void finish(Worker worker, Object done) {
     StackProbe.probe();
     queue.finish(worker.slot, done);
     if (queue.ready()) beginSafely();
   }
 
-  /** The thread of the worker is done. */
   void gone(Worker worker) {
     crew.remove(worker);
     if (work.settings.strategy().isShutDown()) {
@@ -216,7 +208,7 @@ final class PoolCell extends GuardedCell {
 
   private void leave(WorkerSlot<Object> slot) {
     queue.leave(slot);
-    StackProbe.probe(); // otherwise no thread might see to the end
+    StackProbe.probe(); // so that a thread sees to the end
     if (queue.deserted()) finish();
     else if (queue.ready()) beginSafely();
   }
@@ -229,37 +221,37 @@ final class PoolCell extends GuardedCell {
     if (isEnding()) beginSafely();
   }
 
-  /** Run by any thread that finds the pill next, or comes too late; if one fails, the next goes on. */
+  /** By each thread that finds the pill next, or comes later; if one fails, the next goes on. */
   private void end() {
     extras().because(new ExitReason.Finished());
     leave();
     queue.beginEnd();
     Object node;
     do {
-      StackProbe.probe(); // a node that was taken out is in nobody's hands
+      StackProbe.probe(); // a node taken out is in no queue
       node = undisposed.isEmpty() ? queue.poll() : undisposed.poll();
       dispose(node);
     } while (node != null);
     if (!pillsSent) sendPills();
-    StackProbe.probe(); // otherwise no thread might see to the end
+    StackProbe.probe(); // as in leave
     if (queue.deserted()) finish();
   }
 
   private void dispose(Object node) {
     try {
       if (node != null) Termination.dispose(this, node);
-    } catch (Throwable edge) { // of this stack; the thread for the end has more
+    } catch (Throwable edge) { // of this stack; the end's thread has more
       undisposed.add(node);
       throw edge;
     }
   }
 
   private void sendPills() {
-    pillsSent = true; // first: a thread that finds that one must go again says so
+    pillsSent = true; // first: another thread may clear it
     try {
       for (var worker : crew) {
         worker.sendPoisonPill();
-        worker.wake(); // if it is suspended: there is nothing left to restart for
+        worker.wake(); // if it is suspended
         lookAfter(worker);
       }
     } catch (Throwable edge) { // of the stack
@@ -269,9 +261,9 @@ final class PoolCell extends GuardedCell {
     retirement.stop();
   }
 
-  /** No worker is left: the hooks run on a thread of the strategy. */
+  /** Runs the hooks on a thread of the strategy. */
   private void finish() {
-    synchronized (extras()) { // as a killer that would interrupt the hooks
+    synchronized (extras()) { // a killer may interrupt the hooks
       pillMet = true;
       hooksPending = true;
     }
@@ -282,7 +274,7 @@ final class PoolCell extends GuardedCell {
     }
   }
 
-  /** A pool may have two threads at once: one to begin messages, and one for its end. */
+  /** Another thread may begin messages. */
   @Override
   protected boolean takeHooks() {
     synchronized (extras()) {
@@ -295,7 +287,6 @@ final class PoolCell extends GuardedCell {
     return pillMet;
   }
 
-  /** A pool's thread handles no messages itself. */
   @Override
   protected Object next(Object node, boolean lingers) {
     return null;
@@ -312,7 +303,7 @@ final class PoolCell extends GuardedCell {
     return true;
   }
 
-  /** A worker that lies stranded is left to the next sender to the pool: none sends to the worker. */
+  /** Leaves it to the next sender, if stranded. */
   private void lookAfter(Worker worker) {
     if (worker.isStranded()) stranded = Envelope.NOTHING;
   }
@@ -336,7 +327,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public boolean isCurrent() {
-    for (var context = Waiter.current(); context != null; context = context.outer())
+    for (var context = Waiter.current(); context != null; context = context.outer)
       if (((Cell) context.party()).front() == this) return true;
     return false;
   }
@@ -359,8 +350,6 @@ final class PoolCell extends GuardedCell {
     return blockers == null || blockers.slots() != null ? blockers
         : new Blockers<>(crew.slots(), blockers.permits(), blockers.workers());
   }
-
-  // ---- observers
 
   @Override
   public String kind() {

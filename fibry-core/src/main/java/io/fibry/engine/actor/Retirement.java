@@ -10,21 +10,20 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Ends the workers of a pool that were idle for 10 s, down to the least. Sets one timer at most. */
+/** Ends workers that were idle for 10 s, down to the least, by one timer. */
 final class Retirement {
   private static final Duration IDLE = Duration.ofSeconds(10);
 
   private final Cell pool;
   private final SharedQueue<Object> queue;
   private final AtomicBoolean timerSet = new AtomicBoolean();
-  private volatile Scheduler.Timer timer; // null: never set; written by the thread that sets it
+  private volatile Scheduler.Timer timer; // written by the thread that set timerSet
 
   Retirement(Cell pool, SharedQueue<Object> queue) {
     this.pool = pool;
     this.queue = queue;
   }
 
-  /** A worker is idle from now on. */
   void idle(WorkerSlot<Object> slot) {
     var sharing = queue.sharing();
     if (sharing.least() == sharing.most()) return;
@@ -43,16 +42,15 @@ final class Retirement {
     var clock = clock();
     long left = queue.untilRetirement(idle, clock.nanoTime(), IDLE.toNanos());
     if (left == 0 || pool.isEnding() || !timerSet.compareAndSet(false, true)) return;
-    boolean done = false;
     try {
       // on a fiber: an end may run user code
       timer = clock.after(Duration.ofNanos(left),
           clock == Scheduler.system() ? () -> Threads.startFiber(this::retire) : this::retire);
-      done = true;
-    } finally {
-      if (!done) timerSet.set(false); // the next idle worker tries again
+    } catch (Throwable failure) {
+      timerSet.set(false); // the next idle worker tries again
+      throw failure;
     }
-    if (pool.isEnding()) stop(); // the thread that ended it may have looked before
+    if (pool.isEnding()) stop(); // its end may have come before
   }
 
   private void retire() {

@@ -11,21 +11,21 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A message that is sent later, once or repeatedly. */
+/** A message sent later, once or repeatedly. */
 final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  private final long number = NUMBERS.incrementAndGet(); // grows from start to start
+  private final long number = NUMBERS.incrementAndGet(); // grows
   private final Cell cell;
   private final Object key;
   private final Object message;
-  private final Duration time; // until the first, and between two
+  private final Duration time; // before each
   private final boolean repeats;
-  private final Object[] captured; // on the thread that started it; null: nothing
-  private volatile Scheduler.Timer timer; // written at the start, read by threads that cancel
-  private volatile long due; // by the clock; written at the start and by the scheduler's thread
+  private final Object[] captured; // at the start; null: nothing
+  private volatile Scheduler.Timer timer; // written at the start, read to cancel
+  private volatile long due; // written at the start and by the scheduler's thread
   private volatile boolean ran; // false -> true, unless it repeats
-  private Envelope last; // the one before, while it may still wait; the scheduler's thread only
+  private Envelope last; // the one before; the scheduler's thread only
 
   private TimedMessage(Cell cell, Object key, Object message, Duration time, boolean repeats) {
     this.cell = cell;
@@ -36,12 +36,12 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
     this.captured = Baggage.captured(cell.settings().carriers(), cell);
   }
 
-  /** If the actor has ended, the message becomes a dead letter at once. */
+  /** If the actor has ended, the message is a dead letter. */
   static Scheduler.Timer start(Cell cell, Object key, Object message, Duration time, boolean repeats) {
     var timed = new TimedMessage(cell, key, message, time, repeats);
     var extras = cell.extras();
     if (!extras.isOver()) {
-      timed.start(); // where it throws, the timer that it would replace stays
+      timed.start(); // if it throws, the former timer stays
       if (extras.keep(timed.key, timed) || !timed.timer.cancel()) return timed;
     }
     timed.timer = () -> false;
@@ -59,8 +59,7 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   }
 
   /**
-   * On the scheduler's thread: only sends, and on a fiber where sending may run user code. It counts
-   * as due until it has sent, so that its scope does not seem quiet before.
+   * Sends on a fiber where that may run user code. Due until then, or its scope would seem quiet.
    */
   @Override
   public void run() {
@@ -78,7 +77,7 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
     try {
       cell.send(envelope, Deadline.NO_WAIT);
     } catch (Throwable failure) {
-      envelope.message = null; // it does not wait: the next one may come
+      envelope.message = null; // not waiting: the next may come
       throw failure;
     } finally {
       done();
@@ -89,7 +88,7 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
     if (!repeats) {
       ran = true;
       cell.extras().drop(key, this);
-    } else due = clock().nanoTime() + Deadline.nanos(time); // an estimate is enough
+    } else due = clock().nanoTime() + Deadline.nanos(time); // an estimate
   }
 
   @Override

@@ -5,17 +5,16 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.queue.WorkerSlot;
 
 /**
- * One worker of a pool: an actor that, when its own queue is empty, goes on with what waits in the
- * pool's mailbox. Its own queue holds what only it is meant for: the message that woke it, a restart,
- * the pill. So its right to run is that of any actor: while it handles nodes of the pool, its own last
- * node keeps the right.
+ * An actor that goes on with its pool's queue when its own is empty. Its own holds the message that
+ * woke it, restarts, the pill. While it handles nodes of the pool, the last node of its own queue
+ * keeps its right to run.
  */
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
   private final PoolCell pool;
   private final int number;
-  private Object own; // the last node of its own queue that it reached; drain only
-  private boolean atPoolNode; // the node being handled is the pool's; drain only
+  private Object own; // the last node it reached in its own queue; drain only
+  private boolean atPoolNode; // at a node of the pool; drain only
 
   Worker(Behaviour behaviour, PoolCell pool, WorkerSlot<Object> slot, int number) {
     super(behaviour);
@@ -25,7 +24,7 @@ final class Worker extends ActorCell {
     if (pool.label() != null) introduce(name(), null);
   }
 
-  /** Gives it the message that its slot was served. Throws nothing once entered. */
+  /** Takes the message of its slot. Throws nothing once entered. */
   void take(Object node) {
     push(node, node);
   }
@@ -47,7 +46,7 @@ final class Worker extends ActorCell {
     return next;
   }
 
-  /** An idle worker keeps nothing. If this fails, it still holds the right to run, and all is as before. */
+  /** An idle worker keeps no node. If this fails, it still has the right to run. */
   @Override
   protected boolean release(Object node) {
     Object last = own;
@@ -76,7 +75,7 @@ final class Worker extends ActorCell {
     atPoolNode = false;
   }
 
-  /** The pill may have overtaken a message on its way to it; another pill follows that message. */
+  /** A pill that overtook a message does not count; another follows the message. */
   @Override
   protected boolean mayEnd() {
     return isEnding() || slot.item() == null;

@@ -122,7 +122,7 @@ public final class Observer {
   /** The frames of this handler, without the engine's below it or those of nested handlers. */
   private static StackTraceElement[] handlerFrames(Context drain, StackTraceElement[] stack) {
     int below = 0;
-    for (var outer = drain.outer(); outer != null; outer = outer.outer()) if (outer.message != null) below++;
+    for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) below++;
     int end = stack.length;
     for (int i = stack.length; i-- > 0 && below >= 0;) if (stack[i].getMethodName().equals("attempt")
         && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0)

@@ -3,8 +3,8 @@ package io.fibry.engine.jvm;
 import java.util.ArrayDeque;
 
 /**
- * Runs activations on the sender's own thread, nested at most 64 deep. Each thread has its own
- * depth, and its own queue of the activations that were deeper.
+ * Runs activations on the sender's own thread, nested at most 64 deep; postpones deeper ones, per
+ * thread.
  */
 public final class CallerRuns {
   private static final int DEEPEST = 64;
@@ -15,7 +15,7 @@ public final class CallerRuns {
   }
 
   private static final ThreadLocal<Nesting> NESTING = ThreadLocal.withInitial(Nesting::new);
-  // true once any activation was postponed; until then no wait looks at NESTING
+  // false -> true by the first thread that postpones; until then no wait looks at NESTING
   private static volatile boolean everPostponed;
 
   private CallerRuns() {}
@@ -38,13 +38,13 @@ public final class CallerRuns {
     }
   }
 
-  /** Called by a thread about to wait: what it waits for may have been postponed here. */
+  /** A thread may wait for what it postponed. */
   public static void beforeWait() {
     if (everPostponed) runPostponed(NESTING.get());
   }
 
   private static void runPostponed(Nesting nesting) {
-    nesting.depth++; // so that nested runs leave the queue to this loop
+    nesting.depth++; // leaves the queue to this loop
     try {
       for (var next = nesting.postponed.poll(); next != null; next = nesting.postponed.poll()) next.run();
     } finally {

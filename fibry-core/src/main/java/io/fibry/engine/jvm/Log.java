@@ -3,14 +3,14 @@ package io.fibry.engine.jvm;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The engine's log, and how a message looks in a text. */
+/** The engine's log, and messages as text. */
 public final class Log {
   public static final Logger LOG = LoggerFactory.getLogger("io.fibry.ActorSystem");
   private static final int LONGEST = 200;
 
   private Log() {}
 
-  /** The text of a message, cut where it is long; harmless where its {@code toString} throws. */
+  /** The text of a message, cut if long; throws nothing. */
   public static String shown(Object message) {
     try {
       String text = String.valueOf(message);

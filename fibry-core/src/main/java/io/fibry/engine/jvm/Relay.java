@@ -7,38 +7,36 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
 /**
- * Carries tasks from platform threads to fibers. The JDK's scheduler begins a task of a platform
- * thread only when a carrier has nothing else to do, so under load perhaps never (Java 25); a task
- * that a fiber hands over gets its turn. So a task waits here, either for a fetcher, a fiber started
- * for this purpose, or for any busy fiber of the engine, which looks here now and then.
+ * Carries tasks from platform threads to fibers. The JDK's scheduler begins a platform thread's
+ * task only when a carrier is idle, so under load perhaps never (Java 25); a fiber's task gets its
+ * turn. So a task waits here for a fetcher, a fiber started for this, or for a busy fiber that
+ * looks here.
  *
- * <p>A task starts once, because it leaves the queue once. It is never forgotten: after adding it
- * the sender either finds {@code called} false and calls a fetcher, or finds it true, and that
- * fetcher has not looked yet.
+ * <p>A task starts once, because it leaves the queue once. None is forgotten: after adding one, the
+ * sender finds {@code called} false and calls a fetcher, or true, and that fetcher has yet to look.
  */
-public final class Relay {
-  private static final int MOST_AT_ONCE = 64; // tasks that a fetcher starts
+final class Relay {
+  private static final int MOST_AT_ONCE = 64;
   private static final VarHandle CALLED =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
 
-  private final Executor fibers; // starts a fiber for each task
+  private final Executor fibers; // starts one for each task
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
-  // false -> true by the thread that calls a fetcher; true -> false by the fetcher before it looks,
-  // or by the caller whose call failed
+  // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
+  // caller that failed
   private volatile boolean called;
 
-  public Relay(Executor fibers) {
+  Relay(Executor fibers) {
     this.fibers = fibers;
   }
 
-  /** Starts a task on a fiber. */
   void start(Runnable task) {
     if (Thread.currentThread().isVirtual()) fibers.execute(task);
     else handOver(task);
   }
 
-  public void handOver(Runnable task) {
-    StackProbe.probe(); // a task whose handing over throws must not start
+  void handOver(Runnable task) {
+    StackProbe.probe(); // where this throws, the task must not start
     tasks.add(task);
     try {
       callFetcher();
@@ -71,14 +69,14 @@ public final class Relay {
   }
 
   /**
-   * Called on a busy fiber: starts one task for a fetcher that has not come yet. More would fill
-   * the JDK's queues, which grow and never shrink again.
+   * On a busy fiber: starts one task for a fetcher that has yet to come. More would fill the JDK's
+   * queues, which never shrink.
    */
-  public void startIfCalled() {
+  void startIfCalled() {
     if (called) startNext();
   }
 
-  /** Answers false if no task is left, or there is no memory for a thread: then the task stays. */
+  /** False: no task is left, or there is no memory for a thread, and the task stays. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;

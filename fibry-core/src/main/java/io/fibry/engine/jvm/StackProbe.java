@@ -2,12 +2,10 @@ package io.fibry.engine.jvm;
 
 /**
  * Makes sure that the stack has room for what follows. A StackOverflowError inside the JDK's start
- * or unpark of a virtual thread can leave its scheduler locked, and no virtual thread would ever
- * run again.
+ * or unpark of a virtual thread can leave its scheduler locked for ever.
  *
- * <p>Only the size of the frames matters. Filling them costs a nanosecond for some 50 bytes, so they
- * are large and almost always left empty: only once in 1,024 calls are all variables used, which
- * keeps the compilers from removing them.
+ * <p>Only the size of the frames matters, and filling them takes time. So all variables are used in
+ * one of 1,024 calls only, which keeps the compilers from removing them.
  */
 public final class StackProbe {
   private static final int CALLS = 8;
@@ -16,7 +14,6 @@ public final class StackProbe {
 
   private StackProbe() {}
 
-  /** Throws a StackOverflowError now rather than later. */
   public static void probe() {
     frame(CALLS, ++calls);
   }

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Starts threads, and lets them wait for a moment. A thread started here inherits nothing of the
- * thread that starts it: otherwise Bob's message could run as Alice.
+ * Starts threads, and lets them wait for a moment. A new thread inherits nothing, or Bob's message
+ * could run as Alice.
  */
 public final class Threads {
   private static final long YIELDING = 10_000_000; // ns
@@ -30,17 +30,17 @@ public final class Threads {
     PLATFORM.execute(task);
   }
 
-  /** Starts a task that another thread handed over, if one waits. For threads that run on fibers. */
+  /** On a fiber: starts a task that waits for one, if any. */
   public static void startRelayed() {
     RELAY.startIfCalled();
   }
 
   /**
-   * Lets other fibers run. A yield is not enough: while every carrier has a fiber that only yields,
-   * the JDK's scheduler never begins what platform threads hand to it (Java 25). A park frees the
-   * carrier; it costs some 50 µs, so it happens once in 10 ms.
+   * Lets other fibers run. While each carrier has a fiber that only yields, tasks of platform
+   * threads never begin (Java 25). A park frees the carrier; it costs some 50 µs, so it comes once
+   * in 10 ms.
    *
-   * @param parked what the last call answered; 0 at first
+   * @param parked what the last call returned; 0 at first
    */
   public static long letOthersRun(long parked) {
     RELAY.startIfCalled();
@@ -55,9 +55,8 @@ public final class Threads {
   }
 
   /**
-   * Waits for a moment, longer with each try, until another thread takes its next step. From the
-   * 97th try on it parks, which frees the carrier. Answers whether it cleared the interrupt flag,
-   * which would have prevented the park: the caller must set it again.
+   * Waits for a moment, longer with each try; from the 97th on it parks, which frees the carrier.
+   * True: it cleared the interrupt flag, which prevents parks; the caller must set it again.
    */
   public static boolean pause(int tries) {
     boolean interrupted = false;
@@ -70,7 +69,7 @@ public final class Threads {
     return interrupted;
   }
 
-  /** Pauses while the condition holds, at most {@code mostTries} times; keeps the interrupt flag. */
+  /** Pauses at most {@code mostTries} times; keeps the interrupt flag. */
   public static void pauseWhile(BooleanSupplier condition, int mostTries) {
     boolean interrupted = false;
     for (int tries = 0; tries < mostTries && condition.getAsBoolean(); tries++) interrupted |= pause(tries);

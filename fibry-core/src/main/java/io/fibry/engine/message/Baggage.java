@@ -5,45 +5,31 @@ import io.fibry.engine.jvm.Log;
 import java.util.List;
 
 /**
- * What travels with a message: what the carriers of its actor captured on the sender's thread, and
- * when the message was sent, if messages are recorded. Most messages have none, and null in its
- * place.
+ * What travels with a message: what its actor's carriers captured on the sender's thread, and, if
+ * messages are recorded, when it was sent. Null: nothing, as for most messages.
  *
- * <p>Carriers are user code, so the queue never calls them: they capture before the message is
- * offered, and are set after it was taken. What they throw is logged, and the message is handled all
- * the same.
+ * <p>Carriers are user code, so they capture before the offer, and are set after the message was
+ * taken. What they throw is logged, and the message is still handled.
  */
 public final class Baggage {
-  /**
-   * Whether any actor has carriers: one look here replaces three at each actor. Written before the
-   * first such actor is made, so every thread that knows the actor sees it.
-   */
+  /** Whether any actor has carriers. Written before the first such actor, so its senders see it. */
   public static boolean used;
 
-  private final Object[] captured; // one for each carrier, null: nothing; null: there are no carriers
-  private final long sent; // System.nanoTime; 0: messages are not recorded
+  private final Object[] captured; // one for each carrier, or null; null: no carriers
+  private final long sent = Events.messages() ? System.nanoTime() : 0; // 0: not recorded
 
   private Baggage(Object[] captured) {
     this.captured = captured;
-    this.sent = Events.messages() ? System.nanoTime() : 0;
   }
 
-  /** Null: none. */
   public static Baggage of(List<Carrier<?>> carriers, Wait.Party actor) {
     return used || Events.messages() ? of(captured(carriers, actor)) : null;
   }
 
-  /** From what was captured before. Null: none. */
   public static Baggage of(Object[] captured) {
     return captured == null && !Events.messages() ? null : new Baggage(captured);
   }
 
-  /** For messages that no sender sends: only the time. Null: none. */
-  public static Baggage stamp() {
-    return of((Object[]) null);
-  }
-
-  /** Null: there are no carriers. */
   public static Object[] captured(List<Carrier<?>> carriers, Wait.Party actor) {
     if (carriers.isEmpty()) return null;
     var captured = new Object[carriers.size()];
@@ -57,36 +43,29 @@ public final class Baggage {
     return captured;
   }
 
-  /** Nanoseconds since the message was sent. */
   public long waited() {
     return sent == 0 ? Events.UNKNOWN : System.nanoTime() - sent;
   }
 
-  /** Room for what must be closed after the message. Null: nothing will be. */
+  /** Room for what {@link #set} makes. Null: nothing will be set. */
   public AutoCloseable[] room() {
     return captured == null ? null : new AutoCloseable[captured.length];
   }
 
   /**
-   * Sets what was captured on this thread. What must be closed goes into {@code toClose} one by one,
-   * so it is closed even if this method fails halfway.
+   * Sets what was captured on this thread. What is in {@code toClose} is closed even if this fails.
    */
+  @SuppressWarnings("unchecked") // each carrier gets what it captured
   public void set(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
     for (int i = 0; i < toClose.length; i++) {
       try {
-        if (captured[i] != null) toClose[i] = set(carriers.get(i), captured[i]);
+        if (captured[i] != null) toClose[i] = ((Carrier<Object>) carriers.get(i)).set(captured[i]);
       } catch (Throwable failure) {
         logFailure("set", carriers.get(i), actor, failure);
       }
     }
   }
 
-  @SuppressWarnings("unchecked") // this very carrier captured it
-  private static <C> AutoCloseable set(Carrier<C> carrier, Object captured) {
-    return carrier.set((C) captured);
-  }
-
-  /** Closes in reverse order. */
   public static void close(List<Carrier<?>> carriers, Wait.Party actor, AutoCloseable[] toClose) {
     for (int i = toClose.length - 1; i >= 0; i--) {
       try {

@@ -11,37 +11,33 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-/** When one wait ends at the latest, by the clock of a scope. One thread waits by it. */
+/** When one wait ends at the latest, by the clock of a scope. */
 public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   public static final Deadline NONE = new Deadline(Scheduler.system(), null);
   public static final Deadline NO_WAIT = new Deadline(Scheduler.system(), Duration.ZERO);
   private static final Duration SHORT = Duration.ofNanos(10 * Sweep.EVERY.toNanos());
 
-  /** An answer that a thread waits for. */
   interface Pending<R> {
     boolean isDone();
 
-    /** Parks until it is done. */
     R park() throws InterruptedException, ExecutionException;
 
     R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException;
 
-    /** Ends the wait, since its time is over. */
     void expire();
 
-    /** Notes what its actor does now, so that a later diagnosis can say for how long. */
     void note();
   }
 
   private final Scheduler clock;
-  private final Duration limit; // null: none
+  final Duration limit; // null: none
   private final long end;
   private final boolean inherited; // from the request being handled
-  // what is waited for; written by the waiting thread, read by the sweep; null when answered
+  // written by the waiting thread, read by the sweep; null: not waiting
   private volatile Pending<?> pending;
-  private volatile Scheduler.Timer timer; // ends the wait; set by the sweep, cancelled by the waiting thread
-  // why it came before the answer; null: not known. Written before the request is settled, read after.
-  // Not kept by the request, which may lie in its mailbox for long
+  private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
+  // null: not known. Written before the request is settled, read after. Not kept by the request,
+  // which may stay in its mailbox
   Diagnosis diagnosis;
 
   private Deadline(Scheduler clock, Duration limit) {
@@ -55,17 +51,16 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     this.inherited = inherited;
   }
 
-  /** The deadline of an ask: after {@code limit}, but not after {@code due}, where that is not null. */
+  /**
+   * After {@code limit}, but no later than {@code due}, if not null. If their clocks differ, the
+   * time left is compared.
+   */
   public static Deadline ofAsk(Scheduler clock, Duration limit, Deadline due) {
     var own = of(clock, limit);
-    return due == null ? own : own.cutBy(due);
-  }
-
-  /** The sooner of the two. Two clocks differ, so between them only the remainders are compared. */
-  private Deadline cutBy(Deadline due) {
-    long now = end - nanos(limit);
+    if (due == null) return own;
+    long now = own.end - nanos(limit);
     long left = Math.max(0, due.clock == clock ? due.end - now : due.left());
-    return left < nanos(limit) ? new Deadline(clock, Duration.ofNanos(left), now + left, true) : this;
+    return left < nanos(limit) ? new Deadline(clock, Duration.ofNanos(left), now + left, true) : own;
   }
 
   public static Deadline of(Scheduler clock, Duration limit) {
@@ -74,28 +69,21 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     return new Deadline(clock, limit);
   }
 
-  /** As {@link #of}, but zero is allowed. */
   public static Deadline within(Scheduler clock, Duration limit) {
     return limit.isZero() ? NO_WAIT : new Deadline(clock, limit);
   }
 
-  /** Refuses a negative limit. */
   public static Duration notNegative(Duration limit) {
     if (Objects.requireNonNull(limit, "limit").isNegative())
       throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
     return limit;
   }
 
-  /** In nanoseconds, small enough to be added to a time. */
+  /** Small enough to be added to a time. */
   public static long nanos(Duration duration) {
     return Math.min(TimeUnit.NANOSECONDS.convert(duration), Long.MAX_VALUE / 2);
   }
 
-  Duration limit() {
-    return limit;
-  }
-
-  /** Whether there never was any time. */
   public boolean isZero() {
     return limit != null && limit.isZero();
   }
@@ -109,12 +97,10 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     return inherited ? limit + ", which was left of the limit of the request being handled" : "" + limit;
   }
 
-  /** How to get a longer limit. */
   String advice() {
     return "; give " + (inherited ? "the first ask of the chain" : "ask") + " a longer limit if it may take so long";
   }
 
-  /** Whether it is over. */
   @Override
   public boolean getAsBoolean() {
     return limit != null && (isZero() || left() <= 0);
@@ -124,18 +110,17 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     return end - clock.nanoTime();
   }
 
-  /** Runs a task at the deadline. Null: there is none. */
   private Scheduler.Timer atEnd(Runnable task) {
     return limit == null ? null : clock.after(Duration.ofNanos(Math.max(0, left())), task);
   }
 
-  /** Unparks this thread at the deadline. Null: there is none. */
+  /** Unparks this thread. Null: no deadline. */
   public Scheduler.Timer waking() {
     var sleeper = Thread.currentThread();
     return atEnd(() -> LockSupport.unpark(sleeper));
   }
 
-  /** Waits for {@code done}; answers false if the deadline came first. */
+  /** False: the deadline came first. */
   public boolean await(CompletableFuture<?> done) throws InterruptedException {
     try {
       if (limit == null) done.get();
@@ -162,9 +147,8 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   }
 
   /**
-   * Waits for an answer, which expires at the deadline. A timed park costs as much as the rest of a
-   * request. So a wait that may be long parks untimed, and the {@link Sweep} ends it: most are
-   * answered before it comes round.
+   * Waits for an answer. A timed park costs as much as the rest of a request, so a long wait parks
+   * untimed, and the {@link Sweep} ends it.
    */
   <R> R get(Pending<R> answer) throws InterruptedException, ExecutionException {
     if (limit == null || answer.isDone()) return answer.park();
@@ -196,7 +180,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
     waited.note();
-    // on a fiber: taking the request out of its mailbox may call the user's comparator
+    // on a fiber: expire may call the user's comparator
     var armed = atEnd(() -> Threads.startFiber(waited::expire));
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer

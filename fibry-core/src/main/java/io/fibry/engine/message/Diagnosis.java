@@ -1,14 +1,9 @@
 package io.fibry.engine.message;
 
-/**
- * Why an answer did not come in time.
- *
- * @param text where the request is, and what its actor does instead
- * @param stack where the handler of the actor was; null: it did not run
- */
+/** Why an answer is late, and where the actor's handler was; null: it did not run. */
 public record Diagnosis(String text, HandlerStack stack) {
 
-  /** Where a handler was: the cause of a time-out. Several threads may share it. */
+  /** The cause of a time-out. Several threads may share it. */
   public static final class HandlerStack extends Exception {
     private static final long serialVersionUID = 1;
     private static final int LINES = 8;
@@ -23,7 +18,7 @@ public record Diagnosis(String text, HandlerStack stack) {
       return this; // the stack is the handler's, not this thread's
     }
 
-    /** The first lines, from where the user's code called the JDK or the library. */
+    /** From where the user's code called the JDK or the library. */
     String top() {
       var stack = getStackTrace();
       int first = 0;

@@ -2,7 +2,7 @@ package io.fibry.engine.message;
 
 /** A message in transit for which no sender waits. Like a {@link RequestFuture}, a queue's node. */
 public final class Envelope {
-  /** A node already handled: a drain that begins here takes what waits behind it. */
+  /** A node already handled, for a drain to begin at. */
   public static final Envelope NOTHING = new Envelope(null);
 
   public Object message; // null once it is being handled; written by the sender, then by the drain

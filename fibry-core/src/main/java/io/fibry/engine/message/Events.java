@@ -13,15 +13,15 @@ import jdk.jfr.Threshold;
 import jdk.jfr.Timespan;
 
 /**
- * What a flight recording sees of actors. Without a recording it costs nothing: the recorder's
- * methods are empty until it starts and rewrites these classes. On a Java without the recorder's
- * module the prototypes are null, and none of the nested classes is loaded.
+ * What a flight recording sees of actors. It costs nothing until the recorder starts and rewrites
+ * the nested classes. Without the recorder's module the prototypes are null, and no nested class is
+ * loaded: no method here may use one as its superclass, or the verifier would load it.
  *
- * <p>The prototypes are made with this class, and this class with the first actor: a class whose
- * initialisation meets the edge of a stack could never be used again.
+ * <p>The prototypes are made with the first actor: a class whose initialisation fails at the edge
+ * of a stack could never be used again.
  */
 public final class Events {
-  /** How the recorder writes a time that is not known. */
+  /** An unknown time. */
   public static final long UNKNOWN = Long.MIN_VALUE;
 
   private static final boolean PRESENT = present();
@@ -44,14 +44,12 @@ public final class Events {
     }
   }
 
-  // ---- messages
-
-  /** Whether messages are recorded: then each carries the time when it was sent. */
+  /** Whether each message carries the time when it was sent. */
   public static boolean messages() {
     return MESSAGE != null && MESSAGE.isEnabled();
   }
 
-  /** The handling of a message begins. Null: messages are not recorded. */
+  /** Null: not recorded. */
   public static Object begin(long waited) {
     if (!messages()) return null;
     var event = new Message();
@@ -60,7 +58,6 @@ public final class Events {
     return event;
   }
 
-  /** The handling has ended. */
   public static void end(Object begun, Wait.Party actor, Object message) {
     var event = (Message) begun;
     event.end();
@@ -70,19 +67,15 @@ public final class Events {
     event.commit();
   }
 
-  // ---- waits
-
-  public static boolean asks() {
-    return ASK_WAIT != null && ASK_WAIT.isEnabled();
-  }
-
+  /** Null: not recorded. */
   public static Object beginAsk() {
+    if (ASK_WAIT == null || !ASK_WAIT.isEnabled()) return null;
     var event = new AskWait();
     event.begin();
     return event;
   }
 
-  /** The ask ended with an answer, or, where {@code failure} is not null, with that. */
+  /** A null {@code failure}: it was answered. */
   public static void endAsk(Object begun, Wait.Party actor, Object message, Throwable failure) {
     var event = (AskWait) begun;
     event.end();
@@ -93,7 +86,7 @@ public final class Events {
     event.commit();
   }
 
-  /** A sender begins to wait for room. Null: waits are not recorded. */
+  /** A sender waits for room. */
   public static Object beginWait() {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return null;
     var event = new Pressure();
@@ -101,7 +94,7 @@ public final class Events {
     return event;
   }
 
-  /** The wait has ended; {@code refusal} null: there was room. */
+  /** A null {@code refusal}: there was room. */
   public static void endWait(Object begun, Wait.Party actor, int capacity, Reason refusal) {
     if (begun == null) return;
     var event = (Pressure) begun;
@@ -110,7 +103,7 @@ public final class Events {
     write(event, actor, capacity);
   }
 
-  /** A full mailbox refused a message, which would have waited {@code foreseen} ns, or dropped one. */
+  /** A mailbox dropped a message, or refused one that would have waited {@code foreseen} ns. */
   public static void pressure(Wait.Party actor, int capacity, Reason reason, long foreseen) {
     if (PRESSURE == null || !PRESSURE.isEnabled()) return;
     var event = new Pressure();
@@ -125,8 +118,6 @@ public final class Events {
     event.commit();
   }
 
-  // ---- what went wrong
-
   public static void failure(Wait.Party actor, Object message, Throwable thrown) {
     if (FAILURE == null || !FAILURE.isEnabled()) return;
     var event = new Failure();
@@ -137,7 +128,7 @@ public final class Events {
     event.commit();
   }
 
-  /** The actor begins again after {@code backOff} ns; {@code cause} null: another actor failed. */
+  /** A null {@code cause}: another actor failed. */
   public static void restart(Wait.Party actor, Throwable cause, long backOff) {
     if (RESTART == null || !RESTART.isEnabled()) return;
     var event = new Restart();
@@ -157,7 +148,6 @@ public final class Events {
     event.commit();
   }
 
-  /** The actor has been handling one message for at least {@code handling} ns. */
   public static void stuck(Wait.Party actor, Object message, long handling) {
     if (STUCK == null || !STUCK.isEnabled()) return;
     var event = new Stuck();
@@ -171,7 +161,6 @@ public final class Events {
     return Control.given(message).getClass();
   }
 
-  /** Exceptions run user code, too. */
   private static String text(Throwable thrown) {
     try {
       String text = thrown.getMessage();
@@ -181,24 +170,25 @@ public final class Events {
     }
   }
 
-  // ---- the recorder's classes
+  @Category("Fibry")
+  @StackTrace(false)
+  private abstract static class ActorEvent extends Event {
+    @Label("Actor")
+    String actor;
+  }
 
   @Name("fibry.Message")
   @Label("Message")
   @Description("A message that was handled; the duration is the handling alone")
-  @Category("Fibry")
-  @StackTrace(false)
   @Threshold("20 ms")
-  private static final class Message extends Event {
-    @Label("Actor")
-    public String actor;
+  private static final class Message extends ActorEvent {
     @Label("Message Type")
     @Description("For a task or a sink's code, its class")
-    public Class<?> messageType;
+    Class<?> messageType;
     @Label("Wait")
     @Description("From sending to handling; unknown where the message was sent before the recording")
     @Timespan
-    public long wait;
+    long wait;
   }
 
   @Name("fibry.AskWait")
@@ -209,66 +199,54 @@ public final class Events {
   private static final class AskWait extends Event {
     @Label("Actor")
     @Description("The actor that was asked")
-    public String actor;
+    String actor;
     @Label("Request Type")
-    public Class<?> messageType;
+    Class<?> messageType;
     @Label("Ended")
     @Description("Answered, or the class of what was thrown")
-    public String ended;
+    String ended;
   }
 
   @Name("fibry.MailboxPressure")
   @Label("Mailbox Pressure")
   @Description("A full mailbox refused or dropped a message, or made its sender wait")
-  @Category("Fibry")
-  @StackTrace(false)
-  private static final class Pressure extends Event {
-    @Label("Actor")
-    public String actor;
+  private static final class Pressure extends ActorEvent {
     @Label("Capacity")
-    public int capacity;
+    int capacity;
     @Label("Happened")
     @Description("Rejected, dropped, waited, or waited in vain")
-    public String happened;
+    String happened;
     @Label("Foreseen")
     @Description("How long the message would have waited, where it was refused for that; else 0")
     @Timespan
-    public long foreseen;
+    long foreseen;
   }
 
   @Name("fibry.Failure")
   @Label("Failure")
   @Description("A handler that threw")
-  @Category("Fibry")
-  @StackTrace(false)
-  private static final class Failure extends Event {
-    @Label("Actor")
-    public String actor;
+  private static final class Failure extends ActorEvent {
     @Label("Message Type")
-    public Class<?> messageType;
+    Class<?> messageType;
     @Label("Thrown")
-    public Class<?> thrown;
+    Class<?> thrown;
     @Label("Text")
-    public String text;
+    String text;
   }
 
   @Name("fibry.Restart")
   @Label("Restart")
   @Description("An actor that begins again with a fresh state")
-  @Category("Fibry")
-  @StackTrace(false)
-  private static final class Restart extends Event {
-    @Label("Actor")
-    public String actor;
+  private static final class Restart extends ActorEvent {
     @Label("Cause")
     @Description("None where another actor's failure was the cause")
-    public Class<?> cause;
+    Class<?> cause;
     @Label("Text")
-    public String text;
+    String text;
     @Label("Back-off")
     @Description("How long its messages wait before")
     @Timespan
-    public long backOff;
+    long backOff;
   }
 
   @Name("fibry.DeadLetter")
@@ -279,26 +257,22 @@ public final class Events {
   private static final class Letter extends Event {
     @Label("Actor")
     @Description("The actor that it was sent to")
-    public String actor;
+    String actor;
     @Label("Message Type")
-    public Class<?> messageType;
+    Class<?> messageType;
     @Label("Reason")
-    public String reason;
+    String reason;
   }
 
   @Name("fibry.StuckActor")
   @Label("Stuck Actor")
   @Description("An actor that handles one message for longer than its scope allows")
-  @Category("Fibry")
-  @StackTrace(false)
-  private static final class Stuck extends Event {
-    @Label("Actor")
-    public String actor;
+  private static final class Stuck extends ActorEvent {
     @Label("Message Type")
-    public Class<?> messageType;
+    Class<?> messageType;
     @Label("Handling")
     @Description("At least")
     @Timespan
-    public long handling;
+    long handling;
   }
 }

@@ -12,12 +12,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 
-/** Makes what an asker is thrown in place of an answer, with all texts. */
+/** Makes what an asker is thrown in place of an answer. */
 public final class Refusals {
-  /** The future of a cancelled request has it: one for all, since many may lie in a mailbox for long. */
+  /** One for all: many cancelled requests may stay in a mailbox. */
   static final CancellationException CANCELLED = new Cancelled();
-  /** The same for one whose deadline came before its answer. */
-  static final Exception EXPIRED = new Expired();
+  /** Likewise, where the deadline came first. */
+  static final Exception EXPIRED = new Exception("the time for the answer is over", null, false, false) {};
 
   private Refusals() {}
 
@@ -39,7 +39,7 @@ public final class Refusals {
         actor, request, capacity);
   }
 
-  /** A mailbox that has room, but is too slow. */
+  /** The mailbox has room, but is too slow. */
   public static MailboxFullException slow(String actor, Object request, int capacity, long foreseen, Duration target) {
     var wait = Duration.ofNanos(foreseen).truncatedTo(foreseen < 10_000_000 ? ChronoUnit.MICROS : ChronoUnit.MILLIS);
     return new MailboxFullException(
@@ -56,18 +56,17 @@ public final class Refusals {
     return new AskTimeoutException(
         "actor '" + actor + "' did not answer " + Log.shown(request) + " within " + deadline + ": " + why
             + deadline.advice() + (stack == null ? "" : ". The handler is" + stack.top()),
-        actor, request, deadline.limit(), stack);
+        actor, request, deadline.limit, stack);
   }
 
-  /** The deadline was over before the request could be sent. */
+  /** No time was left to send the request. */
   public static AskTimeoutException tooLate(String actor, Object request, Deadline deadline) {
     return new AskTimeoutException(
         "actor '" + actor + "' was not asked " + Log.shown(request) + ", since no time was left for it: " + deadline
             + deadline.advice(),
-        actor, request, deadline.limit(), null);
+        actor, request, deadline.limit, null);
   }
 
-  /** The ring as names, the first of which is also the last, and its waits as text. */
   static AskCycleException cycle(String actor, Object request, List<String> ring, String waits) {
     return new AskCycleException(
         "this wait could never end: " + waits + ". Send without waiting, or answer with replyWhen", actor, request,
@@ -75,20 +74,19 @@ public final class Refusals {
   }
 
   /**
-   * The handler's own exception, with the asker's stack added, unless it carries four: an exception
-   * that is one object for ever must not grow for ever.
+   * The handler's own exception with the asker's stack; at most four, as a handler may throw the
+   * same object for ever.
    */
   static RuntimeException rethrown(Throwable failure) {
     if (failure.getSuppressed().length < 4) failure.addSuppressed(new AskedHere());
     return Refusals.<RuntimeException>sneak(failure);
   }
 
-  @SuppressWarnings("unchecked") // on purpose: a checked exception leaves as itself
+  @SuppressWarnings("unchecked") // a checked exception leaves as itself
   private static <T extends Throwable> T sneak(Throwable failure) throws T {
     throw (T) failure;
   }
 
-  /** The asker's stack. */
   private static final class AskedHere extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -107,14 +105,6 @@ public final class Refusals {
     @Override
     public Throwable fillInStackTrace() {
       return this;
-    }
-  }
-
-  private static final class Expired extends Exception {
-    private static final long serialVersionUID = 1;
-
-    Expired() {
-      super("the time for the answer is over", null, false, false);
     }
   }
 }

@@ -22,47 +22,42 @@ import java.util.function.Supplier;
 /**
  * A request: envelope and future in one object of 48 bytes.
  *
- * <p>A compare-and-set on {@code state} decides each of two races. Setting BEGUN or SETTLED first
- * decides whether the message is handled or was cancelled. Setting CHAINED or SETTLED first decides
- * where callbacks run: a drain that settles a request with callbacks completes it on another thread.
- * A thread that chains a callback after SETTLED first waits until the drain has finished with the
- * request, a few instructions later, so the callback runs on its own thread. The result alone is not
- * enough to wait for, because the drain looks for callbacks after setting it. So no callback runs on
- * the actor's thread in its turn.
+ * <p>A compare-and-set on {@code state} decides two races. BEGUN against SETTLED: is the message
+ * handled or cancelled? CHAINED against SETTLED: where do callbacks run? Never on the actor's
+ * thread: a drain that settles a request with callbacks completes it on another thread. A thread
+ * that chains a callback after SETTLED first waits until the drain, which sets the result and then
+ * looks for callbacks, is done with the request.
  */
 public final class RequestFuture<R> extends CompletableFuture<R> implements Deadline.Pending<R>, Wait.Awaited {
-  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED is added at any
-  // time before SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
+  // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
+  // until SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
   private static final byte BEGUN = 1;
   private static final byte SETTLED = 2;
   private static final byte CHAINED = 4;
-  private static final byte TOLD = 8; // the settling thread looks for callbacks no more, or may run them
+  private static final byte TOLD = 8; // the settling thread has looked for callbacks, or may run them
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
 
-  /** The actor that a request was sent to. */
   public interface Recipient extends Wait.Party {
-    /** A waiting request was taken back: its place is free. */
     void withdrawn(RequestFuture<?> request, Reason reason);
 
-    /** The answer was promised, and is not needed any more. */
+    /** Its promised answer is not needed. */
     void forget(RequestFuture<?> request);
 
-    /** Says why the answer is late. The request is still where it was. */
     Diagnosis diagnose(RequestFuture<?> request);
 
-    /** Notes what it does now, so that a later diagnosis can say for how long. */
+    /** Notes what it does now, for a later diagnosis. */
     void note(RequestFuture<?> request);
   }
 
   public final Recipient recipient;
   public Object next; // as in Envelope
-  public Entry<Object> entry; // where it stands in a guarded queue; written by the asker before the offer
-  public Deadline deadline; // of its `ask`; null: none, or settled before it was begun. Written as `message`
-  // null once begun or settled; written by the asker before the offer, then by the winner of `state`.
-  // While a drain completes the request in place: the drain's thread
+  public Entry<Object> entry; // null: not in a guarded queue; written by the asker before the offer
+  public Deadline deadline; // null: none, or settled before it was begun; written as `message`
+  // null once begun or settled, or the drain's thread while it completes the request in place;
+  // written by the asker before the offer, then by the winner of `state`
   private Object message;
-  public Baggage baggage; // null: none, or begun or settled; written as `message`
+  public Baggage baggage; // null: none, begun or settled; written as `message`
   private volatile byte state;
   public boolean answered; // or promised, by the handler; drain only
 
@@ -72,24 +67,23 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     this.baggage = baggage;
   }
 
-  /** Null once it was begun or settled. */
   public Object message() {
     return message;
   }
 
   // ---- the drain's side
 
-  /** Claims it for handling. Null: it was cancelled, or begun before. */
+  /** Claims it. Null: it was cancelled, or begun before. */
   public Object begin() {
     if (!STATE.compareAndSet(this, (byte) 0, BEGUN) && !STATE.compareAndSet(this, CHAINED, (byte) (CHAINED | BEGUN)))
-      return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // or `chain` came between the two steps
+      return (state & (BEGUN | SETTLED)) == 0 ? begin() : null; // or `chain` came in between
     Object given = message;
     message = null;
     if (baggage != null) baggage = null;
     return given;
   }
 
-  /** The same, for a request that no other thread has seen. */
+  /** Likewise, where no other thread has seen it. */
   public Object beginUnseen() {
     STATE.set(this, BEGUN);
     Object given = message;
@@ -97,7 +91,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     return given;
   }
 
-  /** Whether its handler began and no answer was given or promised. */
+  /** Begun, and neither answered nor promised. */
   public boolean isOpen() {
     return (state & (BEGUN | SETTLED)) == BEGUN && !answered;
   }
@@ -106,7 +100,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     return (state & BEGUN) != 0;
   }
 
-  /** Notes that the handler answers it, now or by a promise. False: it has before. */
+  /** Notes an answer or promise. False: there was one before. */
   public boolean answer() {
     if (answered) return false;
     return answered = true;
@@ -131,17 +125,17 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     settle(null, failure);
   }
 
-  @SuppressWarnings("unchecked") // the request's type fixes that of the answer in `ask` and `reply`
+  @SuppressWarnings("unchecked") // `ask` and `reply` check the type
   private void settle(Object value, Throwable failure) {
     byte before = trySettle(SETTLED);
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
       if ((before & CHAINED) != 0 && startedFiber(() -> set((R) value, failure))) return;
-      message = Thread.currentThread(); // a callback behind `allOf` runs here, and may chain again
+      message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
       set((R) value, failure);
       state = (byte) (before | SETTLED | TOLD);
-    } catch (Throwable edge) { // of stack or memory: undo; the caller has more of both, and fails it
+    } catch (Throwable edge) { // of stack or memory: undo; the caller has more, and fails it
       state = before;
       throw edge;
     } finally {
@@ -160,12 +154,12 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
 
   private void set(R value, Throwable failure) {
     if (failure == null) super.complete(value);
-    // the JDK would take these two for its own: a cancelled future, and a wrapper to unwrap
+    // the JDK would take these two for its own
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
   }
 
-  /** Sets these bits unless SETTLED is set. Answers the bits before. */
+  /** Adds these bits unless SETTLED is set. Returns those before. */
   private byte trySettle(int bits) {
     byte s = state;
     while ((s & SETTLED) == 0 && !STATE.compareAndSet(this, s, (byte) (s | bits))) s = state;
@@ -174,13 +168,12 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
 
   // ---- the asker's side
 
-  /** Waits for the answer until the deadline, and throws what the handler threw. */
   public R await(Object asked, Deadline until, Wait.Waiter by) {
     try (var wait = publish(asked, by, false)) {
       var ring = wait == null ? null : Ring.closedBy(wait);
       if (ring != null && leave(Reason.CANCELLED, null, Refusals.CANCELLED)) throw ring.exception();
       return until.get(this);
-    } catch (InterruptedException | CancellationException interrupted) { // the latter while it waited for room
+    } catch (InterruptedException | CancellationException interrupted) { // the latter: while it waited for room
       cancel(true);
       Thread.currentThread().interrupt();
       throw new CancellationException(
@@ -191,7 +184,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     }
   }
 
-  /** Null: this thread runs no handler, or there is nothing to wait for. */
+  /** Null: no handler waits. */
   private Wait publish(Object asked, Wait.Waiter by, boolean deaf) {
     if (isDone()) return null;
     Wait.prepare(recipient, asked);
@@ -208,13 +201,13 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     return super.get(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** The asker makes what is thrown: its text calls the message's own code. */
+  /** The asker makes the exception, since its text calls user code. */
   @Override
   public void expire() {
     var own = deadline;
     try {
       if (own != null && !isDone()) own.diagnosis = recipient.diagnose(this);
-    } catch (Throwable edge) { // of stack or memory, or of the user's clock: the asker must be told all the same
+    } catch (Throwable edge) { // of stack or memory, or of the user's clock: the asker must still be told
     }
     leave(Reason.EXPIRED, null, Refusals.EXPIRED);
   }
@@ -224,20 +217,19 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     recipient.note(this);
   }
 
-  /** Fails it, since the actor has ended. */
   @Override
   public boolean stop(Object asked) {
     leave(Reason.UNDELIVERED, null, recipient.stopped(asked));
     return true;
   }
 
-  /** The same, if it waits. */
+  /** Fails it if it waits: the actor has ended. */
   public void stopWaiting() {
     Object waiting = message;
     if (waiting != null) stop(waiting);
   }
 
-  /** Whether it is settled or promised, so that no handler stands in its way. */
+  /** Settled or promised. */
   @Override
   public boolean isOver() {
     return answered || (state & SETTLED) != 0;
@@ -263,7 +255,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     return leave(Reason.CANCELLED, null, Objects.requireNonNull(failure, "failure"));
   }
 
-  /** Takes the request out of the actor's hands. False: it was settled before. */
+  /** Settles it without the actor. False: it was settled before. */
   private boolean leave(Reason reason, R value, Throwable failure) {
     StackProbe.probe();
     byte before = trySettle(SETTLED | TOLD);
@@ -288,20 +280,20 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
   private void withdraw(Reason reason) {
     try {
       recipient.withdrawn(this, reason);
-    } catch (Throwable failure) { // of a comparator, say: the drain will skip it
+    } catch (Throwable failure) { // of a comparator, say; the drain skips it
       Log.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
           recipient.name(), failure);
     }
   }
 
-  /** It is settled: the result is a few instructions away. */
+  /** The result follows SETTLED at once. */
   private void awaitResult() {
     Threads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }
 
   /**
-   * The drain has set the result and looks for callbacks. Waits at most 0.1 s: a callback behind
-   * {@code allOf} may hold the drain up.
+   * Until the drain has looked for callbacks; at most 0.1 s, as one behind {@code allOf} may hold
+   * it up.
    */
   private void awaitTold() {
     var waiting = Thread.currentThread();
@@ -330,7 +322,7 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     obtrudeValue(null);
   }
 
-  // ---- chaining: the ways by which the JDK attaches a dependent
+  // ---- chaining
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
@@ -360,8 +352,6 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
       if (STATE.compareAndSet(this, s, (byte) (s | CHAINED))) return;
     }
   }
-
-  // ---- waiting
 
   @Override
   public R get() throws InterruptedException, ExecutionException {

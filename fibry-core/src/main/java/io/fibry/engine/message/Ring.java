@@ -10,11 +10,10 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * A cycle of waits, which would never end. A handler that is about to wait publishes a {@link Wait},
- * then follows the chain: the actor it waits for, what that actor's handler waits for, and so on. A
- * chain that returns to this thread is a ring. Publishing comes first: when several waits close a
- * ring together, the last one to be published sees all others. A ring is believed when a second
- * search finds the same waits.
+ * A cycle of waits, which would never end. A handler about to wait publishes a {@link Wait}, then
+ * follows the chain: the actor it waits for, what that actor's handler waits for, and so on,
+ * perhaps back to this thread. If several waits close a ring together, the last to be published
+ * sees all. A ring is believed when a second search finds the same waits.
  */
 public final class Ring {
   final List<Wait> waits;
@@ -23,12 +22,12 @@ public final class Ring {
     this.waits = waits;
   }
 
-  /** The ring that a published wait closes, beginning with it. Null: none. Throws nothing. */
+  /** The ring that a published wait closes. Null: none. */
   public static Ring closedBy(Wait wait) {
-    if (!leadsOn(wait)) return null; // as most
+    if (!leadsOn(wait)) return null;
     var before = Search.from(wait);
     var again = before == null ? null : Search.from(wait);
-    while (again != null && !again.isWithin(before)) { // other waits have come in between
+    while (again != null && !again.isWithin(before)) {
       before = again;
       again = Search.from(wait);
     }
@@ -41,13 +40,12 @@ public final class Ring {
     return worker != null && (worker.waits != null || worker.thread == Thread.currentThread());
   }
 
-  /** Throws if this wait closes a ring. For waits that leave nothing behind. Null: no wait. */
   public static void refuse(Wait wait) {
     var ring = wait == null ? null : closedBy(wait);
     if (ring != null) throw ring.exception();
   }
 
-  /** A wait for an actor that runs on this very thread. */
+  /** A wait for an actor on this very thread. */
   static AskCycleException onOneThread(Wait.Party on, Object message) {
     var wait = new Wait(on, message, null, Wait.Waiter.current(), false);
     var ring = new ArrayList<>(List.of(wait));
@@ -55,12 +53,12 @@ public final class Ring {
     return cycle(ring);
   }
 
-  /** Breaks the ring: tells one of its waits on such an actor that the actor ends. */
+  /** Ends one wait for an {@code ending} actor. False: there is none. */
   public boolean stopOne(Predicate<Wait.Party> ending) {
     return waits.stream().anyMatch(wait -> ending.test(wait.on) && wait.stop());
   }
 
-  /** Where the actor waited for ends because it closes its own scope, the exception says just that. */
+  /** An actor that closes its own scope counts as ended. */
   public RequestException exception() {
     var first = waits.getFirst();
     boolean closing = first.on.isEnding() && waits.stream().anyMatch(wait -> wait.message == Wait.CLOSE);
@@ -79,7 +77,7 @@ public final class Ring {
     return Refusals.cycle(first.on.name(), first.request(), names, String.join(", ", texts));
   }
 
-  /** Adds the handlers above {@code worker} on its thread: each keeps the one below from going on. */
+  /** Adds the handlers above {@code worker}: each holds up the one below. */
   private static void addNested(Wait.Waiter worker, Wait.Waiter top, List<Wait> ring) {
     int at = ring.size();
     for (var above = top; above != worker && above != null && above.outer != null; above = above.outer)
@@ -87,22 +85,20 @@ public final class Ring {
   }
 
   /**
-   * One search from a wait to the handlers that must go on for it to end, to what they wait for, and
-   * so on.
+   * One search from a wait to the handlers that must go on for it to end, and to what they wait
+   * for.
    *
-   * <p>A wait for an actor leads to one handler. A wait for a pool may lead to many, and never ends
-   * if too many of them never go on: for an answer or for room, as many as leave too few workers or
-   * permits; for the pool's end, any one. So the search may fork, and a worker counts as stuck if it
-   * leads to this thread, or to a wait that does. Workers that wait for each other without this
-   * thread are a ring of their own, which its last member found; or, if a worker closed it by taking
-   * a message and with it the hope for room, the sender that waits for this room: it is woken here.
+   * <p>A wait for a pool may fork. A worker is stuck if it leads to this thread, or to a wait that
+   * does. The pool's end never comes if one worker is stuck; an answer or room, if too few workers
+   * or permits are left. A ring without this thread is found by its last member; if a worker closed
+   * it by taking a message, the sender that waits for room is woken to look again.
    */
   private static final class Search {
     private static final int NOWHERE = Integer.MAX_VALUE;
 
     /**
-     * A wait that never ends: the handlers that keep it, and the one of them that leads back
-     * furthest, with its own wait. Null: it runs on this thread.
+     * A wait that never ends: the stuck handlers, and the one that leads back furthest with its
+     * wait (null: on this thread).
      */
     private record Step(int number, Set<Wait.Waiter> stuck, Wait.Waiter by, Wait next) {}
 
@@ -114,7 +110,6 @@ public final class Ring {
       return search.follow(wait) == 0 ? search : null;
     }
 
-    /** Whether all of it was found before. */
     boolean isWithin(Search before) {
       for (var each : steps.entrySet()) {
         var step = before.steps.get(each.getKey());
@@ -123,7 +118,6 @@ public final class Ring {
       return true;
     }
 
-    /** Of all ways that were found, one. */
     Ring ring(Wait first) {
       var waits = new ArrayList<Wait>();
       for (var wait = first; wait != null;) {
@@ -136,8 +130,7 @@ public final class Ring {
     }
 
     /**
-     * The number of the earliest step that this wait leads to: one before it, or 0, this thread.
-     * Else NOWHERE, and no step is added.
+     * The earliest step that this wait leads to, 0 for this thread; or NOWHERE, and adds no step.
      */
     private int follow(Wait wait) {
       int from = steps.size();
@@ -150,7 +143,7 @@ public final class Ring {
           back = fork(wait);
           wait = null;
         } else {
-          boolean home = isHome(worker);
+          boolean home = worker.thread == Thread.currentThread();
           var next = home ? null : worker.waits;
           steps.put(wait, new Step(steps.size(), Set.of(worker), worker, next));
           if (home) back = 0;
@@ -165,15 +158,11 @@ public final class Ring {
       return NOWHERE;
     }
 
-    private static boolean isHome(Wait.Waiter worker) {
-      return worker.thread == Thread.currentThread();
-    }
-
     private int fork(Wait wait) {
       var blockers = wait.on.blockers(wait);
       if (blockers == null) return NOWHERE;
       int number = steps.size();
-      // a worker that leads back to it is kept by it, if it turns out to be a step
+      // a worker that leads back here is stuck, if this stays a step
       steps.put(wait, new Step(number, Set.of(), null, null));
       int back = NOWHERE;
       int permits = 0;
@@ -183,7 +172,7 @@ public final class Ring {
       for (var slot : blockers.slots()) {
         var worker = slot.worker() == null ? null : ((Wait.Party) slot.worker()).blocker();
         if (worker == null) continue;
-        boolean home = isHome(worker);
+        boolean home = worker.thread == Thread.currentThread();
         var waits = home ? null : worker.waits;
         int leads = home ? 0 : waits == null ? NOWHERE : follow(waits);
         if (leads == NOWHERE) continue;

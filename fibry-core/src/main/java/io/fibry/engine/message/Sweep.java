@@ -7,32 +7,29 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Gives each long wait a timer. It runs 10 ms after the first wait began and arms those that still
- * last; while no thread waits it does not run.
+ * Runs 10 ms after the first wait began, and gives a timer to those that still last.
  *
- * <p>A wait takes a slot and leaves it at its end. A list would keep finished waits until the next
- * sweep, and every garbage collection would copy them; a wait goes on a list only if all slots in
- * its stripe are taken.
+ * <p>A wait takes a slot until its end. If its stripe is full, it goes on a list, which keeps it
+ * until the next sweep, for garbage collections to copy.
  *
- * <p>No wait is missed: {@code add} looks at {@code ARMED} after it added the wait, and the sweep
- * looks at slots and lists after it cleared {@code ARMED}.
+ * <p>No wait is missed: {@code add} adds, then reads {@code ARMED}; the sweep clears {@code ARMED},
+ * then looks for waits.
  */
 final class Sweep {
   static final Duration EVERY = Duration.ofMillis(10);
   private static final int STRIPES = 16; // a power of two
   private static final int SLOTS_IN_STRIPE = 16; // a cache line
-  // null -> a wait, by its thread; -> null by the same thread or by the sweep
+  // null -> a wait, by its thread; -> null by its thread or the sweep
   private static final AtomicReferenceArray<Entry> SLOTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
-  // the first element of each stripe heads a list; threads push, the sweep takes the whole list
+  // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<Entry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean ARMED = new AtomicBoolean();
 
-  /** A wait that may need a timer. */
   abstract static class Entry {
     private Entry next; // in a list
-    private int slot; // where it may stand; written by the waiting thread
+    private int slot; // where it may be; the waiting thread only
 
-    /** Sets the timer that ends the wait, unless it has ended. */
+    /** Sets the timer, unless the wait has ended. */
     abstract void arm();
   }
 
@@ -57,7 +54,7 @@ final class Sweep {
 
   private static void start() {
     if (ARMED.get()) return;
-    StackProbe.probe(); // more than the timer needs: armed without a timer, no wait would ever end
+    StackProbe.probe(); // ARMED without a timer would let no wait end
     if (!ARMED.compareAndSet(false, true)) return;
     try {
       Scheduler.system().after(EVERY, Sweep::run);

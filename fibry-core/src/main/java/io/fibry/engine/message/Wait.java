@@ -9,11 +9,9 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A handler waits for an actor: for an answer, for its end, or for room in its mailbox. The wait is
- * published before the thread parks, so that {@link Ring} can follow it.
- *
- * <p>A wait counts until what it waits for is over, which never changes back; and each wait is an
- * object of its own. So waits that are found twice, unchanged, existed all the time in between.
+ * A handler's wait for an actor's answer, end, or room, published before the thread parks, so that
+ * {@link Ring} can follow it. Each wait is an object of its own, and once over stays over: found
+ * twice, it existed in between.
  */
 public final class Wait implements AutoCloseable {
   public static final String END = "its end";
@@ -23,45 +21,43 @@ public final class Wait implements AutoCloseable {
   public interface Party {
     String name();
 
-    /** Whether this thread works for it now. */
     boolean isCurrent();
 
     boolean isPool();
 
-    /** Whether another worker can do what one of its workers waits for. */
     boolean hasOtherWorkers();
 
-    /** The thread that must go on for a wait to end. Null: none, or one of several. */
+    /** The handler that must go on for a wait to end. Null: none, or several. */
     Waiter blocker();
 
-    /** Of a pool: the workers that must go on for a wait to end. Null: none, or not known. */
+    /** Of a pool. Null: none, or not known. */
     Blockers<Object> blockers(Wait wait);
 
-    /** Takes up a right to run that lies stranded; where the stack is too short, it still does. */
+    /** Takes up a stranded right to run, if the stack allows. */
     void rescue();
 
     boolean isStranded();
 
     boolean isEnding();
 
-    /** Whether it will be cut off, if nothing else ends it. */
+    /** Whether it will be cut off. */
     boolean isCondemned();
 
     ActorStoppedException stopped(Object message);
   }
 
-  /** A thread that runs a handler. Its own thread writes all fields, unless said otherwise. */
+  /** A thread that runs a handler, and writes these fields. */
   public abstract static class Waiter {
     private static final ThreadLocal<Waiter> CURRENT = new ThreadLocal<>();
 
-    // written before other threads can find this object, or, by a resident thread, before it looks
-    // for work; read by threads that want to interrupt or wake it
+    // written before this is published, or before a resident thread looks for work; read by threads
+    // that interrupt or wake it
     public Thread thread;
     public Object message; // being handled; null: none
-    protected Waiter outer; // this one runs inside the handler of that one; null: none
-    volatile Wait waits; // of the innermost handler on the thread; read by threads that look for rings
+    public Waiter outer; // this one runs in its handler; null: none
+    volatile Wait waits; // of the innermost handler; read by threads that look for rings
 
-    /** The innermost handler on this thread. Null: none. */
+    /** Null: this thread runs no handler. */
     public static Waiter current() {
       return CURRENT.get();
     }
@@ -72,26 +68,19 @@ public final class Wait implements AutoCloseable {
 
     public abstract Party party();
 
-    /** Whether the library made its thread, and so may name and interrupt it. */
+    /** Whether the library may name and interrupt its thread. */
     public abstract boolean ownsThread();
 
-    /** When the answer to the message being handled must be there. Null: never, or no thread waits. */
+    /** When its answer must be there. Null: never, or no thread waits. */
     public abstract Deadline due();
 
-    /** Whether it handles this request now. */
     protected abstract boolean handles(Awaited request);
 
-    public final Waiter outer() {
-      return outer;
-    }
-
-    /** Null: its handler does not wait. */
     public final Wait waits() {
       return waits;
     }
   }
 
-  /** What ends a wait. */
   public interface Awaited {
     /** Once true, always true. */
     boolean isOver();
@@ -100,18 +89,16 @@ public final class Wait implements AutoCloseable {
       return false;
     }
 
-    /** Where it stands in a guarded queue. Null: nowhere. */
     default Entry<Object> entry() {
       return null;
     }
 
-    /** Tells the waiting thread that the actor ends. False: that is not possible. */
+    /** Tells the thread that the actor ends. False: it waits for no answer. */
     default boolean stop(Object message) {
       return false;
     }
   }
 
-  /** Room in a mailbox. */
   private record Room(Entry<Object> entry) implements Awaited {
     @Override
     public boolean isOver() {
@@ -120,9 +107,9 @@ public final class Wait implements AutoCloseable {
   }
 
   final Party on;
-  final Object message; // null: only its handler knows it
+  final Object message; // null: its handler knows it
   final Waiter by;
-  private final Awaited awaited; // null: what is waited for runs on the same thread
+  private final Awaited awaited; // null: it runs on the same thread
   private final boolean deaf; // an interrupt does not end it
 
   Wait(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
@@ -133,23 +120,17 @@ public final class Wait implements AutoCloseable {
     this.deaf = deaf;
   }
 
-  /** Called before a thread sends what it will wait for. */
+  /** For a thread about to send what it will wait for. */
   public static void prepare(Party on, Object message) {
     if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw Ring.onOneThread(on, message);
     CallerRuns.beforeWait();
-    if (on.isStranded()) rescue(on); // its last sender, perhaps this thread, was at the edge of its stack
-  }
-
-  private static void rescue(Party on) {
-    on.rescue();
+    if (!on.isStranded()) return;
+    on.rescue(); // its last sender, perhaps this thread, was at the edge of its stack
     if (on.isStranded()) throw new StackOverflowError(
         "there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
   }
 
-  /**
-   * Publishes that the handler on this thread waits. Null: this thread runs no handler. The caller
-   * must {@link #close} it.
-   */
+  /** Publishes that this thread's handler waits, until {@link #close}. Null: no handler. */
   public static Wait begin(Party on, Object message, Awaited awaited) {
     return begin(on, message, awaited, Waiter.current(), false);
   }
@@ -162,36 +143,29 @@ public final class Wait implements AutoCloseable {
     if (by == null) return null;
     var wait = new Wait(on, message, awaited, by, deaf);
     for (var below = by; below != null; below = below.outer) below.waits = wait;
-    // this wait is published; now for those of others, of which less than a volatile read is made
+    // publishes it before plain reads look for others
     VarHandle.fullFence();
     return wait;
   }
 
-  /** The wait has ended. */
   @Override
   public void close() {
     for (var below = by; below != null; below = below.outer) below.waits = null;
-  }
-
-  public Party on() {
-    return on;
   }
 
   public boolean isForEnd() {
     return awaited.isEnd();
   }
 
-  /** Where what is waited for stands in a guarded queue. Null: nowhere. */
   public Entry<Object> entry() {
     return awaited.entry();
   }
 
-  /** Tells the waiting thread that the actor ends. False: it does not wait for an answer. */
-  public boolean stop() {
+  boolean stop() {
     return awaited != null && awaited.stop(message);
   }
 
-  /** Whether it has ended, or will end by itself. Once true, always true, except for interrupts. */
+  /** Whether it has ended, or will by itself. Stays true, but for interrupts. */
   boolean isOver() {
     var sleeper = by.thread;
     if (sleeper == null || !deaf && sleeper.isInterrupted()) return true;
@@ -199,12 +173,11 @@ public final class Wait implements AutoCloseable {
     return awaited.isOver();
   }
 
-  /** Makes a sender that waits for room look for a ring again. */
   void lookAgain() {
     if (awaited instanceof Room && !awaited.isOver()) LockSupport.unpark(by.thread);
   }
 
-  /** This wait, with the message that only its handler knows. */
+  /** With the handler's message. */
   Wait explained(Waiter worker) {
     return message != null || !worker.handles(awaited) ? this : new Wait(on, worker.message, awaited, by, deaf);
   }
@@ -217,7 +190,6 @@ public final class Wait implements AutoCloseable {
     return by == null ? on : by.party();
   }
 
-  /** What it waits for, as text. */
   public String goal() {
     String what = message == null ? "" : Log.shown(Control.given(message));
     if (awaited instanceof Room) what = "room for " + what;

@@ -88,10 +88,6 @@ public class GuardedQueue<E> {
     return mailbox;
   }
 
-  public int capacity() {
-    return mailbox.capacity();
-  }
-
   public boolean takesMessageEntries() {
     return toElement != null;
   }

@@ -4,7 +4,7 @@ import io.fibry.engine.cell.Cell;
 import java.util.List;
 import java.util.Locale;
 
-/** A scope and all below it as text, one line each. It describes actors at work, so it may be outdated when read. */
+/** A scope and all below it as text, one line each. */
 final class Dump {
   private static final int COUNTED = 100_000;
 
@@ -27,10 +27,9 @@ final class Dump {
       if (count > 0) text.append(", ").append(count).append(' ').append(reason.name().toLowerCase(Locale.ROOT));
     });
     text.append(", ").append(report.waiting()).append(" waiting\n");
-    for (var member : members) {
+    for (var member : members)
       if (member instanceof Members below) add(below, indent + "  ");
       else add((Cell) member, indent + "  ");
-    }
   }
 
   private void add(Cell cell, String indent) {

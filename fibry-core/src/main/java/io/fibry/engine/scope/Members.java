@@ -17,23 +17,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A scope from inside: the actors and scopes that it owns, their names, and its door. */
+/** A scope from inside: its members, their names, and its door. */
 abstract class Members extends Owner {
-  /** The close of a scope. */
   interface Ending {
-    /** Ends the close; only the first call does anything. */
+    /** Only the first call has an effect. */
     void finish();
   }
 
   private final String name;
-  private final Members around; // null: this is the root
+  final Members around; // null: this is the root
   private final Accounts accounts;
   private final ConcurrentHashMap<String, Exitable> named = new ConcurrentHashMap<>(); // alive
-  // cells and scopes with their numbers; a cell leaves when its thread has, perhaps after its end
+  // cells and scopes with their numbers; a cell stays until its thread has left it
   private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
-  private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the one close; of the root, back to null
-  private volatile boolean shut; // false -> true, by a close of this scope or of one around it; never the root's
+  private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the close -> null (root only)
+  private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
   Members(String name, Members around) {
     this.name = checkedName(name);
@@ -41,9 +40,8 @@ abstract class Members extends Owner {
     this.accounts = new Accounts(around == null ? null : around.accounts);
   }
 
-  public abstract void close();
+  abstract void close();
 
-  /** The door was shut: nothing is watched any more. */
   abstract void stopWatching();
 
   @Override
@@ -51,17 +49,10 @@ abstract class Members extends Owner {
     return name;
   }
 
-  /** Null: this is the root. */
-  final Members around() {
-    return around;
-  }
-
   @Override
   public final Accounts accounts() {
     return accounts;
   }
-
-  // ---- who is in it
 
   @Override
   public final boolean tracks(String label) {
@@ -82,8 +73,8 @@ abstract class Members extends Owner {
   }
 
   /**
-   * Joins, then looks at the door; a close shuts the door, then looks at the members. So one of the
-   * two sees the other.
+   * Joins, then reads {@code shut}; a close sets {@code shut}, then reads the members. So one sees
+   * the other.
    */
   final void join(Object member) {
     members.put(member, numbers.incrementAndGet());
@@ -94,7 +85,6 @@ abstract class Members extends Owner {
         "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
 
-  /** The living actor of this name. Null: none. */
   final Cell living(String label) {
     return (Cell) named.get(label);
   }
@@ -115,9 +105,8 @@ abstract class Members extends Owner {
   }
 
   /**
-   * The last member of a closing scope ends the close: a thread that waits for its report may be in a
-   * member that the closer has yet to come to. Until then, while a handler ignores its end, the scope
-   * is remembered.
+   * The last member ends a close: a thread that waits for its report may be in a member that the
+   * closer has yet to reach. Until then the scope stays in the one around.
    */
   final void endIfEmpty() {
     var close = ending.get();
@@ -126,12 +115,12 @@ abstract class Members extends Owner {
     around.forget(this);
   }
 
-  /** Actors and scopes, oldest first. */
+  /** Oldest first. */
   final List<Object> members() {
     return membersSince(0);
   }
 
-  /** The members from this one on; none, if it is not known. */
+  /** None, if {@code oldest} is unknown. */
   final List<Object> membersFrom(Object oldest) {
     return membersSince(members.getOrDefault(oldest, Long.MAX_VALUE));
   }
@@ -145,7 +134,7 @@ abstract class Members extends Owner {
     return sorted.stream().map(Map.Entry::getKey).toList();
   }
 
-  /** The actors of a member: itself with its workers, or all below. */
+  /** With workers. */
   static List<Cell> cells(Object member) {
     if (member instanceof Cell cell) return cell.crew();
     var all = new ArrayList<Cell>();
@@ -158,7 +147,7 @@ abstract class Members extends Owner {
     var running = new ArrayList<String>();
     for (var cell : cells(this)) {
       waiting += cell.waiting(Integer.MAX_VALUE);
-      if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // of a pool, its workers run
+      if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
@@ -168,22 +157,19 @@ abstract class Members extends Owner {
         List.copyOf(running));
   }
 
-  // ---- the door
-
-  /** Shuts the doors of this scope and of all below, before any member ends: so nothing new comes meanwhile. */
+  /** Also below, before any member ends. */
   final void shutDoors() {
     shut = around != null;
     stopWatching();
     for (var member : members()) if (member instanceof Members below) below.shutDoors();
   }
 
-  /** After the door is shut: makes this the one close, unless there is one. Answers the one. */
+  /** Makes this the one close, unless there is one. Returns the one. */
   final Ending claim(Ending close) {
     var first = ending.compareAndExchange(null, close);
     return first == null ? close : first;
   }
 
-  /** The root lives on. */
   final void reopen() {
     accounts.forgetLetters();
     ending.set(null);

@@ -17,16 +17,13 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 
-/**
- * A scope: its public side. What it owns is {@link Members}, how it ends {@link ScopeClosing}, what it
- * does about failures {@link Supervisor}.
- */
+/** The public side of a scope; the inside is {@link Members}. */
 public final class Scope extends Members implements ActorScope {
   public static final Scope ROOT = new Scope("root", Options.defaults(), null);
 
   private final Supervisor supervisor = new Supervisor(this);
   private final Watchdog watchdog = new Watchdog(this);
-  private volatile Options options; // written by `configure`, read by threads that make or use actors
+  private volatile Options options; // written by configure, read by all threads
 
   Scope(String name, Options options, Scope around) {
     super(name, around);
@@ -46,8 +43,6 @@ public final class Scope extends Members implements ActorScope {
   private static Options changed(UnaryOperator<Options> change, Options options) {
     return Objects.requireNonNull(Objects.requireNonNull(change, "options").apply(options), "the changed options");
   }
-
-  // ---- making
 
   @Override
   public ActorBuilder<Object> anonymous() {
@@ -80,8 +75,6 @@ public final class Scope extends Members implements ActorScope {
     return below;
   }
 
-  // ---- sight
-
   @Override
   public Report report() {
     return report(List.of());
@@ -97,7 +90,7 @@ public final class Scope extends Members implements ActorScope {
     return Dump.of(this);
   }
 
-  /** Idle twice in a row, and nothing happened in between: then it was idle in between. */
+  /** Idle twice, with nothing handled in between: idle all the time. */
   @Override
   public boolean awaitQuiet(Duration limit) {
     long most = Deadline.nanos(Deadline.notNegative(limit));
@@ -116,14 +109,10 @@ public final class Scope extends Members implements ActorScope {
     return cells(this).stream().allMatch(Cell::isQuiet);
   }
 
-  // ---- failures
-
   @Override
   public Decision decide(Object member, Exitable failed, Throwable failure) {
     return supervisor.decide(member, failed, failure);
   }
-
-  // ---- the end
 
   @Override
   public void close() {
@@ -142,19 +131,16 @@ public final class Scope extends Members implements ActorScope {
     if (first != mine) return ((ScopeClosing) first).join();
     try {
       var report = mine.run(Deadline.within(options.scheduler(), limit));
-      if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) log(report);
+      if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) Log.LOG.warn(
+          "scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name(),
+          report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
     } finally {
-      if (around() == null) {
+      if (around == null) {
         reopen();
         watchdog.heed(options);
       }
     }
     return mine.result();
-  }
-
-  private void log(Report report) {
-    Log.LOG.warn("scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name(),
-        report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
   }
 
   @Override

@@ -3,7 +3,6 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Report;
 import io.fibry.ExitReason;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.ExitFuture;
 import io.fibry.engine.cell.Termination;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.message.Deadline;
@@ -16,30 +15,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 /**
- * The close of one scope. The first thread that closes does it; later ones wait for its report.
- * Members end one after the other, the last made first, as nested resources would: what an actor was
- * given when it was made is there until it has ended. When the limit is over, all the rest is
- * interrupted at once, and what ignores that beyond its grace is cut off. So a close always ends.
+ * The close of one scope by the first thread that calls it; later ones wait for its report. Members
+ * end one after the other, the last made first, so that what an actor was given outlives it. After
+ * the limit the rest is interrupted, and after its grace cut off: a close always ends.
  *
- * <p>A handler that closes its own scope, or one around it, cannot wait for its own actor: that actor
- * is asked to exit after this message, and the close does not wait for it.
+ * <p>A handler that closes a scope around it cannot wait for its own actor: that exits after this
+ * message.
  */
 final class ScopeClosing implements Members.Ending {
-  /** One member that the closer waits for, and the next. */
-  private record Step(Cell cell, CompletableFuture<Step> next) {
-    Step(Cell cell) {
-      this(cell, new CompletableFuture<>());
-    }
-  }
+  private record Step(Cell cell, CompletableFuture<Step> next) {}
 
   private final Members scope;
   private final CompletableFuture<Report> report = new CompletableFuture<>();
-  private final List<ScopeClosing> below = new ArrayList<>(); // of scopes that this one closes; closer only
-  private final ScopeClosing outermost; // its closer does the work: this one's own, or that of a scope around
-  private List<Cell> own = List.of(); // actors in whose handlers the closer is; written before its first step
+  private final List<ScopeClosing> below = new ArrayList<>(); // of scopes below; closer only
+  private final ScopeClosing outermost; // whose closer does the work
+  private List<Cell> own = List.of(); // the closer is in their handlers; written before its first step
   private boolean interrupted; // closer only
-  private volatile Thread closer = Thread.currentThread(); // null: it is done
-  private volatile Step step = new Step(null); // the last begun; written by the closer, read by waiting handlers
+  private volatile Thread closer = Thread.currentThread(); // written by itself; null: it is done
+  // written by the closer, read by waiting handlers
+  private volatile Step step = new Step(null, new CompletableFuture<>());
 
   ScopeClosing(Members scope) {
     this.scope = scope;
@@ -52,8 +46,8 @@ final class ScopeClosing implements Members.Ending {
   }
 
   /**
-   * Waits for the report of the first close. A handler in the scope, or a hook on the closer's thread,
-   * would wait for itself: it gets the report of this moment.
+   * Waits for the report. A handler in the scope, or a hook on the closer's thread, gets one of
+   * this moment: it would wait for itself.
    */
   Report join() {
     if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report(List.of());
@@ -68,7 +62,7 @@ final class ScopeClosing implements Members.Ending {
     }
   }
 
-  /** A handler that waits for the closer publishes what the closer waits for, so that rings are found. */
+  /** Publishes what the closer waits for, so that rings are found. */
   private void follow() throws InterruptedException, ExecutionException {
     while (!report.isDone()) {
       var now = outermost.step;
@@ -79,15 +73,11 @@ final class ScopeClosing implements Members.Ending {
     }
   }
 
-  private static ExitFuture exit(Cell cell) {
-    return cell.extras().exit;
-  }
-
   private static Wait begin(Cell cell) {
-    return Wait.begin(cell, Wait.CLOSE, exit(cell));
+    return Wait.begin(cell, Wait.CLOSE, cell.extras().exit());
   }
 
-  /** Closes the scope; the doors are shut. */
+  /** Needs shut doors. */
   Report run(Deadline deadline) {
     own = current();
     scope.accounts().collectLeftovers();
@@ -102,18 +92,17 @@ final class ScopeClosing implements Members.Ending {
     return report.join();
   }
 
-  /** For the closer, at last: its report, or that it was interrupted. */
   Report result() {
     if (!interrupted) return report.join();
     Thread.currentThread().interrupt();
     throw interrupted();
   }
 
-  /** Called by the closer and by the last member that leaves. */
+  /** By the closer and by the last member to leave. */
   @Override
   public void finish() {
     if (!report.isDone()) report.complete(scope.report(scope.accounts().leftovers()));
-    scope.accounts().stopCollecting(); // also if the last member left before the closer began to collect
+    scope.accounts().stopCollecting(); // the last member may have left before the closer began
     if (closer == null) return;
     closer = null;
     scope.endIfEmpty();
@@ -124,8 +113,8 @@ final class ScopeClosing implements Members.Ending {
   }
 
   /**
-   * The actor ends when its handler returns. Requests in its mailbox fail now: members may wait for
-   * them, and could not end before.
+   * The actor ends after its handler. Requests in its mailbox fail now: members that wait for them
+   * could not end.
    */
   private static void endOwn(Cell cell) {
     cell.shutDoor(new ExitReason.Stopped());
@@ -133,26 +122,26 @@ final class ScopeClosing implements Members.Ending {
     if (drain != null) Termination.stopBehind(drain);
   }
 
-  /** The last made first, one after the other; but doors to the outside get their pill before. */
+  /** The last made first; but doors to the outside get their pill before. */
   private void drain(Members from, Deadline deadline) {
     for (var member : from.members())
       if (member instanceof Cell cell && cell.settings().endsFirst() && !own.contains(cell)) sendPill(cell);
     for (var member : from.members().reversed()) {
       if (interrupted || deadline.getAsBoolean()) return;
-      if (member instanceof Members inner) drainBelow(inner, deadline);
-      else if (!own.contains(member)) drain((Cell) member, deadline);
-      // a worker of a pool closes: the other workers are asked to exit, too
-      else for (var worker : ((Cell) member).crew()) if (!own.contains(worker)) await(worker, deadline);
+      if (member instanceof Members inner) {
+        claim(inner);
+        drain(inner, deadline); // even if another thread closes it, perhaps in a member
+        continue;
+      }
+      var cell = (Cell) member;
+      if (!own.contains(cell)) {
+        sendPill(cell);
+        await(cell, deadline);
+      } else for (var worker : cell.crew()) if (!own.contains(worker)) await(worker, deadline); // ended by endOwn
     }
   }
 
-  /** Waits here even if another thread closes it, which may be in a member and not wait for that one. */
-  private void drainBelow(Members inner, Deadline deadline) {
-    claim(inner);
-    drain(inner, deadline);
-  }
-
-  /** Not before its turn: a member that ends earlier may close it, and then reports. */
+  /** Not before its turn: a member may close it first, and report. */
   private void claim(Members inner) {
     var close = new ScopeClosing(inner, outermost);
     if (inner.claim(close) != close) return;
@@ -162,16 +151,10 @@ final class ScopeClosing implements Members.Ending {
   }
 
   private void claimAll(Members from) {
-    for (var member : from.members()) {
-      if (!(member instanceof Members inner)) continue;
+    for (var member : from.members()) if (member instanceof Members inner) {
       claim(inner);
       claimAll(inner);
     }
-  }
-
-  private void drain(Cell cell, Deadline deadline) {
-    sendPill(cell);
-    await(cell, deadline);
   }
 
   private static void sendPill(Cell cell) {
@@ -183,35 +166,32 @@ final class ScopeClosing implements Members.Ending {
     claimAll(scope);
     var rest = new ArrayList<>(Members.cells(scope));
     rest.removeAll(own);
-    for (var cell : rest.reversed()) if (!exit(cell).isDone()) cell.kill(new ExitReason.Stopped());
-    // each ends at its grace at the latest, or when the closer is interrupted
+    for (var cell : rest.reversed()) if (!cell.extras().exit().isDone()) cell.kill(new ExitReason.Stopped());
+    // until its grace is over, or the closer is interrupted
     for (var cell : rest.reversed())
       if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
   }
 
   private boolean await(Cell cell, Deadline deadline) {
-    CallerRuns.beforeWait(); // it may be for this thread to run it
+    CallerRuns.beforeWait(); // this thread may have to run it
     if (cell.isStranded()) cell.rescue();
     var before = step;
-    step = new Step(cell);
+    step = new Step(cell, new CompletableFuture<>());
     before.next.complete(step);
     try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);
-      return await(exit(cell), deadline);
+      return await(cell.extras().exit(), deadline);
     }
   }
 
   /**
-   * A member that waits for the closing handler could not end: it is told that the handler's actor
-   * ends. If that breaks no ring, this wait is in vain, and the member is interrupted at once.
+   * A member that waits for the closing handler is told that the handler's actor ends, or
+   * interrupted.
    */
   private void breakRings(Wait wait, Cell cell) {
-    for (var ring = Ring.closedBy(wait); ring != null; ring = Ring.closedBy(wait)) {
-      if (!ring.stopOne(own::contains)) {
-        cell.kill(new ExitReason.Stopped());
-        return;
-      }
-    }
+    var ring = Ring.closedBy(wait);
+    while (ring != null && ring.stopOne(own::contains)) ring = Ring.closedBy(wait);
+    if (ring != null) cell.kill(new ExitReason.Stopped());
   }
 
   private boolean await(CompletableFuture<?> end, Deadline deadline) {

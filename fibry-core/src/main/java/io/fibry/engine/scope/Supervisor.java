@@ -11,7 +11,7 @@ import io.fibry.engine.cell.RestartBudget;
 import io.fibry.engine.jvm.Threads;
 import java.util.List;
 
-/** Decides for a scope about failures that reach it, on the thread of the actor that failed. */
+/** Decides about failures that reach a scope, on the thread of the actor that failed. */
 final class Supervisor {
   private final Members scope;
   private final RestartBudget restarts = new RestartBudget();
@@ -20,7 +20,7 @@ final class Supervisor {
     this.scope = scope;
   }
 
-  /** The member is the failed actor, or the scope below in which it failed. */
+  /** {@code member}: the failed actor, or its scope below. */
   Decision decide(Object member, Exitable failed, Throwable failure) {
     var policy = Failures.chosen(scope.options().failurePolicy(), failure, "scope '" + scope.name() + "'");
     if (policy.kind() == FailurePolicy.Kind.GO_ON) return Decision.GO_ON;
@@ -28,7 +28,7 @@ final class Supervisor {
       long pause = restarts.next(policy, scope.options().scheduler().nanoTime());
       if (pause != RestartBudget.EXCEEDED) return restart(policy, member, failed, pause);
     }
-    var around = scope.around();
+    var around = scope.around;
     if (policy.kind() == FailurePolicy.Kind.STOP || around == null) return end(member, (Cell) failed, failure);
     return around.decide(scope, failed, failure);
   }
@@ -44,12 +44,12 @@ final class Supervisor {
   }
 
   /**
-   * Closes the scope, on a fiber; the root stays open and ends what failed. A closer gives reasons
+   * Closes the scope, on a fiber; the root stays open and ends what failed. A close gives reasons
    * too, so the failed actor gets its own first.
    */
   private Decision end(Object member, Cell failed, Throwable failure) {
     failed.extras().because(new ExitReason.Failed(failure));
-    if (scope.around() != null) Threads.startFiber(scope::close);
+    if (scope.around != null) Threads.startFiber(scope::close);
     else if (member instanceof Members below) Threads.startFiber(below::close);
     return Decision.STOP;
   }

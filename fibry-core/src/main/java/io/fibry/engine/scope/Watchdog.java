@@ -12,32 +12,32 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Reports actors of one scope that handle one message for too long, once for each message, or have
- * too many messages waiting, again after half of them are gone. Scopes below have their own.
+ * Reports actors that handle a message for too long, once for each, or have too many waiting, again
+ * after half are gone.
  */
 final class Watchdog {
-  private static final int LOOKS = 4; // in the time that one message may take
+  private static final int LOOKS = 4; // while one message may take
 
-  /** What it knows of one actor. Only the look in progress touches it. */
+  /** About one actor; the look in progress only. */
   private static final class Note {
     private Observer.Slow reported;
     private boolean full;
   }
 
   private final Members scope;
-  private final AtomicBoolean looking = new AtomicBoolean(); // a look may last longer than the time between two
-  private volatile Options.Watchdog limits; // these three: written under the monitor, read by the look
+  private final AtomicBoolean looking = new AtomicBoolean(); // a look may outlast the period
+  private volatile Options.Watchdog limits; // these three: under the monitor; read by the look
   private volatile Scheduler clock;
   private volatile Scheduler.Timer timer; // null: it does not watch
-  private volatile Map<Cell, Note> notes = Map.of(); // written by the look, and by the thread that stops it
+  private volatile Map<Cell, Note> notes = Map.of(); // written by the look and by stop
 
   Watchdog(Members scope) {
     this.scope = scope;
   }
 
   /**
-   * Starts, changes or stops the watch. It looks at the scope's door last; a close shuts the door, then
-   * stops the watch. So one of the two sees the other.
+   * Starts, changes or stops the watch, then reads the door; a close shuts the door, then stops the
+   * watch. So one of the two sees the other.
    */
   synchronized void heed(Options options) {
     var wanted = options.watchdog().orElse(null);
@@ -48,7 +48,7 @@ final class Watchdog {
     clock = options.scheduler();
     if (wanted == null) return;
     var period = wanted.handling().dividedBy(LOOKS).plusNanos(1);
-    // on a fiber: it prints messages, which is user code
+    // on a fiber: printing messages is user code
     timer = clock.atFixedRate(period, period,
         clock == Scheduler.system() ? () -> Threads.startFiber(this::look) : this::look);
     if (scope.isClosing()) stop();
@@ -61,23 +61,20 @@ final class Watchdog {
     notes = Map.of();
   }
 
-  /** Holds no monitor: a closer would have to wait for user code. */
+  /** Without the monitor: a closer must not wait for user code. */
   private void look() {
     if (!looking.compareAndSet(false, true)) return;
     try {
       var wanted = limits;
-      if (timer != null && wanted != null) look(wanted);
+      if (timer == null || wanted == null) return;
+      var seen = new IdentityHashMap<Cell, Note>();
+      for (var member : scope.members())
+        if (member instanceof Cell one) for (var cell : one.crew()) if (!cell.isIdle()) look(cell, wanted, seen);
+      notes = seen;
+      if (timer == null) notes = Map.of(); // stopped meanwhile
     } finally {
       looking.set(false);
     }
-  }
-
-  private void look(Options.Watchdog wanted) {
-    var seen = new IdentityHashMap<Cell, Note>();
-    for (var member : scope.members())
-      if (member instanceof Cell one) for (var cell : one.crew()) if (!cell.isIdle()) look(cell, wanted, seen);
-    notes = seen;
-    if (timer == null) notes = Map.of(); // it was stopped meanwhile
   }
 
   private void look(Cell cell, Options.Watchdog wanted, Map<Cell, Note> seen) {
