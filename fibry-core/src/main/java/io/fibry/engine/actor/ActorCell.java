@@ -125,8 +125,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     }
   }
 
-  // ---- asking
-
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request) {
     return (R) ask((Object) request);
@@ -186,8 +184,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
     request(run, Deadline.NONE).await(code, Deadline.NONE, Waiter.current());
   }
 
-  // ---- timers
-
   @Override
   public Scheduler.Timer sendMessageLater(Object message, Duration delay) {
     return TimedMessage.start(this, null, message, delay, false);
@@ -207,8 +203,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   public Scheduler.Timer sendMessageEvery(Object key, Object message, Duration period) {
     return TimedMessage.start(this, Objects.requireNonNull(key, "key"), message, period, true);
   }
-
-  // ---- ending
 
   @Override
   public void askExit() {
@@ -267,8 +261,6 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   public String toString() {
     return "actor '" + name() + "'";
   }
-
-  // ---- rooms below
 
   @Override
   protected final Object prepare(Object first) {

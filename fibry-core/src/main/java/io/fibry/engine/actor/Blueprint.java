@@ -67,8 +67,6 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     }
   }
 
-  // ---- steps
-
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
     return with(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));

@@ -40,7 +40,7 @@ final class PoolCell extends GuardedCell {
   private final Crew crew = new Crew();
   private final Queue<Object> undisposed = new ConcurrentLinkedQueue<>(); // disposing of these failed
   private final AtomicInteger numbers = new AtomicInteger();
-  private volatile boolean pillsSent; // to all; false again: one must go once more
+  private volatile boolean pillsSent; // to all; cleared by a thread that finds that one must go again
   private final Retirement retirement;
   private volatile int tries; // failed, to make a worker; a race may lose one
 
@@ -56,7 +56,7 @@ final class PoolCell extends GuardedCell {
     if (!work.settings.strategy().resident()) return;
     try {
       for (int i = 0; i < queue.sharing().least(); i++) open(queue.reserve());
-    } catch (Throwable noThread) { // it may have messages, by its name
+    } catch (Throwable noThread) { // it may have been found by name, and have messages
       Dispatch.endUnstarted(this, new ExitReason.Failed(noThread));
       freeName();
       throw noThread;
@@ -104,10 +104,10 @@ final class PoolCell extends GuardedCell {
       end();
       return;
     }
-    StackProbe.probe(); // a message may be in no queue
+    StackProbe.probe(); // from here on a message may be in no queue
     boolean hires = true;
     for (var slot = queue.serve(true); slot != null;) {
-      boolean ready = slot.ready(); // first: the slot may be served again
+      boolean ready = slot.ready(); // first: once given, the slot may be served again
       boolean known = slot.worker() != null;
       boolean given = give(slot);
       if (!given && known) return;
