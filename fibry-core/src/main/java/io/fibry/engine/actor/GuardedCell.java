@@ -262,13 +262,6 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  protected Object behindStash(Object node) {
-    if (extras().stash().isEmpty() || !holdsMessage(node)) return node;
-    putBack(List.of(node));
-    return Envelope.NOTHING;
-  }
-
-  @Override
   public boolean isIdle() {
     return queue.isIdle();
   }
@@ -298,7 +291,7 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  public int capacity() {
+  protected int capacity() {
     return queue.mailbox().capacity();
   }
 }

@@ -74,7 +74,7 @@ final class ScopeClosing implements Members.Ending {
   }
 
   private static Wait begin(Cell cell) {
-    return Wait.begin(cell, Wait.CLOSE, cell.extras().exit());
+    return Wait.begin(cell, Wait.CLOSE, cell.extras().exit);
   }
 
   /** Needs shut doors. */
@@ -166,7 +166,7 @@ final class ScopeClosing implements Members.Ending {
     claimAll(scope);
     var rest = new ArrayList<>(Members.cells(scope));
     rest.removeAll(own);
-    for (var cell : rest.reversed()) if (!cell.extras().exit().isDone()) cell.kill(new ExitReason.Stopped());
+    for (var cell : rest.reversed()) if (!cell.extras().exit.isDone()) cell.kill(new ExitReason.Stopped());
     // until its grace is over, or the closer is interrupted
     for (var cell : rest.reversed())
       if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
@@ -180,7 +180,7 @@ final class ScopeClosing implements Members.Ending {
     before.next.complete(step);
     try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);
-      return await(cell.extras().exit(), deadline);
+      return await(cell.extras().exit, deadline);
     }
   }
 
