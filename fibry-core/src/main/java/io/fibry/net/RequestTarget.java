@@ -4,6 +4,7 @@ import io.fibry.net.HttpStatus.Refusal;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 
 /**
  * What a request is for. The path is decoded, begins with a slash, and has no empty segment, no
@@ -85,26 +86,23 @@ record RequestTarget(String path, String query) {
     return true;
   }
 
-  /** Decodes once, merges slashes, resolves dots. */
   private static String canonical(byte[] raw, int from, int to) throws Refusal {
-    var bytes = new byte[to - from + 1];
+    return resolved(decoded(raw, from, to));
+  }
+
+  /** Decodes once, and checks all of it, also what dots will remove. */
+  private static String decoded(byte[] raw, int from, int to) throws Refusal {
+    var bytes = new byte[to - from];
     int length = 0;
-    bytes[length++] = '/';
     for (int i = from; i < to; i++) {
       byte c = raw[i];
       if (c == '%') {
         c = octet(raw, i, to);
         i += 2;
-        if (c == '/' || c == '\\' || c >= 0 && c < 0x20 || c == 0x7f)
-          throw new Refusal(400, "an encoded slash, backslash or control character in the path");
-      } else if (c == '/') {
-        length = closeSegment(bytes, length);
-        continue;
+        if (c == '/' || c == '\\') throw new Refusal(400, "an encoded slash or backslash in the path");
       }
       bytes[length++] = c;
     }
-    int last = lastSlash(bytes, length) + 1;
-    if (isDots(bytes, last, length)) length = closeSegment(bytes, length);
     try {
       var path = StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes, 0, length)).toString();
       if (path.chars().anyMatch(Character::isISOControl))
@@ -115,27 +113,22 @@ record RequestTarget(String path, String query) {
     }
   }
 
-  /** Keeps, merges or resolves the segment before a slash. Returns the new length. */
-  private static int closeSegment(byte[] bytes, int length) throws Refusal {
-    int last = lastSlash(bytes, length) + 1;
-    if (length == last) return length;
-    if (!isDots(bytes, last, length)) {
-      bytes[length] = '/';
-      return length + 1;
+  /** Merges slashes, resolves dots. */
+  private static String resolved(String path) throws Refusal {
+    var kept = new ArrayDeque<String>();
+    String last = "";
+    for (var segment : path.split("/", -1)) {
+      last = segment;
+      if (segment.equals("..")) {
+        if (kept.pollLast() == null) throw new Refusal(400, "a path that leads above its root");
+      } else if (!isSkipped(segment)) kept.add(segment);
     }
-    if (length - last == 1) return last;
-    if (last == 1) throw new Refusal(400, "a path that leads above its root");
-    return lastSlash(bytes, last - 1) + 1;
+    boolean endsWithSlash = !kept.isEmpty() && (isSkipped(last) || last.equals(".."));
+    return "/" + String.join("/", kept) + (endsWithSlash ? "/" : "");
   }
 
-  private static boolean isDots(byte[] bytes, int from, int to) {
-    return to - from == 1 && bytes[from] == '.' || to - from == 2 && bytes[from] == '.' && bytes[from + 1] == '.';
-  }
-
-  private static int lastSlash(byte[] bytes, int length) {
-    int i = length - 1;
-    while (bytes[i] != '/') i--;
-    return i;
+  private static boolean isSkipped(String segment) {
+    return segment.isEmpty() || segment.equals(".");
   }
 
   private static byte octet(byte[] raw, int percent, int to) throws Refusal {
