@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.engine.scope.Scopes;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -99,6 +100,30 @@ class WatchdogTest {
 
     assertEquals(1, count(text, "has been handling"), text);
     assertEquals(1, count(next, "has been handling"), next);
+  }
+
+  private record Held(Gate gate) {}
+
+  private static WeakReference<Object> occupied(Actor<Object> actor, Gate gate) {
+    var message = new Held(gate);
+    actor.sendMessage(message);
+    Patience.await(gate.entered);
+    return new WeakReference<>(message);
+  }
+
+  @Test
+  void aMessageThatWasSlowIsNotKeptWhileItsActorHandlesTheNext() {
+    Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((Held) m).gate.pass());
+    var first = new Gate();
+    var slow = occupied(actor, first);
+    String text = logged(LIMIT.multipliedBy(2));
+    var second = new Gate();
+    actor.sendMessage(new Held(second));
+    first.open();
+    Patience.await(second.entered);
+
+    assertEquals(1, count(text, "has been handling"), text);
+    assertTrue(LeakProbe.collected(slow));
   }
 
   @Promise("19.8")

@@ -46,11 +46,11 @@ public final class Observer {
   public record Slow(Object found, Object message, long nanos, String doing, HandlerStack stack) {}
 
   /** Null: nothing takes {@code limit}, or this was reported. */
-  public static Slow slow(Cell cell, Duration limit, Slow reported) {
+  public static Slow slow(Cell cell, Duration limit, Object reported) {
     var drain = cell.worker();
     var since = drain == null ? null : note(drain);
     Object message = since == null ? null : drain.message;
-    if (message == null || reported != null && reported.found == since) return null;
+    if (message == null || since == reported) return null;
     long nanos = clock(drain) - since.nanos();
     if (nanos < Deadline.nanos(limit)) return null;
     var seen = seen(snapshot(drain));

@@ -20,7 +20,7 @@ final class Watchdog {
 
   /** About one actor; the look in progress only. */
   private static final class Note {
-    private Observer.Slow reported;
+    private Object reported; // not the message itself, which it would keep
     private boolean full;
   }
 
@@ -90,7 +90,7 @@ final class Watchdog {
   }
 
   private static void report(Cell cell, Observer.Slow slow, Note note) {
-    note.reported = slow;
+    note.reported = slow.found();
     Events.stuck(cell, slow.message(), slow.nanos());
     Log.LOG.warn("actor '{}' {}", cell.name(), slow.doing(), slow.stack());
   }
