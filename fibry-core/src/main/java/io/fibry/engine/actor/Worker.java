@@ -54,13 +54,14 @@ final class Worker extends ActorCell {
     backToOwn();
     try {
       if (super.release(last)) return true;
-      own = last;
-      return false;
     } catch (Throwable edge) {
       own = last;
       atPoolNode = before;
       throw edge;
     }
+    own = last; // where awaitNext fails, its node is still one of the pool
+    atPoolNode = before;
+    return false;
   }
 
   @Override
