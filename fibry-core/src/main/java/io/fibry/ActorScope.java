@@ -2,6 +2,7 @@ package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -149,6 +150,7 @@ public interface ActorScope extends AutoCloseable {
       try {
         var copy = (Options) clone();
         change.accept(copy);
+        VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
         return copy;
       } catch (CloneNotSupportedException impossible) {
         throw new AssertionError(impossible);

@@ -1,5 +1,8 @@
 package io.fibry.block;
 
+import io.fibry.ActorBuilder;
+import io.fibry.mailbox.Mailbox;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -21,6 +24,7 @@ public final class ChangedCopy {
       throw new AssertionError(impossible);
     }
     change.accept(copy);
+    VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
     return copy;
   }
 
@@ -33,5 +37,11 @@ public final class ChangedCopy {
   public static <O> O of(O defaults, UnaryOperator<O> options) {
     return Objects.requireNonNull(Objects.requireNonNull(options, "options").apply(defaults),
         "options returned null; return the options it was given, changed or not");
+  }
+
+  /** For actors with other messages than the user's. Only the mailbox minds the type. */
+  @SuppressWarnings("unchecked")
+  public static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {
+    return ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
   }
 }

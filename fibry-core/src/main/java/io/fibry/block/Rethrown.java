@@ -1,6 +1,8 @@
 package io.fibry.block;
 
-/** Failures thrown again as they are. */
+import java.util.concurrent.CompletionException;
+
+/** Failures as they were first thrown. */
 public final class Rethrown {
   private Rethrown() {}
 
@@ -8,5 +10,10 @@ public final class Rethrown {
   @SuppressWarnings("unchecked") // erased, so nothing is cast
   public static <E extends Throwable> E as(Throwable failure) throws E {
     throw (E) failure;
+  }
+
+  /** A request's future wraps failures that the JDK would take for its own. */
+  public static Throwable unwrapped(Throwable failure) {
+    return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
   }
 }

@@ -4,7 +4,11 @@ import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.Arguments;
+import io.fibry.block.ChangedCopy;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
 import java.util.List;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Spliterator;
 import java.util.Spliterators;
@@ -21,13 +25,13 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     Arguments.atLeastOne(ahead, "producers that may be " + ahead + " elements ahead could never hand one over");
     if (producers.isEmpty())
       throw new IllegalArgumentException("a generator without a producer makes nothing; give at least one");
-    return new ActorGenerator<>(Flows.withOwnMessages(builder), ahead, List.copyOf(producers));
+    return new ActorGenerator<>(ChangedCopy.withOwnMessages(builder), ahead, List.copyOf(producers));
   }
 
   @Override
   public Iteration<T> iterator() {
     var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
-    var iteration = new ReadAheadIteration<>(buffer);
+    var iteration = new ReadAhead<>(buffer);
     // on the reader's thread a producer could not wait for the reader
     var threaded = builder.strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
     try {
@@ -50,5 +54,61 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     }, promises, false).onClose(() -> {
       if (opened.get() != null) opened.get().close();
     });
+  }
+
+  /**
+   * The reader's side of a {@link ReadAheadBuffer}. Neither buffer nor producers refer to it: when
+   * it is garbage, the cleaner ends the producers.
+   *
+   * <p>It takes up to a quarter of {@code ahead} at once, to spare the lock. These count as unread
+   * until the last of them is read.
+   */
+  private static final class ReadAhead<T> implements Iteration<T> {
+    private static final Cleaner CLEANER = Cleaner.create();
+    private static final int MOST = 64;
+
+    private final ReadAheadBuffer<T> buffer;
+    private final Cleaner.Cleanable producers;
+    private final Object[] hand; // of the reader, as the next two
+    private int next;
+    private int end;
+
+    ReadAhead(ReadAheadBuffer<T> buffer) {
+      this.buffer = buffer;
+      this.hand = new Object[Math.clamp(buffer.ahead / 4, 1, MOST)];
+      this.producers = CLEANER.register(this, buffer::end);
+    }
+
+    @Override
+    public boolean hasNext() {
+      try {
+        buffer.refuseIfClosed();
+        if (next < end) return true;
+        next = 0;
+        end = 0; // `take` may throw
+        end = buffer.take(hand);
+        if (end == 0) producers.clean();
+        return end > 0;
+      } finally {
+        Reference.reachabilityFence(this); // not garbage while it waits
+      }
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public T next() {
+      if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
+      var element = (T) hand[next];
+      hand[next++] = null;
+      if (next == end) buffer.allRead();
+      return element;
+    }
+
+    @Override
+    public void close() {
+      buffer.close();
+      producers.clean();
+      buffer.awaitEnd();
+    }
   }
 }

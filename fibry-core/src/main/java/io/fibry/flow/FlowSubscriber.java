@@ -7,6 +7,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.Flow;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Feeds an actor from a stream. After each half of {@code ahead} it queues a mark between the
@@ -17,6 +19,8 @@ import java.util.function.Consumer;
  * monitor.
  */
 final class FlowSubscriber<M> implements Flow.Subscriber<M> {
+  static final Logger LOG = LoggerFactory.getLogger("io.fibry.flow.Flows"); // whose callers read it
+
   private final Actor<? super M> actor;
   private final int ahead;
   private final Consumer<Optional<Throwable>> end;
@@ -131,7 +135,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
         signalling = false;
       }
       if (!cutOff(failure))
-        Flows.LOG.error("the subscription of actor '{}' failed in request or cancel", actor.name(), failure);
+        LOG.error("the subscription of actor '{}' failed in request or cancel", actor.name(), failure);
     }
   }
 
@@ -183,7 +187,7 @@ final class FlowSubscriber<M> implements Flow.Subscriber<M> {
     try {
       end.accept(cause);
     } catch (Throwable failure) {
-      Flows.LOG.error("the callback for the end of the stream of actor '{}' failed", actor.name(), failure);
+      LOG.error("the callback for the end of the stream of actor '{}' failed", actor.name(), failure);
     }
   }
 }

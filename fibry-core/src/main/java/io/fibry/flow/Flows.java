@@ -1,28 +1,21 @@
 package io.fibry.flow;
 
 import io.fibry.Actor;
-import io.fibry.ActorBuilder;
 import io.fibry.ActorWithReturn;
 import io.fibry.block.Arguments;
-import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Bridges to {@link java.util.concurrent.Flow}, and requests to many actors. Thread-safe.
  * {@snippet class="io.fibry.GeneratorSnippetsTest" region="flows"}
  */
 public final class Flows {
-  static final Logger LOG = LoggerFactory.getLogger(Flows.class);
-
   private Flows() {}
 
   /**
@@ -40,10 +33,8 @@ public final class Flows {
    * @return to be subscribed once
    */
   public static <M> Flow.Subscriber<M> subscriber(Actor<? super M> actor, int ahead) {
-    return subscriber(actor, ahead,
-        end -> end.ifPresent(
-            failure -> LOG.error("the stream that fed actor '{}' is cut off; the actor handles what waits, and ends",
-                actor.name(), failure)));
+    return subscriber(actor, ahead, end -> end.ifPresent(failure -> FlowSubscriber.LOG.error(
+        "the stream that fed actor '{}' is cut off; the actor handles what waits, and ends", actor.name(), failure)));
   }
 
   /**
@@ -110,16 +101,5 @@ public final class Flows {
    */
   public static <M, R> R askFirst(Collection<? extends ActorWithReturn<M, R>> actors, M message, Duration limit) {
     return new GroupRequest<>(actors, message, limit).first();
-  }
-
-  /** A request's future wraps failures that the JDK would take for its own. */
-  static Throwable unwrapped(Throwable failure) {
-    return failure instanceof CompletionException wrapper ? wrapper.getCause() : failure;
-  }
-
-  /** Only the mailbox minds the type of a message. */
-  @SuppressWarnings("unchecked")
-  static ActorBuilder<Object> withOwnMessages(ActorBuilder<?> builder) {
-    return ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
   }
 }

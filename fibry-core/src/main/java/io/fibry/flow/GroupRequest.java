@@ -7,6 +7,7 @@ import io.fibry.AskTimeoutException;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
 import io.fibry.Strategy;
+import io.fibry.block.Rethrown;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -93,7 +94,7 @@ final class GroupRequest<M, R> {
         int number = requests.size();
         var request = actor.sendMessageReturn(message);
         requests.add(request);
-        request.whenComplete((answer, failure) -> handler.handle(number, answer, Flows.unwrapped(failure)));
+        request.whenComplete((answer, failure) -> handler.handle(number, answer, Rethrown.unwrapped(failure)));
       }
       context.replyWhen(question, outcome);
     });

@@ -17,7 +17,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
   private static final Logger LOG = LoggerFactory.getLogger(Hooks.class);
 
   static <M, R> Hooks<M, R> of(ActorBuilder<?> builder, Handler.Returning<M, R> body) {
-    return new HookChain<>(Flows.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
+    return new HookChain<>(ChangedCopy.withOwnMessages(Objects.requireNonNull(builder, "builder")), new AtomicLong(),
         Objects.requireNonNull(body, "body"), List.of(), List.of(), List.of());
   }
 

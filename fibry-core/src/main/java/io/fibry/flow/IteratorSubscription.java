@@ -145,14 +145,14 @@ final class IteratorSubscription<T> implements Flow.Subscription {
       if (failure == null) subscriber.onComplete();
       else subscriber.onError(failure);
     } catch (Throwable thrown) {
-      Flows.LOG.error("a subscriber failed in onComplete or onError", thrown);
+      FlowSubscriber.LOG.error("a subscriber failed in onComplete or onError", thrown);
     }
   }
 
   private void abandon(Throwable failure) {
     release();
     actor.sendPoisonPill();
-    Flows.LOG.error("a subscriber failed, which cancels its subscription", failure);
+    FlowSubscriber.LOG.error("a subscriber failed, which cancels its subscription", failure);
   }
 
   private void close() throws Exception {

@@ -5,6 +5,8 @@ import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.block.ChangedCopy;
+import io.fibry.block.Rethrown;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -50,7 +52,7 @@ final class MapReduceRun<T, R> {
 
   MapReduceRun(ActorBuilder<?> builder, int parallel, Iterable<T> items, Handler.Returning<T, R> map,
       OrderedFold<R> fold) {
-    this.builder = Flows.withOwnMessages(builder);
+    this.builder = ChangedCopy.withOwnMessages(builder);
     this.parallel = parallel;
     this.items = items;
     this.map = map;
@@ -118,7 +120,7 @@ final class MapReduceRun<T, R> {
     /** Behind {@code allOf} the callback runs in place, not on a thread for each item. */
     private void send(T item) {
       CompletableFuture.allOf(actor.sendMessageReturn(item)).whenComplete((done, failure) -> {
-        if (failure != null) fail(this, Flows.unwrapped(failure));
+        if (failure != null) fail(this, Rethrown.unwrapped(failure));
       });
     }
 

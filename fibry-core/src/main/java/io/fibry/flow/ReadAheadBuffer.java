@@ -215,7 +215,7 @@ final class ReadAheadBuffer<T> {
       producers.remove(producer);
       unfinished--;
       first = thrown != null && !sealed && !endSeen && !closed && failure == null;
-      if (first) failure = Flows.unwrapped(thrown);
+      if (first) failure = Rethrown.unwrapped(thrown);
       ready.signal();
     }
     if (first) end();

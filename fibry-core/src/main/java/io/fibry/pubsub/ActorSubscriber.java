@@ -5,7 +5,7 @@ import io.fibry.Actor;
 final class ActorSubscriber<M> extends Subscriber<M> {
   private final Actor<? super M> actor;
 
-  ActorSubscriber(ActorTopic<M> topic, Actor<? super M> actor, boolean own) {
+  ActorSubscriber(Home<M> topic, Actor<? super M> actor, boolean own) {
     super(topic, own ? null : actor);
     this.actor = actor;
   }

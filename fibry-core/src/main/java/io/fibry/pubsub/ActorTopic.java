@@ -30,7 +30,7 @@ import java.util.function.Predicate;
  * ends the actors made for subscribers and waits for them. It runs on a fiber: on an executor with
  * one thread it would wait for itself, on CALLER the ending thread would wait.
  */
-final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M> {
+final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Subscriber.Home<M> {
   private static final Mailbox<Object> LATEST = Mailbox.bounded(1_024, Overflow.DROP_OLDEST);
   private static final Mailbox<Object> OWNERS = Mailbox.bounded(1_024, Overflow.REJECT);
 
@@ -70,7 +70,8 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M> {
     if (ring != null) throw ring;
   }
 
-  boolean isCut() {
+  @Override
+  public boolean isCut() {
     return cut;
   }
 
@@ -126,7 +127,8 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M> {
     return new IllegalStateException("topic '" + name() + "' has ended and takes no subscriber; make a new one");
   }
 
-  void leave(Subscriber<M> subscriber) {
+  @Override
+  public void leave(Subscriber<M> subscriber) {
     if (remove(other -> other == subscriber)) look(subscriber);
   }
 

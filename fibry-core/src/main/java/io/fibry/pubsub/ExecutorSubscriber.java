@@ -12,7 +12,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
   private final Executor executor;
   private final Handler<M> handler;
 
-  ExecutorSubscriber(ActorTopic<M> topic, Executor executor, Handler<M> handler) {
+  ExecutorSubscriber(Home<M> topic, Executor executor, Handler<M> handler) {
     super(topic, executor instanceof Exitable actor ? actor : null);
     this.executor = executor;
     this.handler = handler;

@@ -6,13 +6,23 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 abstract class Subscriber<M> implements Subscription {
-  static final Logger LOG = LoggerFactory.getLogger(Topic.class);
+  /** The topic it subscribed to. */
+  interface Home<M> {
+    String name();
 
-  final ActorTopic<M> topic;
+    /** Whether what was published before its end is undelivered too. */
+    boolean isCut();
+
+    void leave(Subscriber<M> subscriber);
+  }
+
+  static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it
+
+  final Home<M> topic;
   final Exitable foreign; // the user's actor, if any; its end ends this
   private volatile boolean open = true; // true -> false, by the thread that leaves
 
-  Subscriber(ActorTopic<M> topic, Exitable foreign) {
+  Subscriber(Home<M> topic, Exitable foreign) {
     this.topic = topic;
     this.foreign = foreign;
   }

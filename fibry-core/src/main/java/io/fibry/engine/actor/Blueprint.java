@@ -21,6 +21,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.mailbox.Sharing;
 import io.fibry.time.Scheduler;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -61,6 +62,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
       copy.settings = null;
       copy.sink = null;
       change.accept(copy);
+      VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
       return copy;
     } catch (CloneNotSupportedException impossible) {
       throw new AssertionError(impossible);
