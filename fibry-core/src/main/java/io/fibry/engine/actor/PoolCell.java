@@ -200,10 +200,11 @@ final class PoolCell extends GuardedCell {
 
   void gone(Worker worker) {
     crew.remove(worker);
-    if (work.settings.strategy().isShutDown()) {
-      shutDoor(worker.extras().reason());
+    try {
+      if (work.settings.strategy().isShutDown()) shutDoor(worker.extras().reason());
+    } finally {
+      leave(worker.slot);
     }
-    leave(worker.slot);
   }
 
   private void leave(WorkerSlot<Object> slot) {
