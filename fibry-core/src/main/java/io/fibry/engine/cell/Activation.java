@@ -45,7 +45,6 @@ final class Activation extends Context implements Runnable {
   private Object node; // null: this activation does not hold the right to run
   private boolean leaving; // it met the pill
   private boolean gone; // it ran the hooks
-  private long pause; // ns to suspend
   Object answer; // inline only; null: the request has the answer
   private long parked;
 
@@ -121,7 +120,7 @@ final class Activation extends Context implements Runnable {
       Object given = asked.beginUnseen();
       if (cell.isEnding()) Termination.undelivered(cell, given, asked);
       else deliver(given, asked, null);
-      if (pause > 0) {
+      if (suspends) {
         suspend(true);
         return;
       }
@@ -174,7 +173,7 @@ final class Activation extends Context implements Runnable {
       byte phase = cell.phase;
       boolean handles = phase >= Cell.OPEN || !restart();
       if (handles) handle(node, phase);
-      if (pause > 0) {
+      if (suspends) {
         suspend(handles);
         return;
       }
@@ -217,18 +216,16 @@ final class Activation extends Context implements Runnable {
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
-    pause = cell.extras().restartPause;
-    Failures.restart(this, null, pause);
+    Failures.restart(this, null, cell.extras().restartPause);
     if (ownsThread) Thread.interrupted(); // set by the stop hook
-    return pause > 0;
+    return suspends;
   }
 
   private void suspend(boolean handled) {
-    long length = pause;
-    pause = 0;
+    suspends = false;
     node = cell.beforeSuspension(node, handled);
     pauseWork();
-    cell.suspend(node, length);
+    cell.suspend(node, cell.extras().pause);
     node = null;
   }
 
@@ -338,7 +335,7 @@ final class Activation extends Context implements Runnable {
       var policy = Failures.policy(cell, failure);
       if (ownsThread) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
       if (tries >= policy.retries() || !isRepeatable(given)) {
-        pause = Failures.handle(this, failure, policy);
+        Failures.handle(this, failure, policy);
         return;
       }
       if (received != null) failUnanswered(failure);

@@ -62,14 +62,14 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   protected abstract void suspend(Object node, long pause);
 
   /** Ends a suspension, if any. */
-  public abstract void wake();
+  protected abstract void wake();
 
   /** If refused, the message becomes a dead letter. */
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
   public abstract void kill(ExitReason reason);
 
-  public abstract int capacity();
+  protected abstract int capacity();
 
   /** What users know: for a worker, its pool. */
   public Cell front() {
@@ -169,7 +169,7 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   }
 
   public final Baggage baggage() {
-    return Baggage.of(settings().carriers(), this);
+    return Baggage.isUsed() ? Baggage.of(settings().carriers(), this) : null;
   }
 
   public final Context worker() {

@@ -36,6 +36,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   RequestFuture<?> request; // null: none; read by killers
   Baggage baggage;
   boolean stashed;
+  boolean suspends; // next, for extras.pause
   volatile List<Received> received; // null: none; read by killers
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts

@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Activation.Kind;
+import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
@@ -36,8 +37,8 @@ public final class Dispatch {
     try { // at the edge of a stack, a failed initialization would be final
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
-          Termination.class, DeadLetters.class, Refusals.class, Threads.class, CallerRuns.class, StackProbe.class,
-          Log.class))
+          Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
+          CallerRuns.class, StackProbe.class, Log.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);

@@ -47,6 +47,7 @@ public final class Extras {
   final Queue<Object> stash = new ConcurrentLinkedQueue<>(); // nodes; changed by the drain, read by killers
   volatile Wait.Waiter hooks; // set by the thread that runs them, read by threads about to wait
   volatile boolean ended; // not cut off
+  long pause; // ns of the next suspension; drain only
   volatile long restartPause; // ns; set by the actor whose failure asks for a restart
   volatile long handled; // set by the drain, read by observers
   volatile long failed; // likewise

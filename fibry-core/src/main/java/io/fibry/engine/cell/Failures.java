@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
+import io.fibry.FailurePolicy.Kind;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.cell.Owner.Verdict;
 import io.fibry.engine.jvm.Log;
@@ -35,11 +36,8 @@ public final class Failures {
     }
   }
 
-  /**
-   * After the last retry: tells the asker and the accounts, and obeys the policy. Answers the ns of
-   * suspension.
-   */
-  static long handle(Context context, Throwable failure, FailurePolicy policy) {
+  /** After the last retry: tells the asker and the accounts, and obeys the policy. */
+  static void handle(Context context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
     Object given = Control.given(context.message);
     if (context.request != null && context.request.isOpen()) context.request.fail(failure);
@@ -50,7 +48,7 @@ public final class Failures {
     if (!obeys) Events.failure(cell, given, failure);
     if (cell.isEnding()) {
       if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending");
-      return 0;
+      return;
     }
     var own = ownDecision(cell, policy);
     var decision = own != null ? own : cell.owner().decide(cell.front(), cell, failure);
@@ -58,7 +56,6 @@ public final class Failures {
     else if (decision.verdict() == Verdict.STOP) cell.shutDoor(new ExitReason.Failed(failure));
     if (policy.logs()) log(cell, given, failure,
         (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision));
-    return decision.pause();
   }
 
   private static void log(Cell cell, Object given, Throwable failure, String then) {
@@ -66,11 +63,9 @@ public final class Failures {
   }
 
   private static String shown(Decision decision) {
-    return switch (decision.verdict()) {
-      case GO_ON -> "it goes on";
-      case RESTART -> "it restarts" + (decision.pause() > 0 ? " in " + decision.pause() / 1_000_000 + " ms" : "");
-      case STOP -> "it stops";
-    };
+    if (decision.verdict() == Verdict.GO_ON) return "it goes on";
+    if (decision.verdict() == Verdict.STOP) return "it stops";
+    return "it restarts" + (decision.pause() > 0 ? " in " + decision.pause() / 1_000_000 + " ms" : "");
   }
 
   private static void count(Context context, Throwable failure) {
@@ -83,19 +78,18 @@ public final class Failures {
 
   /** Null: the scope decides. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
-    return switch (policy.kind()) {
-      case GO_ON -> Decision.GO_ON;
-      case STOP -> Decision.STOP;
-      case RESTART -> {
-        long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
-        yield pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
-      }
-      default -> null;
-    };
+    // no switch: at the edge of a stack, its hidden class could fail to load
+    if (policy.kind() == Kind.GO_ON) return Decision.GO_ON;
+    if (policy.kind() == Kind.STOP) return Decision.STOP;
+    if (policy.kind() != Kind.RESTART) return null;
+    long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
+    return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
   }
 
-  /** Drops the state, and brings back the stash. */
+  /** Drops the state, and brings back the stash; a suspension follows, even where this throws. */
   static void restart(Context context, Throwable cause, long pause) {
+    context.cell.extras().pause = pause;
+    context.suspends = pause > 0;
     dropState(context.cell, "at its restart");
     context.emptyStash();
     Events.restart(context.cell, cause, pause);

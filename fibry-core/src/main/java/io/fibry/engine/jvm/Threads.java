@@ -16,6 +16,10 @@ public final class Threads {
   private static final Executor PLATFORM =
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
+  static {
+    Thread.ofVirtual().unstarted(() -> {}); // at the edge of a stack, its class could fail for ever
+  }
+
   private Threads() {}
 
   private static Executor starter(ThreadFactory threads) {

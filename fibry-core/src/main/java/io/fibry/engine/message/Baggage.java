@@ -22,8 +22,13 @@ public final class Baggage {
     this.captured = captured;
   }
 
+  /** One look for a sender, as long as none has carriers and nothing is recorded. */
+  public static boolean isUsed() {
+    return used || Events.messages();
+  }
+
   public static Baggage of(List<Carrier<?>> carriers, Wait.Party actor) {
-    return used || Events.messages() ? of(captured(carriers, actor)) : null;
+    return of(captured(carriers, actor));
   }
 
   public static Baggage of(Object[] captured) {
