@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
@@ -219,7 +219,7 @@ class DiagnosisTest {
 
     assertSays(late(ask(actor, "Get")),
         "the actor has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])",
-        ". The handler is\n\tat io.fibry.engine.actor.ActorCell.ask(");
+        ". The handler is\n\tat io.fibry.engine.actor.Cell.ask(");
   }
 
   @Promise("4.17")
@@ -302,8 +302,9 @@ class DiagnosisTest {
   @Promise("4.17")
   @Test
   void aHundredThousandMayTimeOutTogether() {
-    var actor = (ActorCell) Job.worker(Variants.scope(o -> o).named("stuck"));
-    var gate = occupy(actor, "Slow[1]");
+    var stuck = Job.worker(Variants.scope(o -> o).named("stuck"));
+    var gate = occupy(stuck, "Slow[1]");
+    var actor = (Cell) stuck;
     var all = new ArrayList<RequestFuture<Object>>();
     var deadlines = new ArrayList<Deadline>();
     for (int i = 0; i < 100_000; i++) {

@@ -33,7 +33,7 @@ import java.util.concurrent.RejectedExecutionException;
 
 /** The public side of every actor, in an object of 40 bytes. The inside is {@link Cell}. */
 @SuppressWarnings("unchecked") // the request or code has the type
-public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
+class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Object> {
   static {
     Dispatch.initialize(); // not between swap and link: see PlainQueue
   }
@@ -288,7 +288,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   }
 
   @Override
-  public final void wake() {
+  protected final void wake() {
     Dispatch.wake(this);
   }
 
@@ -313,7 +313,7 @@ public class ActorCell extends Cell implements ActorWithReturn<Object, Object>, 
   }
 
   @Override
-  public int capacity() {
+  protected int capacity() {
     return Integer.MAX_VALUE;
   }
 

@@ -15,6 +15,7 @@ import java.util.function.Supplier;
 
 /** The end of an actor. All callers share it, so only the actor completes it. */
 public final class ExitFuture extends CompletableFuture<ExitReason> implements Wait.Awaited {
+  ExitFuture() {}
 
   void end(ExitReason reason) {
     super.complete(reason);

@@ -19,7 +19,7 @@ public abstract class Owner {
     return name;
   }
 
-  public abstract String name();
+  protected abstract String name();
 
   public abstract ActorScope.Options options();
 

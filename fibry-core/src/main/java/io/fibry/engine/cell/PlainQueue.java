@@ -23,7 +23,7 @@ import java.util.List;
  * fence before the swap orders the message before it, the fence in {@code next} orders the reads
  * after it.
  */
-public abstract class PlainQueue {
+abstract class PlainQueue {
   // see Cell
   protected static final byte RENEW = -1; // open; restarts before the next message
   protected static final byte OPEN = 0;

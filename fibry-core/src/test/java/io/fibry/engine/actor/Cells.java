@@ -10,7 +10,7 @@ public final class Cells {
   private Cells() {}
 
   /** An actor with the behaviour of another one. */
-  public static ActorCell like(Object actor) {
+  public static Cell like(Object actor) {
     return new ActorCell(Inside.behaviour(actor));
   }
 

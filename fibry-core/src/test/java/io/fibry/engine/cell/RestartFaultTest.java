@@ -10,7 +10,6 @@ import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Request;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.mailbox.Mailbox;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -41,7 +40,7 @@ class RestartFaultTest {
           else interrupted.complete(Thread.currentThread().isInterrupted());
         });
     var gate = Gate.occupy(actor);
-    ((ActorCell) actor).askRestart(0);
+    ((Cell) actor).askRestart(0);
     actor.sendMessage("next");
 
     gate.open();

@@ -9,7 +9,6 @@ import io.fibry.Gate;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -75,7 +74,7 @@ class SchedulerFaultTest {
       synchronized (lock) {
         Thread.ofPlatform().daemon().start(() -> step.take(actor));
         Patience.await(called);
-        told.complete(((ActorCell) actor).extras().reason());
+        told.complete(((Cell) actor).extras().reason());
       }
     });
 
@@ -97,7 +96,7 @@ class SchedulerFaultTest {
     actor.sendMessageLater("at once", SECOND);
 
     Patience.eventually(() -> handled.get() == 1);
-    Patience.eventually(((ActorCell) actor)::isQuiet);
+    Patience.eventually(((Cell) actor)::isQuiet);
     assertEquals(false, Inside.hasDueTimer(actor, Long.MAX_VALUE / 2));
   }
 }

@@ -12,7 +12,6 @@ import io.fibry.FailurePolicy;
 import io.fibry.Hush;
 import io.fibry.Promise;
 import io.fibry.Strategy;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -128,7 +127,7 @@ class StackEdgeFaultTest {
       try {
         receiver.sendMessageReturn(LAST).get(20, TimeUnit.SECONDS);
       } catch (TimeoutException dead) {
-        var cell = (ActorCell) (Exitable) receiver;
+        var cell = (Cell) (Exitable) receiver;
         return "the receiver is dead: phase " + Inside.phase(cell) + ", drained by " + cell.worker() + ", stranded "
             + Inside.stranded(cell) + ", the deepest was " + depth;
       }

@@ -9,7 +9,6 @@ import io.fibry.FailurePolicy;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -114,7 +113,7 @@ class SuspensionFaultTest {
       synchronized (lock) {
         actor.sendMessage(new IllegalStateException("planned"));
         Patience.await(called);
-        told.complete(((ActorCell) actor).extras().reason());
+        told.complete(((Cell) actor).extras().reason());
       }
     });
 

@@ -22,7 +22,6 @@ import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Sink;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.time.ManualClock;
 import java.time.Duration;
 import java.util.List;
@@ -253,7 +252,7 @@ class TerminationTest {
   void killInterruptsAHookToo() {
     var actor = scope.anonymous().newActor((Object m) -> {}).closeOnExit(new CountDownLatch(1)::await);
     actor.sendPoisonPill();
-    Patience.eventually(() -> ((ActorCell) actor).extras().hooks != null);
+    Patience.eventually(() -> ((Cell) actor).extras().hooks != null);
 
     actor.kill();
 

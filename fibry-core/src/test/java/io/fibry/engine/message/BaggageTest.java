@@ -19,7 +19,7 @@ import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.Variants.Variant;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
@@ -358,7 +358,7 @@ class BaggageTest {
   @Promise("14.7")
   @Test
   void aMessageWithoutCarriersCarriesNothing() {
-    assertNull(((ActorCell) noting(Variants.scope(letters).anonymous())).baggage());
+    assertNull(((Cell) noting(Variants.scope(letters).anonymous())).baggage());
   }
 
   @Promise("14.7")

@@ -19,7 +19,7 @@ import io.fibry.Promise;
 import io.fibry.Recorder;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
@@ -197,7 +197,7 @@ class EventsTest {
   @Promise("15.7")
   @Test
   void messagesAreStampedOnlyWhileTheyAreRecorded() {
-    var cell = (ActorCell) scope.anonymous().newActor((Object message) -> {});
+    var cell = (Cell) scope.anonymous().newActor((Object message) -> {});
 
     assertNull(cell.baggage());
     try (var recorder = Recorder.of("fibry.Message")) {

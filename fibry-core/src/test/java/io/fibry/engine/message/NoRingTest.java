@@ -20,7 +20,7 @@ import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import io.fibry.mailbox.Mailbox;
@@ -175,7 +175,7 @@ class NoRingTest {
     // as in a ring that its members have not found yet: the first of them has looked already
     var slow = Job.act("slow", () -> {
       Job.waiting(a);
-      try (var wait = Wait.begin((ActorCell) a, "by hand", ((ActorCell) a).extras().exit)) {
+      try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit)) {
         gate.pass();
         told.complete(Ring.closedBy(wait).waits.size());
       }

@@ -17,7 +17,6 @@ import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
@@ -357,7 +356,7 @@ class PoolRingTest {
     var told = new CompletableFuture<Object>();
     var slow = Job.act("slow", () -> { // as in a ring that its members have not found yet
       Patience.eventually(() -> waiting(pool) == 1);
-      try (var wait = Wait.begin((ActorCell) (Exitable) pool, "by hand", ((ActorCell) pool).extras().exit)) {
+      try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit)) {
         gate.pass();
         told.complete(Ring.closedBy(wait).waits.size());
       }

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 
 import io.fibry.ActorScope;
 import io.fibry.Exitable;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.scope.Scopes;
 import org.junit.jupiter.api.Test;
@@ -14,7 +14,7 @@ class RequestFutureFaultTest {
 
   @Test
   void aRequestThatExpiresWhileItIsAnsweredMayFindTheActorEnded() {
-    var cell = (ActorCell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
+    var cell = (Cell) (Exitable) Scopes.root("fault", ActorScope.Options.defaults()).anonymous()
         .newActor((String m) -> {});
     var request = new RequestFuture<Object>(cell, "late", null);
     request.begin();

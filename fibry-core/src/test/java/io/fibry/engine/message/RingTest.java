@@ -16,9 +16,10 @@ import io.fibry.Gate;
 import io.fibry.Job;
 import io.fibry.Patience;
 import io.fibry.Promise;
+import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
@@ -53,11 +54,11 @@ class RingTest {
   private static final Map<String, Waiting> KINDS = Map.ofEntries(
       Map.entry("ask", other -> other.ask("x")),
       Map.entry("ask with a limit", other -> other.ask("x", LONG)),
-      Map.entry("execAndWait", other -> ((ActorCell) other).execAndWait(object -> {})),
+      Map.entry("execAndWait", other -> ((Sink<?>) other).execAndWait(object -> {})),
       Map.entry("get", other -> other.sendMessageReturn("x").get()),
       Map.entry("timed get", other -> other.sendMessageReturn("x").get(1, TimeUnit.HOURS)),
       Map.entry("join", other -> other.sendMessageReturn("x").join()),
-      Map.entry("join execFuture", other -> ((ActorCell) other).execFuture(object -> "x").join()),
+      Map.entry("join execFuture", other -> ((Sink<?>) other).execFuture(object -> "x").join()),
       Map.entry("waitForExit", Exitable::waitForExit),
       Map.entry("waitForExit with a limit", other -> other.waitForExit(LONG)),
       Map.entry("close", Exitable::close),
@@ -302,13 +303,13 @@ class RingTest {
     var b = worker("b");
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
-      try (var wait = Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit)) {
+      try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit)) {
         return Ring.closedBy(wait).waits.toString();
       }
     }).once(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
-    assertNull(Wait.begin((ActorCell) a, Wait.END, ((ActorCell) a).extras().exit), "the test is no handler");
+    assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit), "the test is no handler");
   }
 
   @Test

@@ -16,7 +16,7 @@ import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.Variants;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.engine.actor.Cells;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Owner;
@@ -201,14 +201,14 @@ class ScopeClosingCornerTest {
   @ParameterizedTest
   @MethodSource("io.fibry.Variants#strategiesAlone")
   void anActorThatItsScopeRefusedEnds(Variants.Variant variant) {
-    var like = (ActorCell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
+    var like = (Cell) (Exitable) variant.builder(scope).newActor((Object m) -> {});
     var late = Cells.like(like);
     Dispatch.prepareResident(late);
     closed(scope, Duration.ofDays(1));
 
     assertThrows(IllegalStateException.class, () -> Cells.admit((Owner) scope, "late", late));
 
-    assertEquals(new ExitReason.Stopped(), Patience.value(late.onExit()));
+    assertEquals(new ExitReason.Stopped(), Patience.value(((Exitable) late).onExit()));
   }
 
   private static void makeUntilRefused(ActorBuilder<Object> builder, List<Actor<Object>> made) {

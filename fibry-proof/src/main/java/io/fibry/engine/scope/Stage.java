@@ -3,7 +3,7 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Options;
 import io.fibry.Handler;
 import io.fibry.Strategy;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Sharing;
 import java.util.function.UnaryOperator;
 
@@ -25,12 +25,12 @@ public final class Stage {
     return new Scope("proof", options.apply(Options.defaults()), null);
   }
 
-  public static ActorCell actor(Strategy strategy, Handler<Object> handler) {
-    return (ActorCell) SCOPE.anonymous().strategy(strategy).newActor(handler);
+  public static Cell actor(Strategy strategy, Handler<Object> handler) {
+    return (Cell) SCOPE.anonymous().strategy(strategy).newActor(handler);
   }
 
-  public static ActorCell pool(int workers, Handler<Object> handler) {
-    return (ActorCell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers))
+  public static Cell pool(int workers, Handler<Object> handler) {
+    return (Cell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers))
         .newActor(handler);
   }
 }

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
-import io.fibry.engine.actor.ActorCell;
 import io.fibry.engine.scope.Stage;
 import io.fibry.engine.scope.Witness;
 import java.time.Duration;
@@ -45,7 +44,7 @@ class SuspensionTest {
   /** An actor that fails at -1. Only the thread with the right to run writes the plain counters. */
   private static final class Episode {
     final Held time = new Held();
-    final ActorCell cell;
+    final Cell cell;
     private boolean inside;
     private boolean torn;
     private boolean reopened;
@@ -56,7 +55,7 @@ class SuspensionTest {
     Episode() {
       var scope = Stage.scope(options -> options.withScheduler(time).withGrace(Duration.ofHours(1)));
       var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
-      cell = (ActorCell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
+      cell = (Cell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
           .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
     }
 

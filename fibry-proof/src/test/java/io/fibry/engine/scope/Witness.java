@@ -4,7 +4,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
-import io.fibry.engine.actor.ActorCell;
+import io.fibry.engine.cell.Cell;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -30,7 +30,7 @@ public final class Witness {
   public static final int FIRST = EACH + 1; // of the sender 1
 
   public final Scope scope;
-  public final ActorCell cell;
+  public final Cell cell;
   private final int[] handled = new int[MESSAGES]; // how often, by message
   private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
   // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
@@ -47,7 +47,7 @@ public final class Witness {
   public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
     scope = Stage.scope(
         options -> options.withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
-    cell = (ActorCell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
+    cell = (Cell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, also);
       return message;
     });
