@@ -28,7 +28,7 @@ class ArchitectureTest {
   private static final String ENGINE = "io.fibry.engine.";
   private static final String FRONT_DOOR = "io.fibry.ActorSystem";
 
-  /** Dependencies go to lower layers only, never to a sibling. The front door is a layer of its own. */
+  /** Types need lower layers only, never a sibling. The front door is a layer of its own. */
   static final Map<String, Integer> LAYERS = Map.ofEntries(entry("io.fibry.time", 0), entry("io.fibry.mailbox", 0),
       entry("io.fibry.engine.jvm", 1), entry("io.fibry", 2), entry("io.fibry.engine.queue", 3),
       entry("io.fibry.engine.message", 4), entry("io.fibry.engine.cell", 5), entry("io.fibry.engine.actor", 6),

@@ -280,7 +280,7 @@ class DiagnosisTest {
     suspended.sendMessage("fails");
     Patience.eventually(() -> Inside.isSuspended(suspended));
 
-    assertSays(late(ask(suspended, "Get")), "its turn had not come, and will not; the actor rests before its restart");
+    assertSays(late(ask(suspended, "Get")), "its turn had not come, and will not; the actor waits for its restart");
   }
 
   @Promise("4.17")

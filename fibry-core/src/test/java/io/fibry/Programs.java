@@ -71,8 +71,8 @@ final class Programs {
     var printed = new ByteArrayOutputStream();
     var before = System.out;
     var deadline = System.nanoTime() + Duration.ofSeconds(10).toNanos();
-    try (var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader());
-        var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
+    var loader = new URLClassLoader(urls(classes), ClassLoader.getPlatformClassLoader()); // open: its timers go on
+    try (var out = new PrintStream(printed, true, StandardCharsets.UTF_8)) {
       System.setOut(out);
       var ended = new CompletableFuture<Void>();
       var method = mainOf(loader.loadClass(main));

@@ -37,7 +37,7 @@ public final class Observer {
   public static String doing(Cell cell) {
     var drain = cell.worker();
     if (cell.isCutOff()) return "cut off, its handler still runs";
-    if (cell.extras().suspendedAt() != null) return "rests before its restart";
+    if (cell.extras().suspendedAt() != null) return "waits for its restart";
     if (drain == null || cell.isIdle()) return "idle";
     return cell.phase == Cell.LEAVING ? "ends" : seen(snapshot(drain)).doing();
   }
@@ -178,7 +178,7 @@ public final class Observer {
       turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone()) turn += cell.isPool() ? ": a worker was given it" : ": it was put aside";
     if (extras != null && extras.suspendedAt() != null)
-      return new Diagnosis(turn + "; the actor rests before its restart", null);
+      return new Diagnosis(turn + "; the actor waits for its restart", null);
     if (drain == null) return new Diagnosis(turn + "; the actor "
         + (cell.isStranded() ? noThread(cell) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var snapshot = snapshot(drain);
