@@ -219,7 +219,7 @@ class DiagnosisTest {
 
     assertSays(late(ask(actor, "Get")),
         "the actor has been handling Slow[1] for at least 5000 ms, where it waits for 'y' (Inner[7])",
-        ". The handler is\n\tat io.fibry.engine.actor.Cell.ask(");
+        ". The handler is\n\tat io.fibry.engine.actor.ActorCell.ask(");
   }
 
   @Promise("4.17")
