@@ -24,13 +24,13 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Gives the right to run a thread. The right is never lost: if a strategy throws, the holder hands
- * it out again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy
- * that took it and then threw does no harm.
+ * Provides a thread for the right to run, which is never lost: a strategy that throws is asked
+ * again, with a back-off from 1 ms to 1 s. An {@link Activation} runs once, so a strategy that took
+ * it and then threw does no harm.
  *
- * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment, which cannot
- * fail, leaves the right in {@code cell.stranded} for the next sender. A method that "throws
- * nothing once entered" does so itself; where it could not be entered, its caller must.
+ * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment leaves the right
+ * in {@code cell.stranded} for the next sender. A method that "throws nothing once entered" does so
+ * itself; where it could not be entered, its caller must.
  */
 public final class Dispatch {
   static {

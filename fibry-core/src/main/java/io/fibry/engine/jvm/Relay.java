@@ -8,9 +8,8 @@ import java.util.concurrent.Executor;
 
 /**
  * Carries tasks from platform threads to fibers. The JDK's scheduler begins a platform thread's
- * task only when a carrier is idle, so under load perhaps never (Java 25); a fiber's task gets its
- * turn. So a task waits here for a fetcher, a fiber started for this, or for a busy fiber that
- * looks here.
+ * task only when a carrier is idle, under load perhaps never (Java 25). So a task waits here for a
+ * fetcher, a fiber started for this, or for a busy fiber that looks here.
  *
  * <p>A task starts once, because it leaves the queue once. None is forgotten: after adding one, the
  * sender finds {@code called} false and calls a fetcher, or true, and that fetcher has yet to look.
