@@ -26,7 +26,7 @@ public class HandOver {
     Letter more;
   }
 
-  private final ActorCell cell = Stage.actor(Runnable::run, this::handle);
+  private final ActorCell cell = (ActorCell) Stage.actor(Runnable::run, this::handle);
   private int count; // this and the next three: used by handlers only
   private int twin;
   private int unseen;

@@ -21,7 +21,7 @@ public class OneShot {
   private int count; // this and the next two: used by handlers only
   private int twin;
   private int torn;
-  private final ActorCell cell = Stage.actor(this::activate, message -> {
+  private final ActorCell cell = (ActorCell) Stage.actor(this::activate, message -> {
     if (count != twin) torn++;
     count++;
     twin++;

@@ -24,7 +24,8 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 public class SendAgainstEnd {
   private final Stage.Counted message = new Stage.Counted();
   private final ActorCell cell =
-      Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++).closeOnExit(() -> this.hooks++);
+      ((ActorCell) Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++))
+          .closeOnExit(() -> this.hooks++);
   private int hooks;
   private boolean taken;
 

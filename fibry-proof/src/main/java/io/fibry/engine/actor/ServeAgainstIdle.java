@@ -24,7 +24,7 @@ public class ServeAgainstIdle {
   private int count; // this and the next two: used by handlers only
   private int twin;
   private int torn;
-  private final ActorCell pool = Stage.pool(1, message -> {
+  private final ActorCell pool = (ActorCell) Stage.pool(1, message -> {
     if (count != twin) torn++;
     count++;
     twin++;
