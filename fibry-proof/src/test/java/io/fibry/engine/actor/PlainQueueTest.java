@@ -55,7 +55,7 @@ class PlainQueueTest {
       int first = witness.number(sender);
       int next = witness.number(sender);
       opens[first] = true;
-      boolean taken = witness.cell.sendMessages(List.of(first, next));
+      boolean taken = witness.actor.sendMessages(List.of(first, next));
       witness.note(first, taken);
       witness.note(next, taken);
     }

@@ -100,7 +100,7 @@ class TerminationTest {
     public void sendOneWhoseHandlerAsksForTheEnd(@Param(name = "sender") int sender) {
       int message = witness.number(sender);
       last[message] = true;
-      witness.note(message, witness.cell.sendMessage(message));
+      witness.note(message, witness.actor.sendMessage(message));
     }
 
     @Operation

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Actor;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Schedules;
@@ -44,7 +45,8 @@ class SuspensionTest {
   /** An actor that fails at -1. Only the thread with the right to run writes the plain counters. */
   private static final class Episode {
     final Held time = new Held();
-    final Cell cell;
+    final Actor<Object> actor;
+    final Cell cell; // the same from inside
     private boolean inside;
     private boolean torn;
     private boolean reopened;
@@ -55,8 +57,9 @@ class SuspensionTest {
     Episode() {
       var scope = Stage.scope(options -> options.withScheduler(time).withGrace(Duration.ofHours(1)));
       var policy = FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofSeconds(1)).withoutLog();
-      cell = (Cell) scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
+      actor = scope.anonymous().strategy(Runnable::run).onFailure(policy).initialState(() -> ++made)
           .onStop(state -> stopped++).newActor((Integer state, Object message) -> handle(message));
+      cell = (Cell) actor;
     }
 
     private void handle(Object message) {
@@ -70,7 +73,7 @@ class SuspensionTest {
     /** After the exit was asked for, the actor takes nothing. */
     void endForGood() {
       cell.askExit();
-      if (cell.sendMessage(3)) reopened = true;
+      if (actor.sendMessage(3)) reopened = true;
     }
 
     long outcomes() {
@@ -103,7 +106,7 @@ class SuspensionTest {
   void anEndThatComesWhileTheActorGoesToRestNeedsNoTimer() {
     each(stage -> {
       var ender = Schedules.start(stage.cell::askExit);
-      stage.cell.sendMessage(-1);
+      stage.actor.sendMessage(-1);
       Schedules.join(ender);
 
       stage.checkEnded(1);
@@ -114,7 +117,7 @@ class SuspensionTest {
   void aKillThatComesWhileTheActorGoesToRestNeedsNoTimer() {
     each(stage -> {
       var killer = Schedules.start(stage.cell::kill);
-      stage.cell.sendMessage(-1);
+      stage.actor.sendMessage(-1);
       Schedules.join(killer);
 
       stage.checkEnded(1);
@@ -124,10 +127,10 @@ class SuspensionTest {
   @Test
   void theTimerAndAnEndTakeUpTheRestOnce() {
     each(stage -> {
-      stage.cell.sendMessage(-1);
+      stage.actor.sendMessage(-1);
       var timer = Schedules.start(stage.time::fire);
       var ender = Schedules.start(stage.cell::askExit);
-      stage.cell.sendMessage(1);
+      stage.actor.sendMessage(1);
       Schedules.join(timer, ender);
 
       stage.checkEnded(2);
@@ -137,10 +140,10 @@ class SuspensionTest {
   @Test
   void twoTimersTakeUpTheRestOnce() {
     each(stage -> {
-      stage.cell.sendMessage(-1);
+      stage.actor.sendMessage(-1);
       var first = Schedules.start(stage.time::fire);
       var second = Schedules.start(stage.time::fire);
-      stage.cell.sendMessage(1);
+      stage.actor.sendMessage(1);
       Schedules.join(first, second);
 
       assertEquals(2, stage.handled);
@@ -152,10 +155,10 @@ class SuspensionTest {
   void aRestartAskedForAtTheEndHoldsItNotUp() {
     for (long pause : new long[] {0, 1_000_000}) {
       each(stage -> {
-        stage.cell.sendMessage(1);
+        stage.actor.sendMessage(1);
         var sibling = Schedules.start(() -> stage.cell.askRestart(pause));
         var ender = Schedules.start(stage::endForGood);
-        stage.cell.sendMessage(2);
+        stage.actor.sendMessage(2);
         Schedules.join(sibling, ender);
 
         stage.checkEnded(3);
@@ -166,10 +169,10 @@ class SuspensionTest {
   @Test
   void aRestartAskedForIsHeededAndLosesNothing() {
     each(stage -> {
-      stage.cell.sendMessage(1);
+      stage.actor.sendMessage(1);
       var sibling = Schedules.start(() -> stage.cell.askRestart(0));
       var other = Schedules.start(() -> stage.cell.askRestart(0));
-      stage.cell.sendMessage(2);
+      stage.actor.sendMessage(2);
       Schedules.join(sibling, other);
 
       assertEquals(2, stage.handled);

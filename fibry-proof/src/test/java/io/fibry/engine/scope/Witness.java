@@ -1,5 +1,6 @@
 package io.fibry.engine.scope;
 
+import io.fibry.ActorWithReturn;
 import io.fibry.ActorStoppedException;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
@@ -30,7 +31,8 @@ public final class Witness {
   public static final int FIRST = EACH + 1; // of the sender 1
 
   public final Scope scope;
-  public final Cell cell;
+  public final ActorWithReturn<Object, Object> actor;
+  public final Cell cell; // the same from inside
   private final int[] handled = new int[MESSAGES]; // how often, by message
   private final int[] buried = new int[MESSAGES]; // how often, as a dead letter
   // of `sendMessage`: 1 true, -1 false, 0 none yet, or a request
@@ -47,10 +49,11 @@ public final class Witness {
   public Witness(Strategy strategy, Mailbox<Object> mailbox, Scheduler scheduler, Also also) {
     scope = Stage.scope(
         options -> options.withDeadLetters(letter -> buried[(Integer) letter.message()]++).withScheduler(scheduler));
-    cell = (Cell) scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
+    actor = scope.anonymous().strategy(strategy).mailbox(mailbox).newActorWithReturn(message -> {
       handle((Integer) message, also);
       return message;
     });
+    cell = (Cell) actor;
   }
 
   public Witness(Strategy strategy, Mailbox<Object> mailbox) {
@@ -93,7 +96,7 @@ public final class Witness {
 
   public boolean send(int sender) {
     int message = number(sender);
-    return note(message, cell.sendMessage(message));
+    return note(message, actor.sendMessage(message));
   }
 
   public boolean note(int message, boolean taken) {
@@ -103,7 +106,7 @@ public final class Witness {
 
   public CompletableFuture<Object> request(int sender) {
     Integer message = number(sender);
-    var future = cell.sendMessageReturn((Object) message);
+    var future = actor.sendMessageReturn((Object) message);
     requests[message] = future;
     return future;
   }
