@@ -46,22 +46,21 @@ final class Worker extends ActorCell {
     return next;
   }
 
-  /** An idle worker keeps no node. If this fails, it still has the right to run. */
+  /** An idle worker keeps no node. Unless this answers true, it still has the right to run. */
   @Override
   protected boolean release(Object node) {
     Object last = own;
     boolean before = atPoolNode;
+    boolean released = false;
     backToOwn();
     try {
-      if (super.release(last)) return true;
-    } catch (Throwable edge) {
-      own = last;
-      atPoolNode = before;
-      throw edge;
+      return released = super.release(last);
+    } finally {
+      if (!released) { // where awaitNext fails, its node is still one of the pool
+        own = last;
+        atPoolNode = before;
+      }
     }
-    own = last; // where awaitNext fails, its node is still one of the pool
-    atPoolNode = before;
-    return false;
   }
 
   @Override
