@@ -65,8 +65,8 @@ public interface Entities<K, M> extends Exitable {
    * The address of a key. Ending, waiting for the end, and {@code closeOnExit} concern the live
    * actor, if any. Addresses of equal keys are equal.
    *
-   * <p>Timers belong to the address; their messages count as use. A repeating timer skips a message
-   * while the last one has not reached the mailbox.
+   * <p>Timers belong to the address; their messages count as use. A repeating timer skips messages
+   * while the actor is being made. While one waits for room in the mailbox, one more is kept.
    *
    * @param key never null
    * @return valid as long as the entities live; cheap

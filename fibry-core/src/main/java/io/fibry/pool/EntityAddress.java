@@ -22,8 +22,16 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<
 
   @Override
   public boolean sendMessage(M message) {
+    return sendMessage(message, () -> {});
+  }
+
+  /** Runs {@code found} when the actor has been found or made, before the message is offered. */
+  boolean sendMessage(M message, Runnable found) {
     Objects.requireNonNull(message, "message");
-    return use(enter(), actor -> actor.sendMessage(message));
+    return use(enter(), actor -> {
+      found.run();
+      return actor.sendMessage(message);
+    });
   }
 
   @Override

@@ -6,7 +6,7 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,6 +15,17 @@ final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
 
   private record TimerKey(Actor<?> address, Object key) {}
+
+  /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or from OFFERING to AGAIN and then to FINDING. */
+  private enum Sending {
+    IDLE,
+    /** The actor is found, or made: a period that passes now is left out. */
+    FINDING,
+    /** The message may be handled already, so a period that passes now is not left out. */
+    OFFERING,
+    /** A period passed during OFFERING; further ones are left out. */
+    AGAIN
+  }
 
   private final Scheduler clock;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
@@ -25,7 +36,7 @@ final class EntityTimers {
   }
 
   /** After the end of the entities the message is a dead letter at once. */
-  <M> Scheduler.Timer start(Actor<M> address, Object key, M message, Duration time, boolean repeats) {
+  <M> Scheduler.Timer start(EntityAddress<?, M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.tick = repeats ? clock.atFixedRate(time, time, timer) : clock.after(time, timer);
@@ -43,16 +54,16 @@ final class EntityTimers {
 
   /** Sends on a thread of its own, since that may make the actor, or wait. */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
-    private final Actor<M> address;
+    private final EntityAddress<?, M> address;
     private final Object key;
     private final M message;
     private final boolean repeats;
-    // false -> true by the clock, true -> false by the sending thread
-    private final AtomicBoolean sending = new AtomicBoolean();
+    // the clock leaves IDLE and OFFERING, the sending thread the others
+    private final AtomicReference<Sending> sending = new AtomicReference<>(Sending.IDLE);
     private volatile Scheduler.Timer tick; // written by `start`
     private volatile boolean ran; // written by the clock: will not run again
 
-    EntityTimer(Actor<M> address, Object key, M message, boolean repeats) {
+    EntityTimer(EntityAddress<?, M> address, Object key, M message, boolean repeats) {
       this.address = address;
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
@@ -65,17 +76,25 @@ final class EntityTimers {
         ran = true;
         pending.remove(key, this);
       }
-      if (sending.compareAndSet(false, true)) Strategy.FIBER.activate(this::send);
+      var before = sending.getAndUpdate(now -> switch (now) {
+        case IDLE -> Sending.FINDING;
+        case OFFERING -> Sending.AGAIN;
+        case FINDING, AGAIN -> now;
+      });
+      if (before == Sending.IDLE) Strategy.FIBER.activate(this::send);
     }
 
     private void send() {
+      do sendOnce();
+      while (sending.updateAndGet(now -> now == Sending.AGAIN ? Sending.FINDING : Sending.IDLE) == Sending.FINDING);
+    }
+
+    private void sendOnce() {
       try {
-        address.sendMessage(message);
+        address.sendMessage(message, () -> sending.set(Sending.OFFERING));
       } catch (Throwable failure) {
         LOG.error("a timer could not send {} to {}", message, address, failure);
         Entity.ended(address.name()).sendMessage(message);
-      } finally {
-        sending.set(false);
       }
     }
 

@@ -14,6 +14,7 @@ import io.fibry.pool.BankFixture.Balance;
 import io.fibry.pool.BankFixture.Pay;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -93,6 +94,23 @@ class EntitiesTimersTest {
     Patience.eventually(() -> slow.actor("ada").ask(new Balance()) > 0);
     assertEquals(1, slow.actor("ada").ask(new Balance()));
     slow.close();
+  }
+
+  @Test
+  void oneThatRepeatsKeepsTheMessageOfAPeriodThatPassesWhileTheOneBeforeIsOffered() {
+    var handled = new AtomicInteger();
+    // the caller's thread handles the message before the timer knows that it was taken
+    var atOnce = bank.others(name -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> {
+      if (handled.incrementAndGet() == 1) bank.clock.advance(MINUTE.multipliedBy(3));
+    }));
+    atOnce.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
+
+    bank.clock.advance(MINUTE);
+    Patience.eventually(() -> handled.get() == 2);
+    bank.clock.advance(MINUTE);
+
+    Patience.eventually(() -> handled.get() == 3);
+    atOnce.close();
   }
 
   @Test
