@@ -99,13 +99,17 @@ class EntitiesTimersTest {
   @Test
   void oneThatRepeatsKeepsTheMessageOfAPeriodThatPassesWhileTheOneBeforeIsOffered() {
     var handled = new AtomicInteger();
-    // the caller's thread handles the message before the timer knows that it was taken
+    var gate = new Gate();
+    // the sending thread handles the message before the timer knows that it was taken
     var atOnce = bank.others(name -> ActorSystem.anonymous().strategy(Strategy.CALLER).newActor(message -> {
-      if (handled.incrementAndGet() == 1) bank.clock.advance(MINUTE.multipliedBy(3));
+      if (handled.incrementAndGet() == 1) gate.passDeaf();
     }));
     atOnce.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
-
     bank.clock.advance(MINUTE);
+    Patience.await(gate.entered);
+
+    bank.clock.advance(MINUTE.multipliedBy(3));
+    gate.open();
     Patience.eventually(() -> handled.get() == 2);
     bank.clock.advance(MINUTE);
 
