@@ -28,6 +28,8 @@ public final class Schedules {
       ManagedStrategyGuaranteeKt.forClasses(Witness.class.getName()).methods("<init>", "enter", "number", "note",
           "check", "checkOne", "checkRequest", "requestsFailedBecause", "failure").ignore();
 
+  private static Runnable shared; // see start
+
   private Schedules() {}
 
   /**
@@ -60,7 +62,12 @@ public final class Schedules {
     return number * SHARE / 100;
   }
 
+  /**
+   * Lincheck switches threads only at objects that it knows to be shared. What a lambda captures is
+   * not, until the lambda is in a static field.
+   */
   public static Thread start(Runnable code) {
+    shared = code;
     var thread = new Thread(code);
     thread.start();
     return thread;
