@@ -16,8 +16,7 @@ import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
  * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
-  // percent; the choices repeat, so an ordinary build runs only a part of them
-  private static final int SHARE = Boolean.getBoolean("fibry.soak") ? 2_000 : Integer.getInteger("share", 30);
+  private static final int TIMES = Boolean.getBoolean("fibry.soak") ? 20 : 1;
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
 
@@ -38,14 +37,15 @@ public final class Schedules {
    */
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
-        .invocationsPerIteration(share(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0).actorsAfter(0)
+        .invocationsPerIteration(TIMES * schedules).threads(threads).actorsPerThread(each).actorsBefore(0)
+        .actorsAfter(0)
         .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false).addGuarantee(NO_RACE).addGuarantee(VERDICT)
         .check(operations);
   }
 
   /** The same on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
-    new StressOptions().iterations(scenarios).invocationsPerIteration(share(runs)).threads(3).actorsPerThread(2)
+    new StressOptions().iterations(scenarios).invocationsPerIteration(TIMES * runs).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }
 
@@ -54,12 +54,8 @@ public final class Schedules {
    * guarded queue.
    */
   public static void modelCheck(int schedules, Runnable code) {
-    Lincheck.runConcurrentTestInternal$lincheck(share(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),
+    Lincheck.runConcurrentTestInternal$lincheck(TIMES * schedules, new LincheckSettings(false, 10, LOOPS, RECURSION),
         code);
-  }
-
-  private static int share(int number) {
-    return number * SHARE / 100;
   }
 
   /**

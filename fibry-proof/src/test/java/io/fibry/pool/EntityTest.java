@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import org.jetbrains.lincheck.Lincheck;
+import io.fibry.Schedules;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -12,10 +12,7 @@ import org.junit.jupiter.api.Test;
  * user under a weaker memory.
  */
 class EntityTest {
-  private static final int SCHEDULES = Boolean.getBoolean("fibry.soak") ? 20_000 : 1_000;
-
-  // a local variable would count as private to one thread
-  private static Race race;
+  private static final int SCHEDULES = 300;
 
   /** Plain fields, which the entity must protect. */
   private static final class Race {
@@ -47,30 +44,16 @@ class EntityTest {
     }
   }
 
-  private static Thread start(Runnable code) {
-    var thread = new Thread(code);
-    thread.start();
-    return thread;
-  }
-
-  private static void join(Thread... threads) {
-    try {
-      for (var thread : threads) thread.join();
-    } catch (InterruptedException unexpected) {
-      throw new AssertionError(unexpected);
-    }
-  }
-
   @Test
   void whoComesInHandsOverBeforeThePill() {
-    Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      race = new Race();
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
       var came = new boolean[3];
 
-      var one = start(() -> came[0] = race.use(0, 0));
-      var other = start(() -> came[1] = race.use(1, 0));
+      var one = Schedules.start(() -> came[0] = race.use(0, 0));
+      var other = Schedules.start(() -> came[1] = race.use(1, 0));
       came[2] = race.sweep();
-      join(one, other);
+      Schedules.join(one, other);
 
       assertFalse(race.late, "handed over after the pill");
       assertTrue(came[2] || came[0] && came[1], "refused without a pill");
@@ -81,13 +64,13 @@ class EntityTest {
 
   @Test
   void whoWasUsedSinceItWasSeenIsNotPassivated() {
-    Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      race = new Race();
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
       var came = new boolean[2];
 
-      var user = start(() -> came[0] = race.use(0, 5));
+      var user = Schedules.start(() -> came[0] = race.use(0, 5));
       came[1] = race.sweep();
-      join(user);
+      Schedules.join(user);
 
       assertTrue(came[0] ^ came[1], "used and passivated, or neither");
       if (came[0]) assertEquals(5, Entity.tick(race.entity.word()));
@@ -96,13 +79,13 @@ class EntityTest {
 
   @Test
   void itStaysGoneWhoeverGoesOut() {
-    Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      race = new Race();
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
 
-      var user = start(() -> race.use(0, 5));
-      var sweeper = start(race::sweep);
+      var user = Schedules.start(() -> race.use(0, 5));
+      var sweeper = Schedules.start(race::sweep);
       race.entity.retire();
-      join(user, sweeper);
+      Schedules.join(user, sweeper);
 
       assertTrue(Entity.isGone(race.entity.word()));
       assertFalse(race.entity.enter());
@@ -111,12 +94,12 @@ class EntityTest {
 
   @Test
   void theLatestUseCounts() {
-    Lincheck.runConcurrentTest(SCHEDULES, () -> {
-      race = new Race();
+    Schedules.modelCheck(SCHEDULES, () -> {
+      var race = new Race();
 
-      var user = start(() -> race.use(0, 5));
+      var user = Schedules.start(() -> race.use(0, 5));
       race.use(1, 7);
-      join(user);
+      Schedules.join(user);
 
       assertEquals(7, Entity.tick(race.entity.word()));
       assertFalse(Entity.isUsed(race.entity.word()));

@@ -17,12 +17,12 @@ import org.junit.jupiter.api.Test;
 class PlainQueueTest {
   @Test
   void everyMessageIsHandledOnceInOrderByOneThreadAtATime() {
-    Schedules.modelCheck(Sending.class, 3, 1, 5, 400);
+    Schedules.modelCheck(Sending.class, 3, 1, 5, 150);
   }
 
   @Test
   void theSameOnRealThreads() {
-    Schedules.stress(Sending.class, 10, 500);
+    Schedules.stress(Sending.class, 10, 150);
   }
 
   /** Three senders; the handler sends too. */

@@ -21,12 +21,12 @@ import org.junit.jupiter.api.Test;
 class TerminationTest {
   @Test
   void plainActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Plain.class, 3, 1, 5, 120);
+    Schedules.modelCheck(Plain.class, 3, 1, 5, 40);
   }
 
   @Test
   void boundedActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Bounded.class, 3, 1, 4, 80);
+    Schedules.modelCheck(Bounded.class, 3, 1, 4, 30);
   }
 
   @Test
@@ -47,7 +47,7 @@ class TerminationTest {
 
   @Test
   void theSameOnRealThreads() {
-    Schedules.stress(Plain.class, 10, 500);
+    Schedules.stress(Plain.class, 10, 150);
   }
 
   public static class Plain extends Ending {

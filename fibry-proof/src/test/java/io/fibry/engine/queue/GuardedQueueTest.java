@@ -21,17 +21,17 @@ import org.junit.jupiter.api.Test;
 class GuardedQueueTest {
   @Test
   void refusesWhatIsTooMuch() {
-    Schedules.modelCheck(Rejecting.class, 3, 1, 5, 150);
+    Schedules.modelCheck(Rejecting.class, 3, 1, 5, 50);
   }
 
   @Test
   void dropsTheOldestForTheNew() {
-    Schedules.modelCheck(Dropping.class, 3, 1, 5, 150);
+    Schedules.modelCheck(Dropping.class, 3, 1, 5, 50);
   }
 
   @Test
   void theSameOnRealThreads() {
-    Schedules.stress(Dropping.class, 10, 500);
+    Schedules.stress(Dropping.class, 10, 150);
   }
 
   public static class Rejecting extends Offering {

@@ -25,18 +25,18 @@ import org.junit.jupiter.api.Test;
 class SharedQueueTest {
   @Test
   void keysAreKeptInOrder() {
-    Schedules.modelCheck(ByKey.class, 3, 1, 4, 100);
+    Schedules.modelCheck(ByKey.class, 3, 1, 4, 40);
   }
 
   @Test
   void permitsAreNotOverdrawn() {
-    Schedules.modelCheck(Weighted.class, 3, 1, 4, 100);
+    Schedules.modelCheck(Weighted.class, 3, 1, 4, 40);
   }
 
   @Test
   void theSameOnRealThreads() {
-    Schedules.stress(ByKey.class, 5, 400);
-    Schedules.stress(Weighted.class, 5, 400);
+    Schedules.stress(ByKey.class, 5, 120);
+    Schedules.stress(Weighted.class, 5, 120);
   }
 
   public static class ByKey extends Offering {
