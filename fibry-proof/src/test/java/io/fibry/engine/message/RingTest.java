@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
  * <p>Catches, each tried by changing {@link Wait}: a search before the publication
  * ({@code ofTwoThat..}, {@code ofThreeThat..}); a wait published in the innermost activation only
  * ({@code aRingThroughANestedHandler..}); a ring read only once, and an edge that outlives its
- * answer or promise ({@code whoAnswersFirst..}, {@code whoPromisesFirst..}).
+ * answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
  */
 class RingTest {
   private static final int SCHEDULES = 25;
@@ -113,6 +113,26 @@ class RingTest {
 
       var waiting = Schedules.start(() -> asker.waitFor(answerer));
       var answering = Schedules.start(() -> {
+        answerer.asked.finish("answer");
+        answerer.waitFor(asker);
+      });
+      Schedules.join(waiting, answering);
+
+      assertTrue(!asker.told && !answerer.told, "a ring that never was");
+    });
+  }
+
+  @Test
+  void whoWaitedBeforeAndAnswersAndWaitsAgainClosesNoRing() {
+    Schedules.modelCheck(4 * SCHEDULES, () -> {
+      var asker = new Member();
+      var answerer = new Member();
+      var other = new Member();
+      Schedules.join(Schedules.start(() -> answerer.waitFor(other)));
+
+      var waiting = Schedules.start(() -> asker.waitFor(answerer));
+      var answering = Schedules.start(() -> {
+        other.asked.finish("answer");
         answerer.asked.finish("answer");
         answerer.waitFor(asker);
       });
