@@ -18,15 +18,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /** The address of a key: delegates to the actor that the key has now. */
-record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Actor<M> {
+record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements EntityTimers.Address<M> {
 
   @Override
   public boolean sendMessage(M message) {
     return sendMessage(message, () -> {});
   }
 
-  /** Runs {@code found} when the actor has been found or made, before the message is offered. */
-  boolean sendMessage(M message, Runnable found) {
+  @Override
+  public boolean sendMessage(M message, Runnable found) {
     Objects.requireNonNull(message, "message");
     return use(enter(), actor -> {
       found.run();

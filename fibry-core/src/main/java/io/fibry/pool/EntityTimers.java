@@ -14,6 +14,11 @@ import org.slf4j.LoggerFactory;
 final class EntityTimers {
   private static final Logger LOG = LoggerFactory.getLogger("io.fibry.pool.Entities");
 
+  interface Address<M> extends Actor<M> {
+    /** Runs {@code found} when the actor has been found or made, before the message is offered. */
+    boolean sendMessage(M message, Runnable found);
+  }
+
   private record TimerKey(Actor<?> address, Object key) {}
 
   /** {@code IDLE -> FINDING -> OFFERING -> IDLE}, or from OFFERING to AGAIN and then to FINDING. */
@@ -36,7 +41,7 @@ final class EntityTimers {
   }
 
   /** After the end of the entities the message is a dead letter at once. */
-  <M> Scheduler.Timer start(EntityAddress<?, M> address, Object key, M message, Duration time, boolean repeats) {
+  <M> Scheduler.Timer start(Address<M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
     timer.tick = repeats ? clock.atFixedRate(time, time, timer) : clock.after(time, timer);
@@ -54,7 +59,7 @@ final class EntityTimers {
 
   /** Sends on a thread of its own, since that may make the actor, or wait. */
   private final class EntityTimer<M> implements Scheduler.Timer, Runnable {
-    private final EntityAddress<?, M> address;
+    private final Address<M> address;
     private final Object key;
     private final M message;
     private final boolean repeats;
@@ -63,7 +68,7 @@ final class EntityTimers {
     private volatile Scheduler.Timer tick; // written by `start`
     private volatile boolean ran; // written by the clock: will not run again
 
-    EntityTimer(EntityAddress<?, M> address, Object key, M message, boolean repeats) {
+    EntityTimer(Address<M> address, Object key, M message, boolean repeats) {
       this.address = address;
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
