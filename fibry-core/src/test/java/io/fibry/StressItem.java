@@ -70,8 +70,13 @@ final class StressItem implements Request<StressItem, Integer>, Runnable {
     return request() ? requestFault(begins, dead) : messageFault(begins, dead, good);
   }
 
+  /** A timer may end with its actor, before it sends its message. */
+  boolean isSettled() {
+    return request() || kind == Kind.TIMER || done.get() + letters.get() > 0;
+  }
+
   private String messageFault(int begins, int dead, int good) {
-    if (kind != Kind.TIMER && good + dead == 0) return "disappeared";
+    if (!isSettled()) return "disappeared";
     if (dead == 1 && (letter == DeadLetter.Reason.FAILED) != (begins == 1))
       return "is a dead letter of reason " + letter + " and was begun " + begins + " times";
     if (refused && dead == 0) return "was refused and is no dead letter";

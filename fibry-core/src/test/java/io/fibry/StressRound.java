@@ -251,13 +251,13 @@ final class StressRound {
   }
 
   /**
-   * Whether the accounts balance in time: a timer may be late, and a sender may count after the
-   * end.
+   * Whether each message has an outcome in time, and the accounts balance: a timer may be late, and
+   * a sender or an activation that only disposes may count after the end.
    */
   private boolean settled() {
     for (long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10); System.nanoTime() < deadline;
         LockSupport.parkNanos(100_000))
-      if (accounts().isEmpty()) return true;
+      if (accounts().isEmpty() && all().stream().allMatch(StressItem::isSettled)) return true;
     return false;
   }
 
