@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A child JVM with the Java and the class path of this one. */
-final class JvmChild implements AutoCloseable {
+public final class JvmChild implements AutoCloseable {
   private static final int PATIENCE = 60; // seconds
 
   private final Process process;
@@ -21,7 +21,7 @@ final class JvmChild implements AutoCloseable {
     this.out = process.inputReader();
   }
 
-  static JvmChild start(List<String> flags, Class<?> main, String... args) throws IOException {
+  public static JvmChild start(List<String> flags, Class<?> main, String... args) throws IOException {
     var command = new ArrayList<String>();
     command.add(ProcessHandle.current().info().command().orElseThrow());
     command.addAll(flags);
@@ -30,7 +30,7 @@ final class JvmChild implements AutoCloseable {
     return new JvmChild(new ProcessBuilder(command).redirectErrorStream(true).start());
   }
 
-  void awaitLine(String wanted) throws IOException {
+  public void awaitLine(String wanted) throws IOException {
     var seen = new ArrayList<String>();
     for (var line = out.readLine(); !wanted.equals(line); line = out.readLine()) {
       seen.add(line);
@@ -39,12 +39,12 @@ final class JvmChild implements AutoCloseable {
   }
 
   /** Ends it by SIGTERM, as a user would. */
-  void terminate() {
+  public void terminate() {
     process.toHandle().destroy(); // `process.destroy()` would also close its output
   }
 
   /** Waits until it ends by itself; returns what it printed. */
-  String ended(int exit) throws InterruptedException {
+  public String ended(int exit) throws InterruptedException {
     var killer = Thread.ofVirtual().start(this::killLate);
     String text = String.join("\n", out.lines().toList());
     killer.interrupt();

@@ -4,42 +4,51 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.SocketTimeoutException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.LoggerFactory;
 
 /**
  * Starts the JDK's poller of sockets, by a virtual thread that blocks on a socket for a
  * millisecond. If no file descriptor is left when the first one blocks, none ever can.
+ *
+ * <p>No static initializer waits for it: a fiber that initializes a class holds its carrier.
  */
 final class PollerWarmUp {
+  private static final long MOST_SECONDS = 1; // an opener may hold the last carrier
+  private static final AtomicBoolean STARTED = new AtomicBoolean();
+  private static final CountDownLatch DONE = new CountDownLatch(1);
+
   private PollerWarmUp() {}
 
-  static {
-    var first = Thread.ofVirtual().inheritInheritableThreadLocals(false).unstarted(new Block());
-    first.start();
-    boolean interrupted = false;
-    while (first.isAlive()) {
-      try {
-        first.join();
-      } catch (InterruptedException later) {
-        interrupted = true;
-      }
+  static void run() {
+    if (STARTED.compareAndSet(false, true)) start();
+    try {
+      DONE.await(MOST_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException later) {
+      Thread.currentThread().interrupt();
     }
-    if (interrupted) Thread.currentThread().interrupt();
   }
 
-  static void run() {}
+  private static void start() {
+    try {
+      Thread.ofVirtual().inheritInheritableThreadLocals(false).start(PollerWarmUp::blockOnce);
+    } catch (Throwable noThread) {
+      STARTED.set(false);
+      throw noThread;
+    }
+  }
 
-  /** Not a lambda, which would wait for the class. */
-  private static final class Block implements Runnable {
-    @Override
-    public void run() {
-      try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-        socket.setSoTimeout(1);
-        socket.accept().close();
-      } catch (SocketTimeoutException asPlanned) {} catch (IOException | LinkageError failure) {
-        LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
-            .warn("could not start the JDK's poller of sockets before it is needed: {}", failure.toString());
-      }
+  private static void blockOnce() {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      socket.setSoTimeout(1);
+      socket.accept().close();
+    } catch (SocketTimeoutException asPlanned) {} catch (IOException | LinkageError failure) {
+      LoggerFactory.getLogger("io.fibry.net.TcpAcceptor")
+          .warn("could not start the JDK's poller of sockets before it is needed: {}", failure.toString());
+    } finally {
+      DONE.countDown();
     }
   }
 }

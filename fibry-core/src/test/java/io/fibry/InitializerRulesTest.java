@@ -1,0 +1,79 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.AccessTarget.CodeUnitCallTarget;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaCodeUnit;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+
+/**
+ * No static initializer waits. A fiber that initializes a class holds its carrier, and so does each
+ * that waits for the class: with as many as there are carriers, all fibers would stop for ever.
+ */
+class InitializerRulesTest {
+  private static final Set<String> WAITS =
+      Set.of("join", "get", "await", "park", "parkNanos", "sleep", "wait", "acquire", "take");
+
+  private static final Set<String> PACKAGES = Set.of("java.util.concurrent", "java.util.concurrent.locks");
+
+  /** What the rule is for. */
+  static final class Waiting {
+    private static final CountDownLatch DONE = new CountDownLatch(1);
+
+    static {
+      indirectly();
+    }
+
+    private static void indirectly() {
+      try {
+        DONE.await();
+      } catch (InterruptedException never) {
+        throw new AssertionError(never);
+      }
+    }
+  }
+
+  /** GuardedQueue links its code with a wait for what has come already. */
+  private static final Set<String> ALLOWED = Set.of("io.fibry.engine.queue.ManagedPark.until"
+      + "(java.util.function.BooleanSupplier, java.lang.Object) calls LockSupport.park");
+
+  @Test
+  void noneWaits() {
+    assertEquals(ALLOWED, waits(ArchitectureTest.MAIN));
+  }
+
+  @Test
+  void oneThatWaitsIsFound() {
+    assertTrue(waits(new ClassFileImporter().importClasses(Waiting.class)).toString().contains("CountDownLatch.await"));
+  }
+
+  private static Set<String> waits(JavaClasses classes) {
+    var found = new TreeSet<String>();
+    for (var type : classes) type.getStaticInitializer().ifPresent(start -> follow(start, new HashSet<>(), found));
+    return found;
+  }
+
+  /** Calls of the library's own code, as far as they are known without running it. */
+  private static void follow(JavaCodeUnit code, Set<JavaCodeUnit> seen, Set<String> found) {
+    if (!seen.add(code)) return;
+    for (var call : code.getCallsFromSelf()) {
+      CodeUnitCallTarget target = call.getTarget();
+      var owner = target.getOwner();
+      if (WAITS.contains(target.getName())
+          && (PACKAGES.contains(owner.getPackageName()) || owner.isEquivalentTo(Thread.class)
+              || owner.isEquivalentTo(Object.class)))
+        found.add(code.getFullName() + " calls " + owner.getSimpleName() + "." + target.getName());
+      if (owner.getPackageName().startsWith("io.fibry"))
+        target.resolveMember().filter(member -> !member.getModifiers().contains(JavaModifier.ABSTRACT))
+            .ifPresent(member -> follow((JavaCodeUnit) member, seen, found));
+    }
+  }
+}

@@ -1,0 +1,49 @@
+package io.fibry.net;
+
+import io.fibry.ActorSystem;
+import io.fibry.JvmChild;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The first servers of a program, opened by fibers that have all carriers. */
+@Timeout(120)
+class FirstServerJvmTest {
+
+  /** Opens as many servers at once as it is told. */
+  static final class Opening {
+    public static void main(String[] args) throws InterruptedException {
+      int openers = Integer.parseInt(args[1]);
+      var together = new CyclicBarrier(openers);
+      var opened = new CountDownLatch(openers);
+      for (int i = 0; i < openers; i++) ActorSystem.anonymous().newActor((String kind) -> {
+        together.await();
+        open(kind);
+        opened.countDown();
+      }).sendMessage(args[0]);
+      opened.await();
+      System.exit(0);
+    }
+
+    private static void open(String kind) {
+      var builder = ActorSystem.anonymous();
+      switch (kind) {
+        case "http" -> HttpServer.open(builder, 0, HttpRoutes.none(), options -> options);
+        case "tcp" -> TcpAcceptor.open(builder, 0, connection -> {}, options -> options);
+        default -> UdpServer.open(builder, 0, (server, packet) -> {}, options -> options);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"http, 1, 1", "tcp, 1, 1", "udp, 1, 1", "tcp, 2, 2"})
+  void open(String kind, int openers, int carriers) throws Exception {
+    try (var child = JvmChild.start(List.of("-Djdk.virtualThreadScheduler.parallelism=" + carriers), Opening.class,
+        kind, "" + openers)) {
+      child.ended(0);
+    }
+  }
+}
