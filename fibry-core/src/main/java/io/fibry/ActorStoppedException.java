@@ -9,7 +9,7 @@ public final class ActorStoppedException extends RequestException {
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened
+   * @param text what happened; "{request}" stands for the text of the message
    * @param actor its name
    * @param request the message
    * @param reason why it ended

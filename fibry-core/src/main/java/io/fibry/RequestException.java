@@ -1,19 +1,40 @@
 package io.fibry;
 
+import io.fibry.engine.jvm.Log;
+import java.io.IOException;
+import java.io.ObjectOutputStream;
+
 /** Why a request got neither a value nor the handler's own exception. */
 public abstract sealed class RequestException extends RuntimeException
     permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException {
   private static final long serialVersionUID = 1;
+  private static final String REQUEST = "{request}";
 
   /** The name of the actor. */
   private final String actor;
   private final transient Object request;
+  /** Null until it is read: a {@code toString} is user code, and must not hold up an end. */
+  private String shown;
 
   /** Only the stack of the asker's own thread says anything. */
   RequestException(String text, String actor, Object request, Throwable cause, boolean onAskersThread) {
     super(text, cause, true, onAskersThread);
     this.actor = actor;
     this.request = request;
+  }
+
+  /** {@return what happened; with the text of the message, which is made when this is read} */
+  @Override
+  public String getMessage() {
+    String text = super.getMessage();
+    if (shown == null && text != null)
+      shown = text.contains(REQUEST) ? text.replace(REQUEST, Log.shown(request)) : text;
+    return shown;
+  }
+
+  private void writeObject(ObjectOutputStream out) throws IOException {
+    getMessage();
+    out.defaultWriteObject();
   }
 
   /** {@return the name of the actor that was asked} */

@@ -101,6 +101,7 @@ final class GroupRequest<M, R> {
     try {
       return asker.ask(new Question<A>(this), limit);
     } catch (AskTimeoutException late) {
+      late.getMessage(); // names those that are missing now
       throw withFailures(late);
     } finally {
       for (var request : requests) request.cancel(true);

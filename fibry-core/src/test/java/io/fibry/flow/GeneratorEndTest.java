@@ -243,7 +243,7 @@ class GeneratorEndTest {
 
       reading.close();
 
-      assertTrue(logged.text().contains("it is cut off"), logged::text);
+      Patience.eventually(() -> logged.text().contains("it is cut off"));
     }
     gate.open();
     hasty.close();

@@ -306,7 +306,7 @@ class MapReduceEndTest {
 
       assertTrue(cause(sum).getMessage().contains("of a map-reduce ended before its work did: "),
           () -> "" + cause(sum));
-      assertTrue(logged.text().contains("is cut off"), logged::text);
+      Patience.eventually(() -> logged.text().contains("is cut off"));
     }
     gate.open();
   }

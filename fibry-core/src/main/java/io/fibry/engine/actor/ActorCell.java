@@ -14,6 +14,8 @@ import io.fibry.engine.cell.DeadLetters;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Observer;
 import io.fibry.engine.cell.Termination;
+import io.fibry.engine.jvm.Assured;
+import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -28,6 +30,7 @@ import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -60,16 +63,63 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void admit(Object message) {
-    accepted(message, admit(new Envelope(message, Baggage.of(null))));
+  public final void admitLater(Callable<Object> message, String what) {
+    var accounts = owner().accounts();
+    accounts.beginTelling();
+    try {
+      startAssured(() -> makeAndAdmit(message, what), accounts::endTelling);
+    } catch (Throwable edge) { // of stack or memory
+      accounts.endTelling();
+      Log.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
+    }
+  }
+
+  private void makeAndAdmit(Callable<Object> message, String what) {
+    try {
+      Object made = message.call();
+      accepted(made, admit(new Envelope(made, Baggage.of(null))));
+    } catch (Throwable failure) {
+      Log.LOG.error("actor '{}' could not be told of {}", name(), what, failure);
+    }
   }
 
   @Override
   public final boolean send(Envelope envelope, Deadline deadline) {
     Object message = envelope.message;
-    var refusal = offer(envelope, message, deadline);
-    if (refusal != null) envelope.message = null; // a timer that repeats it looks here
-    return accepted(message, refusal);
+    return accepted(message, offer(envelope, deadline));
+  }
+
+  private Reason offer(Envelope envelope, Deadline deadline) {
+    boolean taken = false;
+    try {
+      var refusal = offer(envelope, envelope.message, deadline);
+      taken = refusal == null;
+      return refusal;
+    } finally {
+      if (!taken) envelope.message = null; // a timer that repeats it looks here
+    }
+  }
+
+  @Override
+  public final void sendFromTimer(Envelope envelope, Runnable done) {
+    Object message = envelope.message;
+    if (!onlyQueues()) {
+      startAssured(() -> send(envelope, Deadline.NO_WAIT), done);
+      return;
+    }
+    var refusal = offer(envelope, Deadline.NO_WAIT);
+    if (refusal == null) done.run();
+    else startAssured(() -> accepted(message, refusal), done); // the listener is user code
+  }
+
+  private static void startAssured(Runnable code, Runnable done) {
+    Assured.start(() -> {
+      try {
+        code.run();
+      } finally {
+        done.run();
+      }
+    });
   }
 
   private boolean accepted(Object message, Reason refusal) {
@@ -94,21 +144,21 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return (CompletableFuture<R>) request(request, Deadline.NONE);
+    return (CompletableFuture<R>) request(request, Deadline.NONE, false);
   }
 
   @Override
   public CompletableFuture<Object> sendMessageReturn(Object message) {
-    return request(message, Deadline.NONE);
+    return request(message, Deadline.NONE, false);
   }
 
   @Override
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
-    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false);
   }
 
-  private RequestFuture<Object> request(Object message, Deadline deadline) {
-    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"), baggage());
+  private RequestFuture<Object> request(Object message, Deadline deadline, boolean asked) {
+    var request = new RequestFuture<Object>(this, Objects.requireNonNull(message, "message"), baggage(), asked);
     if (deadline.isBounded()) request.deadline = deadline;
     var refusal = offer(request, message, deadline);
     if (refusal != null) refuse(request, message, refusal);
@@ -161,10 +211,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     Wait.prepare(this, message);
     if (deadline.isZero()) throw Refusals.tooLate(name(), message, deadline);
     var event = Events.beginAsk();
-    if (event == null) return request(message, deadline).await(message, deadline, asker);
+    if (event == null) return request(message, deadline, true).await(message, deadline, asker);
     Throwable failure = null;
     try {
-      return request(message, deadline).await(message, deadline, asker);
+      return request(message, deadline, true).await(message, deadline, asker);
     } catch (Throwable thrown) {
       failure = thrown;
       throw thrown;
@@ -181,7 +231,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
       return Boolean.TRUE; // for the waiting caller
     };
     Wait.prepare(this, code);
-    request(run, Deadline.NONE).await(code, Deadline.NONE, Waiter.current());
+    request(run, Deadline.NONE, true).await(code, Deadline.NONE, Waiter.current());
   }
 
   @Override
@@ -236,7 +286,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return extras().exit;
+    return extras().exit.shown();
   }
 
   @Override

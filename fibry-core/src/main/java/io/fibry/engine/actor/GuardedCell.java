@@ -176,7 +176,7 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
-  public boolean onlyQueues() {
+  protected boolean onlyQueues() {
     return false;
   }
 

@@ -2,7 +2,6 @@ package io.fibry.engine.actor;
 
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Extras;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -58,9 +57,7 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
     timer = repeats ? clock().atFixedRate(time, time, this) : clock().after(time, this);
   }
 
-  /**
-   * Sends on a fiber where that may run user code. Due until then, or its scope would seem quiet.
-   */
+  /** Due until its message is sent, or its scope would seem quiet. */
   @Override
   public void run() {
     if (last != null && last.message != null) {
@@ -69,8 +66,8 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
     }
     var envelope = new Envelope(message, Baggage.of(captured));
     if (repeats) last = envelope;
-    if (clock() != Scheduler.system() || cell.onlyQueues()) send(envelope);
-    else Threads.startFiber(() -> send(envelope));
+    if (clock() == Scheduler.system()) cell.sendFromTimer(envelope, this::done);
+    else send(envelope);
   }
 
   private void send(Envelope envelope) {

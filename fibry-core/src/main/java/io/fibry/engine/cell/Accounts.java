@@ -24,6 +24,7 @@ public final class Accounts {
   private final LongAdder[] unhandled = new LongAdder[Reason.values().length];
   private final AtomicReferenceArray<DeadLetter> last = new AtomicReferenceArray<>(KEPT); // a ring
   private final AtomicLong letters = new AtomicLong();
+  private final AtomicLong tellings = new AtomicLong(); // messages about an end, being made
   private volatile Queue<DeadLetter> leftovers; // null, unless the scope closes
 
   public Accounts(Accounts around) {
@@ -37,6 +38,19 @@ public final class Accounts {
 
   public void countUnhandled(Reason reason) {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
+  }
+
+  /** Of an end, to a watcher here; until it is told, the scope is not quiet. */
+  public void beginTelling() {
+    for (var each = this; each != null; each = each.around) each.tellings.incrementAndGet();
+  }
+
+  public void endTelling() {
+    for (var each = this; each != null; each = each.around) each.tellings.decrementAndGet();
+  }
+
+  public boolean isTelling() {
+    return tellings.get() > 0;
   }
 
   void countPass() {

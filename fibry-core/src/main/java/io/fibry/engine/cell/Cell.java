@@ -1,5 +1,7 @@
 package io.fibry.engine.cell;
 
+import io.fibry.ExitReason;
+import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
@@ -7,8 +9,6 @@ import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.Blockers;
-import io.fibry.ExitReason;
-import io.fibry.engine.jvm.StackProbe;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -67,6 +67,12 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   /** If refused, the message becomes a dead letter. */
   public abstract boolean send(Envelope envelope, Deadline deadline);
 
+  /**
+   * For the thread of all timers, which runs no user code; another thread does. Then runs
+   * {@code done}.
+   */
+  public abstract void sendFromTimer(Envelope envelope, Runnable done);
+
   public abstract void kill(ExitReason reason);
 
   protected abstract int capacity();
@@ -120,9 +126,9 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
     owner().forget(this, label());
   }
 
-  /** Whether sending runs no user code: no strategy, order or dead-letter listener. */
-  public boolean onlyQueues() {
-    return settings().ownsThreads() && phase <= OPEN;
+  /** Whether a message that is taken calls no user code: no strategy, no order. */
+  protected boolean onlyQueues() {
+    return settings().ownsThreads();
   }
 
   protected boolean isSelective() {

@@ -4,6 +4,7 @@ import io.fibry.ExitReason;
 import io.fibry.Strategy;
 import io.fibry.engine.cell.Activation.Kind;
 import io.fibry.engine.cell.Owner.Decision;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
@@ -80,7 +81,9 @@ public final class Dispatch {
   private static void attempt(Cell cell, Object held, int tries) {
     try {
       if (onlyDisposes(cell) && !(held instanceof Activation)) {
-        new Activation(cell, held, Kind.DISPOSAL).run();
+        var disposal = new Activation(cell, held, Kind.DISPOSAL);
+        if (cell.settings().strategy() == Strategy.CALLER) disposal.run();
+        else Assured.start(disposal); // a sender, or the timer, must not run a listener
         return;
       }
       StackProbe.probe();
@@ -88,7 +91,7 @@ public final class Dispatch {
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read
         LockSupport.unpark(((Activation) held).thread);
-      } else if (tries > 0 && cell.isEnding()) Threads.startFiber((Activation) held); // the end needs no strategy
+      } else if (tries > 0 && cell.isEnding()) Assured.start((Activation) held); // the end needs no strategy
       else cell.settings().strategy().activate((Activation) held);
     } catch (Throwable failure) {
       // it will settle this
@@ -119,7 +122,7 @@ public final class Dispatch {
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
         held = holder(cell, held);
         cell.shutDoor(new ExitReason.Failed(failure));
-        Threads.startFiber((Activation) held);
+        Assured.start((Activation) held);
       } else {
         Object given = held;
         cell.owner().options().scheduler().after(Duration.ofMillis(1L << Math.min(10, tries)),
@@ -213,7 +216,7 @@ public final class Dispatch {
     if (cell.settings().strategy() != Strategy.FIBER || !Thread.currentThread().isVirtual()) return null;
     var asker = (Activation) Waiter.current();
     if (asker != null && asker.depth >= Activation.DEEPEST_INLINE) return null;
-    var request = new RequestFuture<>(cell, message, null);
+    var request = new RequestFuture<>(cell, message, null, true);
     var activation = new Activation(cell, request, Kind.INLINE);
     if (!cell.acquire(request)) return null;
     try {

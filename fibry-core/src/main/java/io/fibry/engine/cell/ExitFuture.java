@@ -1,54 +1,165 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
-import io.fibry.engine.message.Deadline;
-import io.fibry.engine.message.Ring;
-import io.fibry.engine.message.Wait;
-import java.time.Duration;
-import java.util.concurrent.CancellationException;
+import io.fibry.engine.jvm.Assured;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** The end of an actor. All callers share it, so only the actor completes it. */
-public final class ExitFuture extends CompletableFuture<ExitReason> implements Wait.Awaited {
-  ExitFuture() {}
+/**
+ * An actor's end as its users see it. All callers share it, so only the actor completes it.
+ *
+ * <p>What is chained to it is user code, and runs on a thread of its own: neither the end nor
+ * another callback waits for it. A thread that waits here waits for {@code exit}, and so runs none
+ * of it.
+ */
+final class ExitFuture extends CompletableFuture<ExitReason> {
+  private final CompletableFuture<ExitReason> exit; // has no user code chained to it
 
-  void end(ExitReason reason) {
-    super.complete(reason);
+  ExitFuture(CompletableFuture<ExitReason> exit) {
+    this.exit = exit;
   }
 
-  /** {@code limit} null: waits without limit. */
-  public boolean await(Wait.Party actor, Duration limit) {
-    if (isDone()) return true;
-    Wait.prepare(actor, Wait.END);
-    try (var wait = Wait.begin(actor, Wait.END, this)) {
-      Ring.refuse(wait);
-      if (limit == null) get();
-      else get(Deadline.nanos(limit), TimeUnit.NANOSECONDS);
-      return true;
-    } catch (TimeoutException over) {
-      return false;
-    } catch (InterruptedException interrupted) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException("interrupted while waiting for the end of actor '" + actor.name() + "'");
-    } catch (ExecutionException impossible) {
-      throw new AssertionError(impossible);
+  /** After the end. Behind {@code allOf}, user code may run there. */
+  void tell(ExitReason reason) {
+    try {
+      Assured.start(() -> tellHere(reason));
+    } catch (Throwable edge) { // of stack or memory: better here than never
+      tellHere(reason);
     }
   }
 
-  @Override
-  public boolean isOver() {
-    return isDone();
+  void tellHere(ExitReason reason) {
+    super.complete(reason);
   }
 
   @Override
-  public boolean isEnd() {
-    return true;
+  public Executor defaultExecutor() {
+    return Assured::start;
   }
+
+  /** Chained to a told future, code runs at once, on the thread that chains it. */
+  private boolean isTold() {
+    return super.isDone();
+  }
+
+  // ---- the end, which may not have been told yet
+
+  @Override
+  public boolean isDone() {
+    return exit.isDone();
+  }
+
+  @Override
+  public ExitReason get() throws InterruptedException, ExecutionException {
+    return exit.get();
+  }
+
+  @Override
+  public ExitReason get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
+    return exit.get(timeout, unit);
+  }
+
+  @Override
+  public ExitReason join() {
+    return exit.join();
+  }
+
+  @Override
+  public ExitReason getNow(ExitReason otherwise) {
+    return exit.getNow(otherwise);
+  }
+
+  @Override
+  public ExitReason resultNow() {
+    return exit.resultNow();
+  }
+
+  @Override
+  public State state() {
+    return exit.state();
+  }
+
+  // ---- callbacks
+
+  @Override
+  public <U> CompletableFuture<U> newIncompleteFuture() {
+    return new CompletableFuture<>();
+  }
+
+  @Override
+  public <U> CompletableFuture<U> thenApply(Function<? super ExitReason, ? extends U> code) {
+    return isTold() ? super.thenApply(code) : thenApplyAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<Void> thenAccept(Consumer<? super ExitReason> code) {
+    return isTold() ? super.thenAccept(code) : thenAcceptAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<Void> thenRun(Runnable code) {
+    return isTold() ? super.thenRun(code) : thenRunAsync(code);
+  }
+
+  @Override
+  public <U, V> CompletableFuture<V> thenCombine(CompletionStage<? extends U> other,
+      BiFunction<? super ExitReason, ? super U, ? extends V> code) {
+    return isTold() ? super.thenCombine(other, code) : thenCombineAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<Void> thenAcceptBoth(CompletionStage<? extends U> other,
+      BiConsumer<? super ExitReason, ? super U> code) {
+    return isTold() ? super.thenAcceptBoth(other, code) : thenAcceptBothAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> runAfterBoth(CompletionStage<?> other, Runnable code) {
+    return isTold() ? super.runAfterBoth(other, code) : runAfterBothAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> applyToEither(CompletionStage<? extends ExitReason> other,
+      Function<? super ExitReason, U> code) {
+    return isTold() ? super.applyToEither(other, code) : applyToEitherAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> acceptEither(CompletionStage<? extends ExitReason> other,
+      Consumer<? super ExitReason> code) {
+    return isTold() ? super.acceptEither(other, code) : acceptEitherAsync(other, code);
+  }
+
+  @Override
+  public CompletableFuture<Void> runAfterEither(CompletionStage<?> other, Runnable code) {
+    return isTold() ? super.runAfterEither(other, code) : runAfterEitherAsync(other, code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> thenCompose(Function<? super ExitReason, ? extends CompletionStage<U>> code) {
+    return isTold() ? super.thenCompose(code) : thenComposeAsync(code);
+  }
+
+  @Override
+  public CompletableFuture<ExitReason> whenComplete(BiConsumer<? super ExitReason, ? super Throwable> code) {
+    return isTold() ? super.whenComplete(code) : whenCompleteAsync(code);
+  }
+
+  @Override
+  public <U> CompletableFuture<U> handle(BiFunction<? super ExitReason, Throwable, ? extends U> code) {
+    return isTold() ? super.handle(code) : handleAsync(code);
+  }
+
+  // ---- read-only
 
   @Override
   public boolean complete(ExitReason reason) {
@@ -88,11 +199,6 @@ public final class ExitFuture extends CompletableFuture<ExitReason> implements W
   @Override
   public void obtrudeException(Throwable failure) {
     throw readOnly();
-  }
-
-  @Override
-  public <U> CompletableFuture<U> newIncompleteFuture() {
-    return new CompletableFuture<>();
   }
 
   private static UnsupportedOperationException readOnly() {

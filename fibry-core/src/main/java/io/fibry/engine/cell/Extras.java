@@ -31,7 +31,7 @@ public final class Extras {
 
   final String label;
   public final Class<?> type;
-  public final ExitFuture exit = new ExitFuture();
+  public final Exit exit = new Exit();
   private ExitReason reason; // the first one given; a kill overrules it
   private boolean over; // what is attached is being ended
   private boolean announced; // the end was told to all that wait

@@ -59,7 +59,7 @@ public final class Failures {
   }
 
   private static void log(Cell cell, Object given, Throwable failure, String then) {
-    Log.LOG.error("actor '{}' failed at {}; {}", cell.name(), Log.shown(given), then, failure);
+    Log.LOG.error("actor '{}' failed at {}; {}", cell.name(), Log.text(given), then, failure);
   }
 
   private static String shown(Decision decision) {

@@ -4,7 +4,6 @@ import io.fibry.engine.cell.Snapshot.QueuePlaces;
 import io.fibry.engine.cell.Snapshot.Seen;
 import io.fibry.engine.cell.Snapshot.Since;
 import io.fibry.engine.jvm.Log;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
@@ -18,15 +17,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.IdentityHashMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 
 /** Looks at actors from outside: what they do, for how long, why an answer is late. */
 public final class Observer {
   private static final long FRESH = 100_000_000; // ns
   private static final int COUNTED = 1_000; // messages
-  private static final int TEXT_TIME = 50; // ms
+  private static final int LOOK_TIME = 200; // ms; longer than two texts
   private static final Seen BUSY = new Seen("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
       VarHandle.class, Context.class, Snapshot.class);
@@ -81,7 +78,7 @@ public final class Observer {
     while (true) {
       var last = drain.snapshot;
       if (last != null && now - last.taken < FRESH) return last;
-      var fresh = new Snapshot(now, last);
+      var fresh = new Snapshot(now);
       if (!SNAPSHOT.compareAndSet(drain, last, fresh)) continue;
       try {
         fresh.seen.complete(look(drain, fresh));
@@ -93,7 +90,12 @@ public final class Observer {
   }
 
   private static Seen seen(Snapshot snapshot) {
-    return await(snapshot.seen, BUSY, 4 * TEXT_TIME);
+    try {
+      return snapshot.seen.get(LOOK_TIME, TimeUnit.MILLISECONDS);
+    } catch (Exception late) {
+      if (late instanceof InterruptedException) Thread.currentThread().interrupt();
+      return BUSY;
+    }
   }
 
   private static Seen look(Context drain, Snapshot snapshot) {
@@ -107,11 +109,9 @@ public final class Observer {
     var stack = handlerFrames(drain, thread.getStackTrace());
     if (!since.node().refersTo(drain.at())) return new Seen("was going on to its next message", null);
     long nanos = snapshot.taken - since.nanos();
-    String text = (nanos > 0 ? "has been handling %s for at least " + nanos / 1_000_000 + " ms" : "is handling %s")
-        + (wait == null ? "" : ", where it waits for %s");
-    String doing =
-        textInTime(snapshot, () -> text.formatted(Log.shown(message), wait == null ? "" : wait.goal()),
-            text.formatted("a " + message.getClass().getName(), "another actor"));
+    String shown = Log.shown(message);
+    String doing = (nanos > 0 ? "has been handling " + shown + " for at least " + nanos / 1_000_000 + " ms"
+        : "is handling " + shown) + (wait == null ? "" : ", where it waits for " + wait.goal());
     return new Seen(doing, new HandlerStack(cell.name(), stack));
   }
 
@@ -129,31 +129,6 @@ public final class Observer {
       end = i;
     while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
     return Arrays.copyOf(stack, end);
-  }
-
-  /**
-   * On another thread, for a short time: the text is user code, and may want a lock that the
-   * handler holds.
-   */
-  private static String textInTime(Snapshot snapshot, Supplier<String> text, String otherwise) {
-    if (!snapshot.asksForText.compareAndSet(false, true)) return otherwise;
-    try {
-      var made = CompletableFuture.supplyAsync(text, Threads::startFiber);
-      made.whenComplete((shown, failure) -> snapshot.asksForText.set(false));
-      return await(made, otherwise, TEXT_TIME);
-    } catch (Throwable noThread) {
-      snapshot.asksForText.set(false);
-      return otherwise;
-    }
-  }
-
-  private static <T> T await(CompletableFuture<T> future, T otherwise, int millis) {
-    try {
-      return future.get(millis, TimeUnit.MILLISECONDS);
-    } catch (Exception late) {
-      if (late instanceof InterruptedException) Thread.currentThread().interrupt();
-      return otherwise;
-    }
   }
 
   /** The request must still be in its queue. */
@@ -176,7 +151,8 @@ public final class Observer {
     String turn = "its turn had not come, and will not";
     if (entry != null && entry.isOutside())
       turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
-    if (entry != null && entry.isGone()) turn += cell.isPool() ? ": a worker was given it" : ": it was put aside";
+    if (entry != null && entry.isGone() && cell.isPool()) turn += ": a worker was given it";
+    if (extras != null && extras.stash.contains(request)) turn += ": it was put aside";
     if (extras != null && extras.suspendedAt() != null)
       return new Diagnosis(turn + "; the actor waits for its restart", null);
     if (drain == null) return new Diagnosis(turn + "; the actor "

@@ -4,7 +4,6 @@ import io.fibry.engine.message.Diagnosis.HandlerStack;
 import java.lang.ref.WeakReference;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * What an observer saw of an activation. Shared for 0.1 s: a stack costs as much as a hundred
@@ -21,13 +20,10 @@ final class Snapshot {
   record QueuePlaces(Map<Object, Integer> places, boolean all) {}
 
   final long taken; // by the clock of the scope
-  // user code makes a text; shared with earlier snapshots
-  final AtomicBoolean asksForText;
   final CompletableFuture<Seen> seen = new CompletableFuture<>();
   volatile WeakReference<QueuePlaces> places = new WeakReference<>(null);
 
-  Snapshot(long taken, Snapshot before) {
+  Snapshot(long taken) {
     this.taken = taken;
-    this.asksForText = before == null ? new AtomicBoolean() : before.asksForText;
   }
 }

@@ -2,8 +2,8 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
-import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
@@ -17,6 +17,7 @@ import java.time.Duration;
  */
 public final class Termination {
   private static final int MOST_ROUNDS = 16;
+  private static final Duration RETRY = Duration.ofMillis(100);
 
   private Termination() {}
 
@@ -90,7 +91,7 @@ public final class Termination {
     var hooks = extras.hooks;
     extras.ended = hooks != null && hooks.thread == Thread.currentThread();
     cell.ended();
-    extras.exit.end(reason);
+    extras.exit.end(reason); // from here on the end is known; what follows calls user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
     if (extras.grace != null) close(cell, extras.grace::cancel); // perhaps user code: so last
@@ -107,10 +108,11 @@ public final class Termination {
   public static void kill(Cell cell, ExitReason reason) {
     var extras = cell.extras();
     extras.because(reason);
-    cell.shutDoor(() -> interrupt(cell, extras));
     var options = cell.owner().options();
-    extras.startGrace(() -> options.scheduler().after(options.grace(),
-        () -> Threads.startFiber(() -> cutOff(cell, "within " + options.grace()))));
+    cell.shutDoor(() -> { // a strategy may then run user code
+      interrupt(cell, extras);
+      extras.startGrace(() -> options.scheduler().after(options.grace(), () -> startCutOff(cell)));
+    });
     // the thread that announced the end may have looked before
     if (extras.exit.isDone() && extras.grace != null) close(cell, extras.grace::cancel);
   }
@@ -130,13 +132,21 @@ public final class Termination {
     }
   }
 
-  /** The handler may run on. */
+  private static void startCutOff(Cell cell) {
+    try {
+      Assured.start(() -> cutOff(cell, "within " + cell.owner().options().grace()));
+    } catch (Throwable noMemory) {
+      Scheduler.system().after(RETRY, () -> startCutOff(cell));
+    }
+  }
+
+  /** The handler may run on. No user code runs on this thread before the end is announced. */
   public static void cutOff(Cell cell, String when) {
     if (cell.phase == Cell.ENDED) return;
-    Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
     cell.ended();
     stopRequests(cell, cell.worker(), 0);
     announce(cell);
+    Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
     end(cell);
   }
 
@@ -149,7 +159,7 @@ public final class Termination {
     else cell.stopWaiting(cell.extras().suspendedAt());
     if (drain != null && cell.worker() == drain && drain.thread != null && round < MOST_ROUNDS)
       Scheduler.system().after(Duration.ofMillis(1L << round),
-          () -> Threads.startFiber(() -> stopRequests(cell, drain, round + 1)));
+          () -> Assured.start(() -> stopRequests(cell, drain, round + 1)));
   }
 
   /** May race with the drain: failing a request twice does no harm. */

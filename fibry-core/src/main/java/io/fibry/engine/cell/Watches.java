@@ -2,12 +2,12 @@ package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
-import io.fibry.engine.jvm.Log;
 import java.lang.ref.WeakReference;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.WeakHashMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -21,8 +21,8 @@ final class Watches {
   interface Watcher extends Exitable {
     Watches watches();
 
-    /** Its mailbox never refuses this. */
-    void admit(Object message);
+    /** Its mailbox never refuses this. The message is made on a thread of its own, by user code. */
+    void admitLater(Callable<Object> message, String what);
   }
 
   /**
@@ -131,10 +131,7 @@ final class Watches {
   }
 
   private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason) {
-    try {
-      watcher.admit(Objects.requireNonNull(message.apply(reason), "the message about an end is null"));
-    } catch (Throwable failure) {
-      Log.LOG.error("actor '{}' could not be told of the end of '{}'", watcher.name(), name, failure);
-    }
+    watcher.admitLater(() -> Objects.requireNonNull(message.apply(reason), "the message about an end is null"),
+        "the end of '" + name + "'");
   }
 }

@@ -1,6 +1,5 @@
 package io.fibry.engine.message;
 
-import io.fibry.engine.jvm.Threads;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -36,9 +35,6 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   // written by the waiting thread, read by the sweep; null: not waiting
   private volatile Pending<?> pending;
   private volatile Scheduler.Timer timer; // set by the sweep, cancelled by the waiting thread
-  // null: not known. Written before the request is settled, read after. Not kept by the request,
-  // which may stay in its mailbox
-  Diagnosis diagnosis;
 
   private Deadline(Scheduler clock, Duration limit) {
     this(clock, limit, limit == null || limit.isZero() ? 0 : clock.nanoTime() + nanos(limit), false);
@@ -180,8 +176,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
     waited.note();
-    // on a fiber: expire may call the user's comparator
-    var armed = atEnd(() -> Threads.startFiber(waited::expire));
+    var armed = atEnd(waited::expire);
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer
   }

@@ -1,6 +1,8 @@
 package io.fibry.engine.message;
 
+import io.fibry.AskTimeoutException;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -10,14 +12,11 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.function.BooleanSupplier;
 
 /**
  * A request: envelope and future in one object of 48 bytes.
@@ -28,7 +27,7 @@ import java.util.function.Supplier;
  * that chains a callback after SETTLED first waits until the drain, which sets the result and then
  * looks for callbacks, is done with the request.
  */
-public final class RequestFuture<R> extends CompletableFuture<R> implements Deadline.Pending<R>, Wait.Awaited {
+public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.Pending<R>, Wait.Awaited {
   // 0 -> BEGUN -> BEGUN|SETTLED, or 0 -> SETTLED; BEGUN -> 0 when stashed. CHAINED may be added
   // until SETTLED. TOLD comes with SETTLED, or, if the drain completes it in place, after it
   private static final byte BEGUN = 1;
@@ -60,8 +59,14 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
   public Baggage baggage; // null: none, begun or settled; written as `message`
   private volatile byte state;
   public boolean answered; // or promised, by the handler; drain only
+  private final boolean asked; // by `ask`: no user sees it, and a failure is its value, see Failed
 
-  public RequestFuture(Recipient recipient, Object message, Baggage baggage) {
+  RequestFuture(Recipient recipient, Object message, Baggage baggage) {
+    this(recipient, message, baggage, false);
+  }
+
+  public RequestFuture(Recipient recipient, Object message, Baggage baggage, boolean asked) {
+    this.asked = asked;
     this.recipient = recipient;
     this.message = message;
     this.baggage = baggage;
@@ -152,8 +157,9 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     }
   }
 
+  @SuppressWarnings("unchecked") // `await` knows Failed
   private void set(R value, Throwable failure) {
-    if (failure == null) super.complete(value);
+    if (failure == null || asked) super.complete(failure == null ? value : (R) new Refusals.Failed(failure));
     // the JDK would take these two for its own
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
@@ -168,27 +174,33 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
 
   // ---- the asker's side
 
-  public R await(Object asked, Deadline until, Wait.Waiter by) {
-    try (var wait = publish(asked, by, false)) {
+  public R await(Object given, Deadline until, Wait.Waiter by) {
+    R answer;
+    try (var wait = publish(given, by, false)) {
       var ring = wait == null ? null : Ring.closedBy(wait);
-      if (ring != null && leave(Reason.CANCELLED, null, Refusals.CANCELLED)) throw ring.exception();
-      return until.get(this);
+      if (ring != null && cancel(true)) throw ring.exception();
+      answer = until.get(this);
     } catch (InterruptedException | CancellationException interrupted) { // the latter: while it waited for room
-      cancel(true);
+      if (!cancel(true)) leaveExpired();
       Thread.currentThread().interrupt();
       throw new CancellationException(
           "interrupted while waiting for the answer of actor '" + recipient.name() + "'; the request is cancelled");
     } catch (ExecutionException failed) {
-      throw failed.getCause() == Refusals.EXPIRED ? Refusals.timeout(recipient.name(), asked, until, isBegun())
-          : Refusals.rethrown(failed.getCause());
+      throw failed(failed.getCause(), given, until);
     }
+    if (answer instanceof Refusals.Failed failed) throw failed(failed.cause(), given, until);
+    return answer;
+  }
+
+  private RuntimeException failed(Throwable failure, Object given, Deadline until) {
+    return failure == Refusals.EXPIRED ? timeout(given, until) : Refusals.rethrown(failure);
   }
 
   /** Null: no handler waits. */
-  private Wait publish(Object asked, Wait.Waiter by, boolean deaf) {
+  private Wait publish(Object given, Wait.Waiter by, boolean deaf) {
     if (isDone()) return null;
-    Wait.prepare(recipient, asked);
-    return Wait.begin(recipient, asked, this, by, deaf);
+    Wait.prepare(recipient, given);
+    return Wait.begin(recipient, given, this, by, deaf);
   }
 
   @Override
@@ -201,15 +213,29 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     return super.get(nanos, TimeUnit.NANOSECONDS);
   }
 
-  /** The asker makes the exception, since its text calls user code. */
+  /** On the timer's thread: only wakes the asker. No user knows this request, or chains to it. */
   @Override
   public void expire() {
-    var own = deadline;
+    StackProbe.probe();
+    byte before = trySettle(SETTLED | TOLD);
+    if ((before & SETTLED) == 0) set(null, Refusals.EXPIRED);
+  }
+
+  /** By the asker, who finds out why while the request is still in its queue. */
+  private AskTimeoutException timeout(Object given, Deadline until) {
+    Diagnosis diagnosis = null;
     try {
-      if (own != null && !isDone()) own.diagnosis = recipient.diagnose(this);
-    } catch (Throwable edge) { // of stack or memory, or of the user's clock: the asker must still be told
-    }
-    leave(Reason.EXPIRED, null, Refusals.EXPIRED);
+      diagnosis = recipient.diagnose(this);
+    } catch (Throwable edge) {} // of stack or memory, or of the user's clock: the asker must still be told
+    leaveExpired();
+    return Refusals.timeout(recipient.name(), given, until, isBegun(), diagnosis);
+  }
+
+  /** By the asker, once; does nothing if it was settled otherwise. */
+  private void leaveExpired() {
+    var failure = isCompletedExceptionally() ? exceptionNow()
+        : getNow(null) instanceof Refusals.Failed failed ? failed.cause() : null;
+    if (failure == Refusals.EXPIRED) withdraw(Reason.EXPIRED);
   }
 
   @Override
@@ -217,9 +243,15 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     recipient.note(this);
   }
 
+  /** Where code is chained to it, another thread tells: this one must go on. */
   @Override
-  public boolean stop(Object asked) {
-    leave(Reason.UNDELIVERED, null, recipient.stopped(asked));
+  public boolean stop(Object given) {
+    leave(Reason.UNDELIVERED, () -> {
+      var stopped = recipient.stopped(given);
+      if (asked || getNumberOfDependents() == 0) set(null, stopped);
+      else Assured.start(() -> set(null, stopped));
+      return true;
+    });
     return true;
   }
 
@@ -242,21 +274,22 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
 
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
-    return leave(Reason.CANCELLED, null, Refusals.CANCELLED) || isCancelled();
+    return leave(Reason.CANCELLED, () -> super.completeExceptionally(Refusals.CANCELLED)) || isCancelled();
   }
 
   @Override
   public boolean complete(R value) {
-    return leave(Reason.CANCELLED, value, null);
+    return leave(Reason.CANCELLED, () -> super.complete(value));
   }
 
   @Override
   public boolean completeExceptionally(Throwable failure) {
-    return leave(Reason.CANCELLED, null, Objects.requireNonNull(failure, "failure"));
+    Objects.requireNonNull(failure, "failure");
+    return leave(Reason.CANCELLED, () -> super.completeExceptionally(failure));
   }
 
   /** Settles it without the actor. False: it was settled before. */
-  private boolean leave(Reason reason, R value, Throwable failure) {
+  private boolean leave(Reason reason, BooleanSupplier completion) {
     StackProbe.probe();
     byte before = trySettle(SETTLED | TOLD);
     if ((before & SETTLED) != 0) {
@@ -264,22 +297,24 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
       return false;
     }
     try {
-      if ((before & BEGUN) == 0) {
-        message = null;
-        baggage = null;
-        deadline = null;
-        withdraw(reason);
-      } else if (answered) recipient.forget(this);
-      return failure == null ? super.complete(value) : super.completeExceptionally(failure);
+      withdraw(reason);
+      return completion.getAsBoolean();
     } catch (Throwable edge) { // of stack or memory: undo
       state = before;
       throw edge;
     }
   }
 
+  /** Once settled: its promise, or its place in the mailbox, is not needed. */
   private void withdraw(Reason reason) {
     try {
-      recipient.withdrawn(this, reason);
+      if (isBegun() && answered) recipient.forget(this);
+      if (!isBegun()) {
+        message = null;
+        baggage = null;
+        deadline = null;
+        recipient.withdrawn(this, reason);
+      }
     } catch (Throwable failure) { // of a comparator, say; the drain skips it
       Log.LOG.error("a request that was taken back could not be taken out of the mailbox of actor '{}'",
           recipient.name(), failure);
@@ -291,58 +326,16 @@ public final class RequestFuture<R> extends CompletableFuture<R> implements Dead
     Threads.pauseWhile(() -> !isDone() && (state & SETTLED) != 0, Integer.MAX_VALUE);
   }
 
-  /**
-   * Until the drain has looked for callbacks; at most 0.1 s, as one behind {@code allOf} may hold
-   * it up.
-   */
+  /** Until the drain looked for callbacks; 0.1 s at most, as one behind {@code allOf} may block. */
   private void awaitTold() {
     var waiting = Thread.currentThread();
     Threads.pauseWhile(() -> (state & (SETTLED | TOLD)) == SETTLED && message != waiting, 200);
   }
 
-  @Override
-  public CompletableFuture<R> completeAsync(Supplier<? extends R> supplier, Executor executor) {
-    executor.execute(() -> {
-      try {
-        complete(supplier.get());
-      } catch (Throwable failure) {
-        completeExceptionally(failure);
-      }
-    });
-    return this;
-  }
+  // ---- the users' side
 
   @Override
-  public void obtrudeValue(R value) {
-    throw new UnsupportedOperationException("the answer of an actor cannot be changed");
-  }
-
-  @Override
-  public void obtrudeException(Throwable failure) {
-    obtrudeValue(null);
-  }
-
-  // ---- chaining
-
-  @Override
-  public <U> CompletableFuture<U> newIncompleteFuture() {
-    chain();
-    return new CompletableFuture<>();
-  }
-
-  @Override
-  public CompletableFuture<R> toCompletableFuture() {
-    chain();
-    return this;
-  }
-
-  @Override
-  public CompletionStage<R> minimalCompletionStage() {
-    chain();
-    return super.minimalCompletionStage();
-  }
-
-  private void chain() {
+  void chain() {
     for (byte s = state; (s & CHAINED) == 0; s = state) {
       if ((s & SETTLED) != 0) {
         awaitResult();

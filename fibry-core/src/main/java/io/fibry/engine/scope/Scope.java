@@ -106,7 +106,7 @@ public final class Scope extends Members implements ActorScope {
   }
 
   private boolean isQuiet() {
-    return cells(this).stream().allMatch(Cell::isQuiet);
+    return !accounts().isTelling() && cells(this).stream().allMatch(Cell::isQuiet);
   }
 
   @Override

@@ -8,7 +8,7 @@ import io.fibry.engine.cell.Failures;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.cell.Owner.Verdict;
 import io.fibry.engine.cell.RestartBudget;
-import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.Assured;
 import java.util.List;
 
 /** Decides about failures that reach a scope, on the thread of the actor that failed. */
@@ -49,8 +49,8 @@ final class Supervisor {
    */
   private Decision end(Object member, Cell failed, Throwable failure) {
     failed.extras().because(new ExitReason.Failed(failure));
-    if (scope.around != null) Threads.startFiber(scope::close);
-    else if (member instanceof Members below) Threads.startFiber(below::close);
+    if (scope.around != null) Assured.start(scope::close);
+    else if (member instanceof Members below) Assured.start(below::close);
     return Decision.STOP;
   }
 }

@@ -3,6 +3,8 @@ package io.fibry.engine.actor;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.cell.Owner;
+import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Envelope;
 import java.util.concurrent.CompletableFuture;
 
 /** Cells that tests make by hand, and what an actor's type does not let them do. */
@@ -20,7 +22,7 @@ public final class Cells {
 
   /** Sends without regard to the capacity. */
   public static void admit(Object actor, Object message) {
-    ((ActorCell) actor).admit(message);
+    ((GuardedCell) actor).admit(new Envelope(message, Baggage.of(null)));
   }
 
   /** A request, also if the protocol has none. */

@@ -115,7 +115,7 @@ public final class Inside {
    * Takes the right, and releases it.
    */
   public static void awaitIdle(Object actor) {
-    var request = new RequestFuture<Object>(cell(actor), "turn", null);
+    var request = new RequestFuture<Object>(cell(actor), "turn", null, false);
     while (!cell(actor).acquire(request)) Thread.yield();
     cell(actor).release(request);
   }

@@ -1,0 +1,66 @@
+package io.fibry.engine.cell;
+
+import io.fibry.ExitReason;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Ring;
+import io.fibry.engine.message.Wait;
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** The end of an actor, for the engine; no user can chain code to it. */
+public final class Exit extends CompletableFuture<ExitReason> implements Wait.Awaited {
+  private ExitFuture shown; // null: no user asked for it; guarded by this
+
+  Exit() {}
+
+  void end(ExitReason reason) {
+    ExitFuture future;
+    synchronized (this) {
+      complete(reason);
+      future = shown;
+    }
+    if (future != null) future.tell(reason);
+  }
+
+  public synchronized CompletableFuture<ExitReason> shown() {
+    if (shown == null) {
+      var future = new ExitFuture(this);
+      if (isDone()) future.tellHere(join()); // no code is chained to it yet
+      shown = future;
+    }
+    return shown;
+  }
+
+  /** {@code limit} null: waits without limit. */
+  public boolean await(Wait.Party actor, Duration limit) {
+    if (isDone()) return true;
+    Wait.prepare(actor, Wait.END);
+    try (var wait = Wait.begin(actor, Wait.END, this)) {
+      Ring.refuse(wait);
+      if (limit == null) get();
+      else get(Deadline.nanos(limit), TimeUnit.NANOSECONDS);
+      return true;
+    } catch (TimeoutException over) {
+      return false;
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while waiting for the end of actor '" + actor.name() + "'");
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
+    }
+  }
+
+  @Override
+  public boolean isOver() {
+    return isDone();
+  }
+
+  @Override
+  public boolean isEnd() {
+    return true;
+  }
+}

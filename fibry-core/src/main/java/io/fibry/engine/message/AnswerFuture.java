@@ -1,0 +1,52 @@
+package io.fibry.engine.message;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.function.Supplier;
+
+/** A future that notices when code is chained to it, and whose result cannot be changed. */
+abstract class AnswerFuture<R> extends CompletableFuture<R> {
+  /** Called before code is chained, except by {@code allOf} and {@code anyOf}. */
+  abstract void chain();
+
+  @Override
+  public <U> CompletableFuture<U> newIncompleteFuture() {
+    chain();
+    return new CompletableFuture<>();
+  }
+
+  @Override
+  public CompletableFuture<R> toCompletableFuture() {
+    chain();
+    return this;
+  }
+
+  @Override
+  public CompletionStage<R> minimalCompletionStage() {
+    chain();
+    return super.minimalCompletionStage();
+  }
+
+  @Override
+  public CompletableFuture<R> completeAsync(Supplier<? extends R> supplier, Executor executor) {
+    executor.execute(() -> {
+      try {
+        complete(supplier.get());
+      } catch (Throwable failure) {
+        completeExceptionally(failure);
+      }
+    });
+    return this;
+  }
+
+  @Override
+  public void obtrudeValue(R value) {
+    throw new UnsupportedOperationException("the answer of an actor cannot be changed");
+  }
+
+  @Override
+  public void obtrudeException(Throwable failure) {
+    obtrudeValue(null);
+  }
+}

@@ -1,0 +1,83 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.engine.jvm.Assured;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Handlers on fibers compute for ever, on every carrier. Limits, kills and closes need none. */
+@Timeout(120)
+class TakenCarriersJvmTest {
+  private static final Duration SHORT = Duration.ofMillis(100);
+
+  /** What still works, told line by line. */
+  static final class Taken {
+    private static volatile int sum;
+
+    public static void main(String[] args) throws InterruptedException {
+      var scope = ActorSystem.openScope("busy", options -> options.withGrace(SHORT));
+      var innocent = ActorSystem.openScope("innocent", options -> options.withGrace(SHORT));
+      var onFiber = innocent.anonymous().newActorWithReturn((String message) -> message);
+      var onThread = innocent.anonymous().strategy(Strategy.THREAD).newActorWithReturn((String message) -> {
+        new CountDownLatch(1).await();
+        return message;
+      });
+      var started = new CountDownLatch(1);
+      scope.anonymous().newActor((String message) -> {
+        started.countDown();
+        while (true) sum++;
+      }).sendMessage("compute");
+      started.await();
+
+      System.out.println("ask of a fiber: " + timesOut(onFiber));
+      System.out.println("ask of a thread: " + timesOut(onThread));
+      System.out.println("tasks: " + tasks(1_000));
+      System.out.println("innocent scope: " + innocent.closeWithin(SHORT).scope());
+      System.out.println("busy scope: " + scope.closeWithin(SHORT).scope());
+      System.exit(0);
+    }
+
+    private static boolean timesOut(ActorWithReturn<String, String> actor) {
+      try {
+        actor.ask("?", SHORT);
+        return false;
+      } catch (AskTimeoutException late) {
+        return true;
+      }
+    }
+
+    /** The first ones hang. */
+    private static String tasks(int number) throws InterruptedException {
+      var begun = new AtomicInteger();
+      var done = new CountDownLatch(number);
+      for (int i = 0; i < number; i++) {
+        boolean hangs = i < 3;
+        Assured.start(() -> {
+          begun.incrementAndGet();
+          done.countDown();
+          if (hangs) while (true) sum++;
+        });
+      }
+      return done.await(30, TimeUnit.SECONDS) + ", " + begun;
+    }
+  }
+
+  @Promise({"6.10", "7.5"})
+  @Test
+  void limitsEndAndScopesClose() throws Exception {
+    try (var child = JvmChild.start(List.of("-Djdk.virtualThreadScheduler.parallelism=1"), Taken.class)) {
+      assertEquals("ask of a fiber: true\nask of a thread: true\ntasks: true, 1000\ninnocent scope: innocent\n"
+          + "busy scope: busy", withoutLog(child.ended(0)));
+    }
+  }
+
+  private static String withoutLog(String text) {
+    return String.join("\n", text.lines().filter(line -> !line.startsWith("[")).toList());
+  }
+}
