@@ -14,7 +14,10 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
@@ -159,10 +162,15 @@ public final class Program implements Cloneable {
   private static void end(Process process) throws InterruptedException {
     var all = family(process);
     all.forEach(ProcessHandle::destroy);
-    process.waitFor(GRACE, TimeUnit.SECONDS);
-    for (var one : all) {
-      one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile
-      one.destroyForcibly();
+    try {
+      CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new)).get(GRACE,
+          TimeUnit.SECONDS);
+    } catch (ExecutionException | TimeoutException obstinate) { // killed now
+    } finally {
+      for (var one : all) {
+        one.descendants().forEach(ProcessHandle::destroyForcibly); // made meanwhile
+        one.destroyForcibly();
+      }
     }
     process.waitFor();
   }

@@ -149,6 +149,18 @@ class ProgramTest {
     Patience.eventually(() -> !lives(child));
   }
 
+  @Promise("26.7")
+  @Test
+  void itsChildrenMayTidyUpEvenIfItEndsAtOnce() throws Exception {
+    var tidy = folder.resolve("tidy");
+    var file = folder.resolve("child");
+
+    shell.withLimit(Duration.ofMillis(300)).run("-c", "(trap 'sleep 0.3; touch " + tidy + "; exit 0' TERM; touch "
+        + file + "; while true; do sleep 0.01; done) & trap 'exit 0' TERM; while true; do sleep 0.01; done");
+
+    assertTrue(Files.exists(tidy) || !Files.exists(file), "it was killed");
+  }
+
   @Test
   void aChildThatOutlivesItHoldsNobodyUp() throws Exception {
     var file = folder.resolve("child");
