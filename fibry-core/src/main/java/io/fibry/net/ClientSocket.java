@@ -3,6 +3,7 @@ package io.fibry.net;
 import io.fibry.Exitable;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.Nanoseconds;
+import io.fibry.block.StackRoom;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
@@ -157,6 +158,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   private void write(byte[] bytes, int offset, int length) throws IOException {
+    StackRoom.probe(); // the lock must be given back
     writing.lock();
     try {
       long nanos = Nanoseconds.of(limits.write());
@@ -254,25 +256,36 @@ final class ClientSocket implements AutoCloseable {
 
   // ---- the end
 
-  /** Closes it; reads and writes fail with this reason. */
+  /**
+   * Closes it; reads and writes fail with this reason. In the middle of a conversation this is a
+   * reset: the system drops what the other side has not read, which so cannot take the cut for the
+   * end of the stream.
+   */
   void cut(String reason, boolean late) {
     synchronized (this) {
       if (closed || this.reason != null) return;
       this.late = late;
       this.reason = reason;
     }
+    if (!idle) breakOff();
     close();
   }
 
-  /**
-   * The same by a reset: the system drops what the client has not read, and the client cannot take
-   * the cut for the end of the stream.
-   */
   void reset(String reason) {
+    breakOff();
+    cut(reason, true);
+  }
+
+  private void breakOff() {
+    breakOff(socket);
+    var other = target;
+    if (other != null) breakOff(other);
+  }
+
+  private static void breakOff(Socket socket) {
     try {
       socket.setSoLinger(true, 0);
     } catch (IOException closedAlready) {}
-    cut(reason, true);
   }
 
   /** The failure for the conversation; {@link #isClientFault} knows it again. */

@@ -70,7 +70,7 @@ final class Forwarder implements Handler<ClientConnection> {
       pump(fromClient, fromTarget.socket, bytesThere);
       answers.join(); // it ends with the sockets
     } catch (Throwable broken) {
-      client.close();
+      client.reset(client + " broke off: " + broken.getMessage()); // the target must not take it for the end
       throw broken;
     }
     if (failure[0] != null) throw Rethrown.<Exception>as(failure[0]);

@@ -9,6 +9,7 @@ import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Variants;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -124,6 +125,27 @@ class ForwarderTest {
 
     Patience.eventually(() -> forwarder.connections().isEmpty());
     Patience.eventually(() -> ((ClientConnection) Patience.value(reached)).socket.isClosed());
+  }
+
+  @Promise("25.11")
+  @Test
+  void aClientThatBreaksOffLooksBrokenToTheTarget() {
+    var seen = new CompletableFuture<String>();
+    var target = served.open(connection -> {
+      reached.complete(connection);
+      try {
+        connection.getInputStream().transferTo(OutputStream.nullOutputStream());
+        seen.complete("an end");
+      } catch (IOException broken) {
+        seen.complete("a break");
+      }
+    });
+    var peer = new Peer(forward(target.port(), o -> o).port()).send("half of an upl");
+    Patience.value(reached);
+
+    peer.reset();
+
+    assertEquals("a break", Patience.value(seen));
   }
 
   @Test
