@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
 import io.fibry.block.Rethrown;
+import io.fibry.block.StackRoom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,7 @@ final class ReadAheadBuffer<T> {
   }
 
   private Held held() {
+    StackRoom.probe(); // the lock must be given back
     lock.lock();
     return held;
   }

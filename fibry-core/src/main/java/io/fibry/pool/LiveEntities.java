@@ -7,6 +7,7 @@ import io.fibry.Exitable;
 import io.fibry.Sink;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedExitable;
+import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -73,6 +74,7 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
    * or {@code waits} is false but there is a birth or an end to wait for.
    */
   Entity<K, M> enter(K key, boolean waits) {
+    StackRoom.probe(); // the thread must be able to leave
     while (end == null) {
       var entity = living.get(key);
       if (entity == null) {
@@ -180,6 +182,7 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
     var actor = entity.actor();
     actor.onExit().whenComplete((reason, failure) -> living.remove(entity.key, entity));
     signal.accept(actor);
+    if (actor.onExit().isDone()) living.remove(entity.key, entity); // a close waited for it
   }
 
   /** Logs failures. */

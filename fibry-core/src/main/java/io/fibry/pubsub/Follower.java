@@ -3,6 +3,7 @@ package io.fibry.pubsub;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -51,7 +52,9 @@ abstract class Follower<E> implements Subscription {
   }
 
   final void tell() {
-    if (state.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) deliver();
+    StackRoom.probe(); // here no right is taken
+    if (actor.onExit().isDone()) leave(); // code chained to the end may come later
+    else if (state.getAndUpdate(now -> now == IDLE ? BUSY : AGAIN) == IDLE) deliver();
   }
 
   /** Only the first call counts, not a retry. */
