@@ -32,6 +32,11 @@ public abstract sealed class RequestException extends RuntimeException
     return shown;
   }
 
+  /**
+   * Keeps the text.
+   *
+   * @serialData the text, made now
+   */
   private void writeObject(ObjectOutputStream out) throws IOException {
     getMessage();
     out.defaultWriteObject();

@@ -63,7 +63,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
-  public final void admitLater(Callable<Object> message, String what) {
+  public final void admit(Callable<Object> message, String what, boolean here) {
+    if (here) {
+      makeAndAdmit(message, what);
+      return;
+    }
     var accounts = owner().accounts();
     accounts.beginTelling();
     try {

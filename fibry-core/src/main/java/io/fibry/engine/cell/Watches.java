@@ -21,8 +21,8 @@ final class Watches {
   interface Watcher extends Exitable {
     Watches watches();
 
-    /** Its mailbox never refuses this. The message is made on a thread of its own, by user code. */
-    void admitLater(Callable<Object> message, String what);
+    /** Its mailbox never refuses this. User code makes the message: here, or on its own thread. */
+    void admit(Callable<Object> message, String what, boolean here);
   }
 
   /**
@@ -62,7 +62,7 @@ final class Watches {
     }
     if (other instanceof Watcher another) watch(another, message);
     else {
-      foreign.set(reason -> tell(actor, name, message, reason));
+      foreign.set(reason -> tell(actor, name, message, reason, true));
       if (isOver()) foreign.set(null); // ended meanwhile
       other.onExit()
           .whenComplete((reason, failure) -> foreign.tell(failure == null ? reason : new ExitReason.Failed(failure)));
@@ -73,7 +73,7 @@ final class Watches {
     var reason = other.watches().add(actor, message);
     if (reason != null) {
       forget(other);
-      tell(actor, other.name(), message, reason);
+      tell(actor, other.name(), message, reason, true);
     } else if (isOver()) other.watches().remove(actor); // likewise
   }
 
@@ -126,12 +126,13 @@ final class Watches {
     }
     told.forEach((watcher, message) -> {
       watcher.watches().forget(actor);
-      tell(watcher, actor.name(), message, reason);
+      tell(watcher, actor.name(), message, reason, false);
     });
   }
 
-  private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason) {
-    watcher.admitLater(() -> Objects.requireNonNull(message.apply(reason), "the message about an end is null"),
-        "the end of '" + name + "'");
+  private static void tell(Watcher watcher, String name, Function<ExitReason, ?> message, ExitReason reason,
+      boolean here) {
+    watcher.admit(() -> Objects.requireNonNull(message.apply(reason), "the message about an end is null"),
+        "the end of '" + name + "'", here);
   }
 }
