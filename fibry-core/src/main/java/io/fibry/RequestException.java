@@ -36,6 +36,8 @@ public abstract sealed class RequestException extends RuntimeException
    * Keeps the text.
    *
    * @serialData the text, made now
+   * @param out where it is written
+   * @throws IOException if that fails
    */
   private void writeObject(ObjectOutputStream out) throws IOException {
     getMessage();

@@ -106,14 +106,15 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public final void sendFromTimer(Envelope envelope, Runnable done) {
-    Object message = envelope.message;
     if (!onlyQueues()) {
       startAssured(() -> send(envelope, Deadline.NO_WAIT), done);
       return;
     }
-    var refusal = offer(envelope, Deadline.NO_WAIT);
-    if (refusal == null) done.run();
-    else startAssured(() -> accepted(message, refusal), done); // the listener is user code
+    try {
+      DeadLetters.tellElsewhere(() -> send(envelope, Deadline.NO_WAIT));
+    } finally {
+      done.run();
+    }
   }
 
   private static void startAssured(Runnable code, Runnable done) {

@@ -2,16 +2,20 @@ package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
+import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
 import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 /** Enters unhandled messages without an asker, and tells their scope's listener. */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
+  private static final ThreadLocal<Boolean> ELSEWHERE = new ThreadLocal<>(); // set where no listener may run
 
   private DeadLetters() {}
 
@@ -25,9 +29,24 @@ public final class DeadLetters {
     tell(cell.owner(), letter);
   }
 
+  /** Runs code on the thread of all timers: listeners run on threads of their own. */
+  public static <T> T tellElsewhere(Supplier<T> code) {
+    ELSEWHERE.set(true);
+    try {
+      return code.get();
+    } finally {
+      ELSEWHERE.remove();
+    }
+  }
+
   private static void tell(Owner owner, Letter letter) {
     var listener = owner.options().deadLetters();
     if (listener == ActorScope.Options.defaults().deadLetters()) return;
+    if (ELSEWHERE.get() == null) tell(owner, listener, letter);
+    else Assured.start(() -> tell(owner, listener, letter));
+  }
+
+  private static void tell(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
     LISTENING.set(true);
     try {
       listener.accept(letter);

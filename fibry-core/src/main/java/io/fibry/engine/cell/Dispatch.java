@@ -81,9 +81,7 @@ public final class Dispatch {
   private static void attempt(Cell cell, Object held, int tries) {
     try {
       if (onlyDisposes(cell) && !(held instanceof Activation)) {
-        var disposal = new Activation(cell, held, Kind.DISPOSAL);
-        if (cell.settings().strategy() == Strategy.CALLER) disposal.run();
-        else Assured.start(disposal); // a sender, or the timer, must not run a listener
+        new Activation(cell, held, Kind.DISPOSAL).run();
         return;
       }
       StackProbe.probe();
