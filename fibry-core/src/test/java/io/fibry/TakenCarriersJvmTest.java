@@ -28,6 +28,7 @@ class TakenCarriersJvmTest {
         new CountDownLatch(1).await();
         return message;
       });
+      onFiber.ask("sets the first timer: before Java 24 its thread is made by a fiber");
       var started = new CountDownLatch(1);
       scope.anonymous().newActor((String message) -> {
         started.countDown();

@@ -5,6 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -14,6 +15,9 @@ public final class Log {
   private static final int LONGEST = 200;
   private static final int TEXT_TIME = 50; // ms
   private static final int MOST_UNFINISHED = 4; // per class of messages
+  // before Java 24 a fiber that waits for a monitor holds its carrier
+  private static final Consumer<Runnable> START =
+      Runtime.version().feature() < 24 ? Threads::startPlatformThread : Threads::startFiber;
   // texts being made
   private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
     @Override
@@ -26,7 +30,7 @@ public final class Log {
 
   /**
    * The text of a message, cut if long; throws nothing. A {@code toString} is user code, and may
-   * want a lock that a handler holds for ever: so it has a fiber of its own and 50 ms.
+   * want a lock that a handler holds for ever: so it has a thread of its own and 50 ms.
    */
   public static String shown(Object message) {
     return needsNoCode(message) ? cut(String.valueOf(message)) : inTime(message);
@@ -44,7 +48,7 @@ public final class Log {
     unfinished.incrementAndGet();
     var text = new CompletableFuture<String>();
     try {
-      Threads.startFiber(() -> {
+      START.accept(() -> {
         text.complete(text(message));
         unfinished.decrementAndGet();
       });
