@@ -30,7 +30,7 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
     this.task = task;
   }
 
-  /** Throws only if it can be neither started nor watched. */
+  /** Where it throws, the task does not run. */
   public static void start(Runnable task) {
     StackProbe.probe(); // where this throws, the task must not start
     var assured = new Assured(task);
@@ -39,7 +39,11 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
       Threads.startFiber(assured);
     } catch (Throwable noThread) { // a look will find one
     }
-    arm();
+    try {
+      arm();
+    } catch (Throwable noMemory) {
+      if (assured.compareAndSet(false, true)) throw noMemory; // so it never runs
+    }
   }
 
   @Override
@@ -62,17 +66,14 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
 
   private static void look() {
     ARMED.set(false);
-    var fresh = new ConcurrentLinkedQueue<Assured>();
-    for (var one = WATCHED.poll(); one != null; one = WATCHED.poll())
-      if (!one.get()) (one.seen ? LATE : fresh).add(one.watched());
-    WATCHED.addAll(fresh);
+    for (var each = WATCHED.iterator(); each.hasNext();) {
+      var one = each.next();
+      if (one.seen && !one.get()) LATE.add(one);
+      if (one.seen || one.get()) each.remove();
+      one.seen = true;
+    }
     if (!LATE.isEmpty()) startHelper();
     if (!WATCHED.isEmpty() || !LATE.isEmpty()) arm();
-  }
-
-  private Assured watched() {
-    seen = true;
-    return this;
   }
 
   private static void startHelper() {
