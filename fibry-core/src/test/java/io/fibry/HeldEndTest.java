@@ -28,7 +28,7 @@ class HeldEndTest {
   private static final Duration SHORT = Duration.ofMillis(20);
 
   private final ActorScope scope = ActorSystem.openScope("held", options -> options.withGrace(SHORT));
-  private final CountDownLatch never = new CountDownLatch(1);
+  private final Gate never = new Gate();
 
   /** A message whose text needs a lock that its handler keeps. */
   private static final class Document implements Request<Document, String> {
@@ -42,26 +42,22 @@ class HeldEndTest {
 
   @AfterEach
   void releases() {
-    never.countDown();
     Gate.openAll();
     scope.close();
-  }
-
-  private void hang() {
-    boolean interrupted = false;
-    while (never.getCount() > 0) {
-      try {
-        never.await();
-      } catch (InterruptedException ignored) {
-        interrupted = true;
-      }
-    }
-    if (interrupted) Thread.currentThread().interrupt();
   }
 
   private ActorBuilder<Object> builder(boolean pool) {
     var builder = scope.anonymous().strategy(Strategy.THREAD).onFailure(FailurePolicy.goOn().withoutLog());
     return pool ? Pools.fixed(builder, 1) : builder;
+  }
+
+  /** Keeps the lock of a document, at a gate. */
+  private static Actor<Object> keeper(ActorBuilder<Object> builder, Gate gate) {
+    return builder.newActor((Object message, ActorContext<Object> context) -> {
+      synchronized (((Document) message).text) {
+        gate.passDeaf();
+      }
+    });
   }
 
   private void closes() {
@@ -81,9 +77,9 @@ class HeldEndTest {
     Patience.await(gate.entered);
     var waits = actor.sendMessageReturn("waits");
     switch (chainedTo) {
-      case "the handled request" -> handled.whenComplete((value, failure) -> hang());
-      case "a waiting request" -> waits.whenComplete((value, failure) -> hang());
-      default -> CompletableFuture.allOf(handled, waits).whenComplete((value, failure) -> hang());
+      case "the handled request" -> handled.whenComplete((value, failure) -> never.passDeaf());
+      case "a waiting request" -> waits.whenComplete((value, failure) -> never.passDeaf());
+      default -> CompletableFuture.allOf(handled, waits).whenComplete((value, failure) -> never.passDeaf());
     }
     var behind = actor.sendMessageReturn("behind");
 
@@ -98,11 +94,7 @@ class HeldEndTest {
   @ValueSource(booleans = {false, true})
   void aTextThatNeedsALockHoldsNoCutOff(boolean pool) {
     var gate = new Gate();
-    var actor = builder(pool).newActor((Object message, ActorContext<Object> context) -> {
-      synchronized (((Document) message).text) {
-        gate.passDeaf();
-      }
-    });
+    var actor = keeper(builder(pool), gate);
     var document = new Document();
     var handled = actor.sendMessageReturn(document);
     Patience.await(gate.entered);
@@ -120,14 +112,12 @@ class HeldEndTest {
   @ValueSource(booleans = {false, true})
   void aTextThatNeedsALockHoldsNoLimit(boolean waits) {
     var gate = new Gate();
-    var actor = builder(false).newActor((Object message, ActorContext<Object> context) -> {
-      synchronized (((Document) message).text) {
-        gate.passDeaf();
-      }
-    });
+    var actor = keeper(builder(false), gate);
     var document = new Document();
-    if (waits) actor.sendMessage(document);
-    if (waits) Patience.await(gate.entered);
+    if (waits) {
+      actor.sendMessage(document);
+      Patience.await(gate.entered);
+    }
 
     assertThrows(AskTimeoutException.class, () -> actor.ask(document, SHORT));
   }
@@ -138,7 +128,7 @@ class HeldEndTest {
   void codeChainedToAnEndHoldsNoneThatWaitForIt(boolean closes) {
     var actor = scope.anonymous().newActor((Object message) -> {});
     var other = new CountDownLatch(1);
-    for (int i = 0; i < 3; i++) actor.onExit().thenRun(this::hang);
+    for (int i = 0; i < 3; i++) actor.onExit().thenRun(never::passDeaf);
     actor.onExit().thenRun(other::countDown);
 
     if (closes) closes();
@@ -155,7 +145,7 @@ class HeldEndTest {
     var watched = scope.anonymous().newActor((Object message) -> {});
     var slow =
         scope.anonymous().newActor((Object message, ActorContext<Object> context) -> context.watch(watched, reason -> {
-          hang();
+          never.passDeaf();
           return "late";
         }));
     var watcher = scope.anonymous().newActor((Object message, ActorContext<Object> context) -> {
@@ -165,7 +155,7 @@ class HeldEndTest {
     slow.sendMessage("watch");
     watcher.sendMessage("watch");
     assertTrue(scope.awaitQuiet(Patience.LONG));
-    watched.onExit().thenRun(this::hang);
+    watched.onExit().thenRun(never::passDeaf);
 
     watched.askExit();
 
@@ -186,7 +176,7 @@ class HeldEndTest {
         interrupted.countDown();
       }
     });
-    pipeline.onExit().thenRun(this::hang);
+    pipeline.onExit().thenRun(never::passDeaf);
     pipeline.sendMessage(1);
     Patience.await(gate.entered);
 

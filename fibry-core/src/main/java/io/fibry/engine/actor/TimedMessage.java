@@ -73,9 +73,6 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private void send(Envelope envelope) {
     try {
       cell.send(envelope, Deadline.NO_WAIT);
-    } catch (Throwable failure) {
-      envelope.message = null; // not waiting: the next may come
-      throw failure;
     } finally {
       done();
     }
