@@ -73,7 +73,7 @@ class GuardedCell extends ActorCell {
     var answer = queue.enter(entry, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
     if (answer == null) {
-      StackProbe.probe();
+      probeStack();
       answer = queue.offer(entry, mayWait);
     }
     try {
@@ -97,6 +97,11 @@ class GuardedCell extends ActorCell {
       }
       case SHUT -> Reason.UNDELIVERED;
     };
+  }
+
+  /** For what {@code begin} calls: see {@code Dispatch.prepare}. */
+  void probeStack() {
+    StackProbe.probeForActivation();
   }
 
   private void heed(Answer answer) {

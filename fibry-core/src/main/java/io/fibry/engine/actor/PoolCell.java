@@ -216,6 +216,12 @@ final class PoolCell extends GuardedCell {
 
   // ---- the end
 
+  /** Also for a worker's. */
+  @Override
+  void probeStack() {
+    StackProbe.probeForSend();
+  }
+
   @Override
   protected void push(Envelope envelope) {
     super.push(envelope);

@@ -51,8 +51,9 @@ public final class Dispatch {
   /** Runs the static initializer. */
   public static void initialize() {}
 
-  /** Null: a resident thread waits for it. */
+  /** Null: a resident thread waits for it. Where it throws, the message was not sent. */
   public static Object prepare(Cell cell, Object first) {
+    StackProbe.probeForActivation(); // a right that is stranded needs another sender
     return cell.settings().strategy().resident() ? null : new Activation(cell, first, Kind.NORMAL);
   }
 
@@ -70,8 +71,10 @@ public final class Dispatch {
   /** Takes up a stranded right, unless another thread does. */
   public static void rescue(Cell cell) {
     Object held = cell.unstrand();
+    if (held == null) return;
     try {
-      if (held != null) attempt(cell, held, 0);
+      StackProbe.probe();
+      attempt(cell, held, 0);
     } catch (Throwable edge) { // not entered
       cell.stranded = held;
     }
@@ -84,7 +87,7 @@ public final class Dispatch {
         new Activation(cell, held, Kind.DISPOSAL).run();
         return;
       }
-      StackProbe.probe();
+      if (!(held instanceof Activation)) StackProbe.probe(); // else see prepare
       held = holder(cell, held);
       if (((Activation) held).kind == Kind.RESIDENT) {
         VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read

@@ -40,7 +40,10 @@ abstract class PlainQueue {
   protected volatile Object stranded; // the right to run, without a thread: an Activation or a node
   private Object tail; // the last node; null: idle. Swapped by senders, cleared by the drain
 
-  /** Called before the right to run is taken. Null: nothing to prepare. */
+  /**
+   * Called before the right to run is taken, or given back if this throws. Null: nothing to
+   * prepare.
+   */
   protected abstract Object prepare(Object first);
 
   /** The caller has the right to run, from {@code first} on. Throws nothing once entered. */
@@ -79,17 +82,35 @@ abstract class PlainQueue {
     return offer(envelope, envelope.message, Deadline.NONE);
   }
 
+  /** Where it throws, nothing was pushed. */
   protected final void push(Object first, Object last) {
-    var prepared = tail == null ? prepare(first) : null; // not after the swap
+    boolean idle = tail == null;
+    var prepared = idle ? prepare(first) : null; // not after the swap
     VarHandle.releaseFence();
     Object previous = TAIL.getAndSet(this, last);
     if (previous instanceof Envelope envelope) envelope.next = first;
     else if (previous != null) ((RequestFuture<?>) previous).next = first;
     try {
-      if (previous == null) begin(prepared, first);
+      if (previous == null) begin(idle ? prepared : prepare(first), first);
       else if (stranded != null) rescue();
     } catch (Throwable edge) { // not entered
-      if (previous == null) stranded = prepared != null ? prepared : first;
+      if (previous != null) return;
+      stranded = first;
+      if (takeBack(last)) throw edge;
+    }
+  }
+
+  /**
+   * A stranded right needs another sender. So it is given back, unless one came. Where the stack
+   * has no room for this either, it stays stranded.
+   */
+  private boolean takeBack(Object last) {
+    Object held = unstrand();
+    boolean idle = false;
+    try {
+      return idle = held != null && TAIL.compareAndSet(this, last, null);
+    } finally {
+      if (held != null && !idle) stranded = held;
     }
   }
 

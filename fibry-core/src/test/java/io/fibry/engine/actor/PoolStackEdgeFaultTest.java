@@ -21,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -108,6 +109,11 @@ class PoolStackEdgeFaultTest {
       }
     }
 
+    boolean handledAllTaken() {
+      for (int i = 0; i <= depth; i++) if (taken[i] && handled.get(i) != 1 && !nested) return false;
+      return true;
+    }
+
     /** Null if all is well. */
     String fault() throws Exception {
       // later sends pick up stranded messages
@@ -165,6 +171,27 @@ class PoolStackEdgeFaultTest {
       edge[virtual] = episode.depth;
 
       assertNull(episode.fault(), "episode " + i);
+    }
+  }
+
+  /** Nobody sends after the overflow. */
+  @ParameterizedTest
+  @MethodSource("cases")
+  void whatWasTakenIsHandled(String strategy, String kind, Verb verb) throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("overflows of sends to pools: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    int deepest = DEEPEST;
+    for (int i = 0; i < EPISODES; i++) {
+      var episode = new Episode(KINDS.get(kind), strategy(strategy), verb,
+          Math.max(0, deepest - 1 - random.nextInt(1_000)));
+      var sender = new Thread(null, episode, "sender", 200_000);
+      sender.start();
+      sender.join();
+      deepest = episode.depth;
+
+      Patience.eventually(episode::handledAllTaken);
+      episode.pool.kill();
     }
   }
 

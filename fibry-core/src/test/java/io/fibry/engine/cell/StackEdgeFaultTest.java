@@ -10,6 +10,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
 import io.fibry.Hush;
+import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Strategy;
 import io.fibry.engine.scope.Scopes;
@@ -18,11 +19,13 @@ import io.fibry.mailbox.Overflow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -73,8 +76,7 @@ class StackEdgeFaultTest {
 
   /** One receiver, and one sender whose stack overflows. */
   private static final class Episode implements Runnable {
-    // written by the receiver; read by the test after the last answer
-    private final int[] handled = new int[DEEPEST];
+    private final AtomicIntegerArray handled = new AtomicIntegerArray(DEEPEST);
     private final boolean[] taken = new boolean[DEEPEST];
     private final List<CompletableFuture<Integer>> futures = new ArrayList<>(DEEPEST);
     private final ActorWithReturn<Integer, Integer> receiver;
@@ -90,7 +92,7 @@ class StackEdgeFaultTest {
       this.nested = strategy == Strategy.CALLER;
       this.receiver = Scopes.root("edge", ActorScope.Options.defaults()).anonymous().strategy(strategy)
           .onFailure(FailurePolicy.goOn().withoutLog()).mailbox(mailbox).newActorWithReturn((Integer number) -> {
-            if (number >= 0) handled[number]++;
+            if (number >= 0) handled.incrementAndGet(number);
             return number;
           });
     }
@@ -122,6 +124,11 @@ class StackEdgeFaultTest {
       }
     }
 
+    boolean handledAllTaken() {
+      for (int i = 0; i <= depth; i++) if (taken[i] && handled.get(i) != 1 && !nested) return false;
+      return true;
+    }
+
     /** Null if all is well. */
     String fault() throws Exception {
       try {
@@ -132,8 +139,9 @@ class StackEdgeFaultTest {
             + Inside.stranded(cell) + ", the deepest was " + depth;
       }
       for (int i = 0; i <= depth; i++) {
-        if (handled[i] > 1) return i + " was handled " + handled[i] + " times, the deepest was " + depth;
-        if (taken[i] && handled[i] != 1 && !nested) return i + " was taken and not handled, the deepest was " + depth;
+        if (handled.get(i) > 1) return i + " was handled " + handled.get(i) + " times, the deepest was " + depth;
+        if (taken[i] && handled.get(i) != 1 && !nested)
+          return i + " was taken and not handled, the deepest was " + depth;
       }
       for (var future : futures) if (!future.isDone()) return "a request is incomplete, the deepest was " + depth;
       return null;
@@ -147,24 +155,26 @@ class StackEdgeFaultTest {
         .flatMap(mailbox -> Stream.of(Verb.values()).map(verb -> new Object[] {strategy, mailbox, verb})));
   }
 
+  private static Strategy strategy(String name, Worker worker) {
+    return switch (name) {
+      case "FIBER" -> Strategy.FIBER;
+      case "THREAD" -> Strategy.THREAD;
+      case "CALLER" -> Strategy.CALLER;
+      default -> Strategy.on(worker::add);
+    };
+  }
+
   @Promise("8.5")
   @ParameterizedTest
   @MethodSource("cases")
   void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      var chosen = switch (strategy) {
-        case "FIBER" -> Strategy.FIBER;
-        case "THREAD" -> Strategy.THREAD;
-        case "CALLER" -> Strategy.CALLER;
-        default -> Strategy.on(worker::add);
-      };
-
       int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 30;
       int[] edge = new int[2];
       for (int i = 0; i < episodes; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;
-        var episode = new Episode(chosen, mailbox, verb,
+        var episode = new Episode(strategy(strategy, worker), mailbox, verb,
             edge[virtual] == 0 ? DEEPEST : Math.max(0, edge[virtual] - 100 - 40 * (i % 20)));
         var sender =
             virtual == 1 ? Thread.ofVirtual().unstarted(episode) : new Thread(null, episode, "sender", 200_000);
@@ -175,6 +185,30 @@ class StackEdgeFaultTest {
         assertNull(episode.fault(), "episode " + i);
         episode.receiver.askExit();
         assertTrue(episode.receiver.waitForExit(Duration.ofSeconds(10)));
+      }
+    }
+  }
+
+  /** Nobody sends after the overflow: no right to run may wait for another sender. */
+  @Promise("3.1")
+  @ParameterizedTest
+  @MethodSource("cases")
+  void whatWasTakenIsHandled(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
+    try (var worker = new Worker()) {
+      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 30;
+      long seed = Long.getLong("fibry.seed", System.nanoTime());
+      System.out.println("overflows of sends: -Dfibry.seed=" + seed);
+      var random = new SplittableRandom(seed);
+      int deepest = DEEPEST;
+      for (int i = 0; i < episodes; i++) {
+        var episode =
+            new Episode(strategy(strategy, worker), mailbox, verb, Math.max(0, deepest - 1 - random.nextInt(1_000)));
+        var sender = new Thread(null, episode, "sender", 200_000);
+        sender.start();
+        sender.join();
+        deepest = episode.depth;
+
+        Patience.eventually(episode::handledAllTaken);
       }
     }
   }

@@ -1,0 +1,60 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Strategy;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.net.SocketException;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A handler that overflows its stack while it writes leaves no connection open. */
+@Timeout(120)
+class TcpStackEdgeFaultTest {
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 15;
+
+  @Promise("25.1")
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theConnectionIsClosed(boolean onFiber) throws Exception {
+    for (int i = 0; i < ROUNDS; i++) {
+      var scope = ActorSystem.openScope("edge", o -> o.withGrace(Duration.ofMillis(200)));
+      var how = scope.anonymous().strategy(onFiber ? Strategy.FIBER : Strategy.THREAD)
+          .onFailure(FailurePolicy.goOn().withoutLog());
+      var server = TcpAcceptor.open(how, 0, connection -> {
+        var lines = connection.lineActor(); // writes beside the handler
+        Thread.ofPlatform().daemon().start(() -> {
+          for (int line = 0; line < 2_000; line++) lines.sendMessage("x");
+        });
+        descend(connection.getOutputStream(), 0);
+      }, o -> o.withDrainLimit(Duration.ofMillis(200)));
+
+      try (var client = new Socket("localhost", server.port())) {
+        client.setSoTimeout((int) Patience.LONG.toMillis()); // then the read throws, and the test fails
+        readToEnd(client);
+      }
+
+      assertEquals(List.of(), scope.closeWithin(Patience.LONG).running());
+    }
+  }
+
+  private static void readToEnd(Socket client) throws IOException {
+    try {
+      client.getInputStream().transferTo(OutputStream.nullOutputStream());
+    } catch (SocketException reset) {} // an end, too
+  }
+
+  private static void descend(OutputStream out, int level) throws IOException {
+    out.write(level);
+    descend(out, level + 1);
+  }
+}

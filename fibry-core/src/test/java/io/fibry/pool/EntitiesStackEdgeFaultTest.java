@@ -1,0 +1,60 @@
+package io.fibry.pool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.FailurePolicy;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Request;
+import io.fibry.StackEdge;
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A stack that overflows while an entity is used kills no key, and keeps no entity in use. */
+@Timeout(120)
+class EntitiesStackEdgeFaultTest {
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 500 : 12;
+
+  enum Verb { MESSAGE, FUTURE, ASK }
+
+  record Echo(int number) implements Request<Echo, Integer> {}
+
+  @Promise("23.6")
+  @ParameterizedTest
+  @CsvSource({"MESSAGE,false", "MESSAGE,true", "FUTURE,false", "FUTURE,true", "ASK,false", "ASK,true"})
+  void keysAnswerAndArePassivatedAfterwards(Verb verb, boolean newKeys) {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("overflows at entities: -Dfibry.seed=" + seed);
+    var edge = new StackEdge(new SplittableRandom(seed));
+    var how = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    for (int i = 0; i < ROUNDS; i++) {
+      var entities =
+          Entities.of(Duration.ofMillis(20), (Integer key) -> how.newActor(EntitiesStackEdgeFaultTest::answer));
+      var used = new TreeSet<Integer>();
+      edge.overflow(level -> {
+        int key = newKeys ? level : 0;
+        used.add(key);
+        var entity = entities.actor(key);
+        switch (verb) {
+          case MESSAGE -> entity.sendMessage(new Echo(-1));
+          case FUTURE -> entity.sendMessageReturn(new Echo(level));
+          case ASK -> entity.ask(new Echo(level));
+        }
+      });
+
+      for (int key : used) assertEquals(7, entities.actor(key).ask(new Echo(7), Patience.LONG));
+      Patience.eventually(() -> entities.size() == 0);
+      entities.kill();
+    }
+  }
+
+  private static void answer(Echo echo, ActorContext<Echo> context) {
+    if (echo.number() >= 0) context.reply(echo, echo.number());
+  }
+}
