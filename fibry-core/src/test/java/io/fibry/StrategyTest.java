@@ -9,20 +9,27 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.cell.Inside;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(60)
@@ -187,6 +194,46 @@ class StrategyTest {
     var failure = assertThrows(ActorStoppedException.class, () -> actor.ask("anyone"));
 
     assertInstanceOf(RejectedExecutionException.class, failure.getCause());
+  }
+
+  static Stream<Arguments> dropped() {
+    Map<String, UnaryOperator<ActorBuilder<Object>>> kinds = Map.of("plain", how -> how, "bounded",
+        how -> how.mailbox(Mailbox.bounded(9, Overflow.REJECT)), "pool", how -> Pools.fixed(how, 2));
+    return kinds.entrySet().stream().flatMap(kind -> Stream.of("message", "block", "pill", "exit")
+        .map(next -> Arguments.of(Named.of(kind.getKey(), kind.getValue()), next)));
+  }
+
+  /** {@code shutdownNow} drops the activation, and tells nobody. */
+  @Promise("6.6")
+  @ParameterizedTest
+  @MethodSource("dropped")
+  void anActorWhoseTaskWasDroppedEndsWhenTheNextSenderComes(UnaryOperator<ActorBuilder<Object>> kind, String next) {
+    var executor = Executors.newFixedThreadPool(1);
+    var gate = new Gate();
+    executor.execute(gate::passDeaf);
+    var actor = kind.apply(scope.anonymous().strategy(Strategy.on(executor))).newActorWithReturn((Object m) -> m);
+    var waits = actor.sendMessageReturn("waits");
+    executor.shutdownNow();
+
+    switch (next) {
+      case "message" -> actor.sendMessage("too late");
+      case "block" -> sendBlock(actor);
+      case "pill" -> actor.sendPoisonPill();
+      default -> actor.askExit();
+    }
+
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(waits));
+    Patience.ended(actor);
+    if (!next.equals("exit") && !next.equals("pill"))
+      assertInstanceOf(ExitReason.Failed.class, actor.onExit().resultNow());
+  }
+
+  private static void sendBlock(Actor<Object> actor) {
+    try {
+      actor.sendMessages(List.of("too", "late"));
+    } catch (UnsupportedOperationException ofAPool) {
+      actor.sendMessage("too late");
+    }
   }
 
   record Resident(RuntimeException failure) implements Strategy {

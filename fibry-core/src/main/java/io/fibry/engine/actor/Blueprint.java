@@ -218,7 +218,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     var mailbox = mailbox();
     var cell = GuardedQueue.needed(mailbox) ? new GuardedCell(behaviour, new GuardedQueue<>(mailbox,
         scheduler()::nanoTime, (message, baggage) -> new Envelope(message, (Baggage) baggage)))
-        : new ActorCell(behaviour);
+        : behaviour.settings.ownsThreads() ? new ActorCell(behaviour) : new ExecutorCell(behaviour);
     var resident = Dispatch.prepareResident(cell);
     admit(cell);
     if (resident != null) Dispatch.startResident(cell, resident, () -> {});

@@ -4,6 +4,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.MailboxFullException;
 import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.DeadLetters;
+import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.jvm.CallerRuns;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.message.Baggage;
@@ -69,6 +70,7 @@ class GuardedCell extends ActorCell {
   }
 
   private Reason offer(Entry<Object> entry, Object message, Deadline deadline) {
+    if (!settings().ownsThreads()) heedShutDown();
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var answer = queue.enter(entry, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
@@ -99,7 +101,7 @@ class GuardedCell extends ActorCell {
     };
   }
 
-  /** For what {@code begin} calls: see {@code Dispatch.prepare}. */
+  /** For what {@code begin} calls: see {@link Dispatch#prepare}. */
   void probeStack() {
     StackProbe.probeForActivation();
   }
@@ -107,6 +109,10 @@ class GuardedCell extends ActorCell {
   private void heed(Answer answer) {
     if (answer == Answer.RUN) begin();
     if (stranded != null) rescue();
+  }
+
+  void heedShutDown() {
+    Dispatch.heedShutDown(this);
   }
 
   void begin() {
@@ -164,6 +170,7 @@ class GuardedCell extends ActorCell {
   }
 
   private void push(Entry<Object> entry) {
+    if (!settings().ownsThreads()) heedShutDown();
     StackProbe.probe();
     var answer = queue.admit(entry);
     if (isEnding()) queue.shutDoor();

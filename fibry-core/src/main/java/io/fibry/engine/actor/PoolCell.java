@@ -117,6 +117,12 @@ final class PoolCell extends GuardedCell {
     if (queue.atPill()) end();
   }
 
+  @Override
+  void heedShutDown() {
+    super.heedShutDown();
+    for (var worker : crew) Dispatch.heedShutDown(worker);
+  }
+
   /** Leaves a failure to the next sender. */
   private void beginSafely() {
     try {

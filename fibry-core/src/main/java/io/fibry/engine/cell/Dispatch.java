@@ -149,6 +149,20 @@ public final class Dispatch {
   }
 
   /**
+   * An executor that was shut down may have dropped a drain that it took. A drain that it still
+   * runs does nothing more.
+   */
+  public static void heedShutDown(Cell cell) {
+    if (!(cell.worker() instanceof Activation drain) || drain.claimed) return;
+    var strategy = cell.settings().strategy();
+    try {
+      if (!strategy.isShutDown()) return;
+      cell.shutDoor(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
+      Assured.start(drain);
+    } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
+  }
+
+  /**
    * Gives up the thread for {@code pause} ns, or until the actor must end. If this throws, the
    * caller still has the right.
    */

@@ -1,0 +1,37 @@
+package io.fibry.engine.actor;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.cell.Behaviour;
+import io.fibry.engine.cell.Dispatch;
+import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Deadline;
+import io.fibry.engine.message.Envelope;
+import java.util.List;
+
+/**
+ * An actor on a strategy of the user's, which may have dropped what it took: {@code shutdownNow}.
+ * The next sender looks.
+ */
+final class ExecutorCell extends ActorCell {
+  ExecutorCell(Behaviour behaviour) {
+    super(behaviour);
+  }
+
+  @Override
+  protected Reason offer(Object node, Object message, Deadline deadline) {
+    Dispatch.heedShutDown(this);
+    return super.offer(node, message, deadline);
+  }
+
+  @Override
+  protected Reason offerBlock(List<?> messages, Baggage baggage) {
+    Dispatch.heedShutDown(this);
+    return super.offerBlock(messages, baggage);
+  }
+
+  @Override
+  protected void push(Envelope envelope) {
+    Dispatch.heedShutDown(this);
+    super.push(envelope);
+  }
+}
