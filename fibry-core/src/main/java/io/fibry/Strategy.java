@@ -57,8 +57,8 @@ public interface Strategy {
   /**
    * Called when an actor without a thread has work. Run the activation soon, on any thread that
    * sees what came before this call; only the first run counts. If this throws, it is called again
-   * later. A resident strategy is called once per new actor, and {@code newActor} throws what it
-   * throws.
+   * later. It must return: those that send, kill and close call it. A resident strategy is called
+   * once per new actor, and {@code newActor} throws what it throws.
    *
    * @param activation works through the mailbox
    */

@@ -82,7 +82,8 @@ public final class Mailbox<M> {
    * is sent.
    *
    * @param <M> messages
-   * @param order fast and consistent; runs on the sender's thread
+   * @param order fast and consistent; runs on the sender's thread, under the mailbox's lock, so it
+   *        must return
    */
   public static <M> Mailbox<M> priority(Comparator<? super M> order) {
     return new Mailbox<>(Integer.MAX_VALUE, Overflow.REJECT, 0,

@@ -15,18 +15,32 @@ import java.util.function.Supplier;
 /** Enters unhandled messages without an asker, and tells their scope's listener. */
 public final class DeadLetters {
   private static final ThreadLocal<Boolean> LISTENING = new ThreadLocal<>(); // set inside a listener
+  private static final Runnable NOBODY = () -> {};
   private static final ThreadLocal<Boolean> ELSEWHERE = new ThreadLocal<>(); // set where no listener may run
 
   private DeadLetters() {}
 
   public static void add(Cell cell, Object message, DeadLetter.Reason reason, Throwable cause) {
-    var accounts = cell.owner().accounts();
+    enter(cell, message, reason, cause).run();
+  }
+
+  /** For a message that its ending actor does not handle: the requests behind it are told first. */
+  static void addAtEnd(Cell cell, Object message) {
+    var telling = enter(cell, message, DeadLetter.Reason.UNDELIVERED, null);
+    if (telling != NOBODY && !cell.extras().tellAtEnd(telling)) telling.run();
+  }
+
+  /** Answers what tells the listener. */
+  private static Runnable enter(Cell cell, Object message, DeadLetter.Reason reason, Throwable cause) {
+    var owner = cell.owner();
+    var accounts = owner.accounts();
     accounts.countUnhandled(reason);
     Events.deadLetter(cell, message, reason);
-    if (LISTENING.get() != null) return;
+    if (LISTENING.get() != null) return NOBODY;
     var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
     accounts.keep(letter);
-    tell(cell.owner(), letter);
+    var listener = owner.options().deadLetters();
+    return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY : () -> tell(owner, listener, letter);
   }
 
   /** Runs code on the thread of all timers: listeners run on threads of their own. */
@@ -39,14 +53,12 @@ public final class DeadLetters {
     }
   }
 
-  private static void tell(Owner owner, Letter letter) {
-    var listener = owner.options().deadLetters();
-    if (listener == ActorScope.Options.defaults().deadLetters()) return;
-    if (ELSEWHERE.get() == null) tell(owner, listener, letter);
-    else Assured.start(() -> tell(owner, listener, letter));
+  private static void tell(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
+    if (ELSEWHERE.get() == null) tellHere(owner, listener, letter);
+    else Assured.start(() -> tellHere(owner, listener, letter));
   }
 
-  private static void tell(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
+  private static void tellHere(Owner owner, Consumer<? super DeadLetter> listener, Letter letter) {
     LISTENING.set(true);
     try {
       listener.accept(letter);

@@ -27,7 +27,7 @@ public final class Extras {
   }
 
   record Attached(List<AutoCloseable> resources, Map<Object, KeyedTimer> timers, Map<RequestFuture<?>, Object> promised,
-      Watches watches) {}
+      Watches watches, List<Runnable> letters) {}
 
   final String label;
   public final Class<?> type;
@@ -41,6 +41,7 @@ public final class Extras {
   private List<AutoCloseable> resources = List.of(); // these three: replaced when needed
   private Map<Object, KeyedTimer> timers = Map.of();
   private Map<RequestFuture<?>, Object> promised = Map.of();
+  private List<Runnable> letters = List.of(); // to tell a listener; replaced when needed
   private Watches watches;
   private RestartBudget restarts;
   Suspension suspension; // holds the right to run; null: not here
@@ -70,6 +71,13 @@ public final class Extras {
     if (over) return false;
     if (resources.isEmpty()) resources = new ArrayList<>();
     return resources.addAll(more);
+  }
+
+  /** False: the end has come. */
+  synchronized boolean tellAtEnd(Runnable letter) {
+    if (over) return false;
+    if (letters.isEmpty()) letters = new ArrayList<>();
+    return letters.add(letter);
   }
 
   public synchronized boolean isOver() {
@@ -169,10 +177,11 @@ public final class Extras {
   synchronized Attached end() {
     if (over) return null;
     over = true;
-    var attached = new Attached(resources.reversed(), timers, promised, watches);
+    var attached = new Attached(resources.reversed(), timers, promised, watches, letters);
     resources = List.of();
     timers = Map.of();
     promised = Map.of();
+    letters = List.of();
     return attached;
   }
 

@@ -58,7 +58,7 @@ public final class Termination {
   }
 
   static void undelivered(Cell cell, Object given, RequestFuture<?> request) {
-    if (request == null) DeadLetters.add(cell, given, Reason.UNDELIVERED, null);
+    if (request == null) DeadLetters.addAtEnd(cell, given);
     else {
       cell.owner().accounts().countUnhandled(Reason.UNDELIVERED);
       request.fail(cell.front().stopped(given));
@@ -78,6 +78,7 @@ public final class Termination {
       if (attached.watches() != null) attached.watches().end();
       attached.promised().forEach((request, message) -> request.fail(cell.stopped(message)));
       attached.resources().forEach(resource -> close(cell, resource));
+      attached.letters().forEach(Runnable::run);
     } finally {
       announce(cell);
     }
