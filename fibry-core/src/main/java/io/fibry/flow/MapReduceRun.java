@@ -7,7 +7,7 @@ import io.fibry.Handler;
 import io.fibry.Strategy;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.Rethrown;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
@@ -46,7 +46,7 @@ final class MapReduceRun<T, R> {
   private long folded; // guarded by `folding`, as the next one
   private long total = -1; // -1: not known yet
   // begun, not ended; guarded by the monitor, as the next one
-  private final Set<Worker> working = new HashSet<>();
+  private final Set<Worker> working = new LinkedHashSet<>();
   private int made;
   private volatile boolean over; // false -> true, under the monitor
 

@@ -13,9 +13,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import org.slf4j.Logger;
@@ -45,7 +46,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private final Exitable mainActor;
   private final Semaphore permits;
   // added by the accepting fiber, removed by their actors
-  private final Set<Client> clients = ConcurrentHashMap.newKeySet();
+  private final Set<Client> clients = new ConcurrentSkipListSet<>(Comparator.comparingLong(client -> client.number));
   private final LimitCheck check;
   private final Thread accepting;
   private final LogThrottle clientFaults;
@@ -110,8 +111,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   private void begin(Socket accepted) {
     Client client = null;
     try {
-      client = new Client(new ClientSocket(accepted, clock, limits),
-          builder.name().isEmpty() ? builder : builder.part(Long.toString(++number)));
+      client = new Client(new ClientSocket(accepted, clock, limits), ++number);
       clients.add(client);
       check.begin();
       client.begin();
@@ -138,14 +138,17 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     private final ClientSocket socket;
     private final Conversation conversation;
     private final Actor<Conversation> actor;
+    private final long number;
     private Thread thread; // in the conversation; each thread looks for itself only
     private boolean freed; // the permit; under the monitor
     private Throwable failure; // of the actor
 
-    Client(ClientSocket socket, ActorBuilder<Object> builder) {
+    Client(ClientSocket socket, long number) {
       this.socket = socket;
-      this.conversation = conversation(socket, builder);
-      this.actor = builder.newActor(this::run);
+      this.number = number;
+      var part = builder.name().isEmpty() ? builder : builder.part(Long.toString(number));
+      this.conversation = conversation(socket, part);
+      this.actor = part.newActor(this::run);
     }
 
     void begin() {

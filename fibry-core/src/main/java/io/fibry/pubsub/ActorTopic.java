@@ -17,9 +17,8 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -36,7 +35,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
 
   private final ActorBuilder<? super M> builder;
   // made here and not ended, subscribed or not
-  private final Set<Actor<M>> own = ConcurrentHashMap.newKeySet();
+  private final ConcurrentSkipListMap<Integer, Actor<M>> own = new ConcurrentSkipListMap<>(); // by number
   private final AtomicInteger made = new AtomicInteger();
   private final Actor<Exitable> watcher = watcher(new WeakReference<>(this));
   private final Actor<M> owner;
@@ -93,11 +92,12 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   private Subscription subscribe(ActorBuilder<? super M> builder, Handler<M> subscriber) {
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
-    Actor<M> actor = builder.part(Integer.toString(made.incrementAndGet())).newActor(subscriber);
-    own.add(actor);
+    int number = made.incrementAndGet();
+    Actor<M> actor = builder.part(Integer.toString(number)).newActor(subscriber);
+    own.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> {
-      own.remove(actor);
+      own.remove(number);
       leave(subscription);
     });
     try {
@@ -174,7 +174,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
       left = subscribers == null ? List.of() : subscribers;
       subscribers = null;
     }
-    own.forEach(verb);
+    own.values().forEach(verb);
     left.forEach(this::look);
   }
 
@@ -182,7 +182,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   protected void drain() {
     end(Exitable::sendPoisonPill);
     // else the owner was cut off
-    if (!owner.onExit().isDone()) own.forEach(FrontedGroup::awaitEnd);
+    if (!owner.onExit().isDone()) own.values().forEach(FrontedGroup::awaitEnd);
   }
 
   @Override
@@ -201,19 +201,19 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   @Override
   public void kill() {
     cut = true;
-    own.forEach(Exitable::kill); // their grace is over before the owner's
+    own.values().forEach(Exitable::kill); // their grace is over before the owner's
     owner.kill();
     end(Exitable::kill); // also those made meanwhile
   }
 
   @Override
   protected void refuseRing() {
-    for (var actor : own) actor.waitForExit(Duration.ZERO);
+    for (var actor : own.values()) actor.waitForExit(Duration.ZERO);
   }
 
   @Override
   protected boolean isInMember() {
-    return own.stream().anyMatch(ActorTopic::runsHere);
+    return own.values().stream().anyMatch(ActorTopic::runsHere);
   }
 
   private static boolean runsHere(Exitable actor) {

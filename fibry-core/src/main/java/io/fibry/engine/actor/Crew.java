@@ -4,15 +4,16 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Context;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.queue.WorkerSlot;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.atomic.LongAdder;
 
 /** The living workers of a pool, and counts of the others. Thread-safe. */
 final class Crew implements Iterable<Worker> {
-  private final Set<Worker> workers = ConcurrentHashMap.newKeySet();
+  private final Set<Worker> workers = new ConcurrentSkipListSet<>(Comparator.comparingInt(worker -> worker.number));
   private final LongAdder handled = new LongAdder(); // by gone workers
   private final LongAdder failed = new LongAdder(); // likewise
 

@@ -12,7 +12,7 @@ import io.fibry.engine.queue.WorkerSlot;
 final class Worker extends ActorCell {
   final WorkerSlot<Object> slot;
   private final PoolCell pool;
-  private final int number;
+  final int number;
   private Object own; // the last node it reached in its own queue; drain only
   private boolean atPoolNode; // at a node of the pool; drain only
 

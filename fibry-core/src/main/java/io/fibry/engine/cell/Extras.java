@@ -5,8 +5,7 @@ import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -38,7 +37,8 @@ public final class Extras {
   private boolean hooksKilled; // a kill came when only the hooks were left
   volatile boolean condemned; // false -> true, by the first kill
   volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
-  private List<AutoCloseable> resources = List.of(); // these three: replaced when needed
+  private List<AutoCloseable> resources = List.of(); // these three: replaced when needed; in the order in
+  // which they came, as all that users may see the order of
   private Map<Object, KeyedTimer> timers = Map.of();
   private Map<RequestFuture<?>, Object> promised = Map.of();
   private List<Runnable> letters = List.of(); // to tell a listener; replaced when needed
@@ -92,7 +92,7 @@ public final class Extras {
     KeyedTimer replaced;
     synchronized (this) {
       if (over) return false;
-      if (timers.isEmpty()) timers = new HashMap<>();
+      if (timers.isEmpty()) timers = new LinkedHashMap<>();
       var present = timers.get(key);
       replaced = present != null && present.isAfter(timer) ? timer
           : timer.hasRun() ? timers.remove(key) : timers.put(key, timer);
@@ -111,7 +111,7 @@ public final class Extras {
 
   synchronized boolean promise(RequestFuture<?> request, Object message) {
     if (over) return false;
-    if (promised.isEmpty()) promised = new IdentityHashMap<>();
+    if (promised.isEmpty()) promised = new LinkedHashMap<>();
     promised.put(request, message);
     return true;
   }
