@@ -1,0 +1,46 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.time.Duration;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * What a sender is told is what was done: under failures, retries, back-offs, time-outs, cancels,
+ * interrupts, kills and closes from every kind of thread.
+ */
+@Timeout(value = 90, unit = TimeUnit.MINUTES)
+@ExtendWith(Hush.class)
+class OracleTest {
+  private static final Duration PLAY = Boolean.getBoolean("fibry.soak") ? Duration.ofHours(1) : Duration.ofSeconds(60);
+
+  @Test
+  void whatSendersAreToldIsWhatWasDone() throws InterruptedException {
+    long seed = StressHarness.seed();
+    System.out.println("oracle: -Dfibry.seed=" + seed);
+
+    assertTrue(play(seed, Duration.ofMillis(Long.getLong("fibry.oracle", PLAY.toMillis()))) > 0);
+  }
+
+  /** Answers the number of messages. */
+  private static long play(long seed, Duration time) throws InterruptedException {
+    long end = System.nanoTime() + time.toNanos();
+    long messages = 0;
+    int round = 0;
+    while (System.nanoTime() < end) {
+      try {
+        messages += new OracleRound(new SplittableRandom(seed + round)).play();
+      } catch (AssertionError fault) {
+        throw new AssertionError("round " + round + ", -Dfibry.seed=" + (seed + round) + ": " + fault.getMessage(),
+            fault);
+      }
+      round++;
+    }
+    System.out.println("oracle: " + messages + " messages in " + round + " rounds");
+    return messages;
+  }
+}
