@@ -40,7 +40,14 @@ final class IdleWheel<K, M> {
     Arguments.positive(idleness, "idle",
         "entities that are idle after " + idleness + " would end before their first message");
     this.clock = clock;
-    this.due = due;
+    this.due = () -> {
+      try {
+        due.run();
+      } catch (Throwable noMemory) {
+        disarm();
+        throw noMemory;
+      }
+    };
     this.passivation = passivation;
     this.start = clock.nanoTime();
     long nanos = Nanoseconds.of(idleness);
@@ -64,11 +71,16 @@ final class IdleWheel<K, M> {
   private void arm(long from) {
     try {
       timer = clock.after(Duration.ofNanos(Math.max(0, start + (from + 1) * tick - clock.nanoTime())), due);
-    } catch (RuntimeException noTimer) {
-      armed.set(false); // the next birth tries again
+    } catch (Throwable noTimer) {
+      disarm();
       throw noTimer;
     }
     if (stopped) timer.cancel();
+  }
+
+  /** The next birth tries again. */
+  private void disarm() {
+    armed.set(false);
   }
 
   void stop() {
@@ -99,7 +111,11 @@ final class IdleWheel<K, M> {
     for (var each = first; each != null;) {
       var next = each.next;
       each.next = null;
-      lookAt(each, now);
+      try {
+        lookAt(each, now);
+      } catch (Throwable noMemory) { // or of the user
+        place(each, now + life);
+      }
       each = next;
     }
   }

@@ -159,7 +159,10 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
 
   private void awaitEnd(Entity<K, M> entity) {
     var actor = entity.actor();
-    if (actor != null) actor.waitForExit();
+    if (actor != null) {
+      actor.sendPoisonPill(); // again: there may have been no memory for the first
+      actor.waitForExit();
+    }
     living.remove(entity.key, entity);
   }
 
@@ -189,7 +192,7 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
   private void endQuietly(Entity<K, M> entity, Consumer<Exitable> signal) {
     try {
       end(entity, signal);
-    } catch (RuntimeException failure) {
+    } catch (Throwable failure) { // also of memory: a thread that waits for the end asks again
       LOG.error("entity {} could not be ended", entity.key, failure);
     }
   }
@@ -214,7 +217,12 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
 
   /** Needs a permit, and releases it at the actor's end. */
   private void finish(Entity<K, M> entity) {
-    entity.actor().onExit().whenComplete((reason, failure) -> endings.release());
+    try {
+      entity.actor().onExit().whenComplete((reason, failure) -> endings.release());
+    } catch (Throwable noMemory) {
+      endings.release();
+      LOG.error("the end of entity {} could not be watched", entity.key, noMemory);
+    }
     endQuietly(entity, Exitable::sendPoisonPill);
   }
 

@@ -77,9 +77,10 @@ final class SystemScheduler extends TaskScheduler {
   private void turn() {
     asleep = false;
     Thread.interrupted();
-    for (var due = inbox.poll(); due != null; due = inbox.poll()) {
+    for (var due = inbox.peek(); due != null; due = inbox.peek()) {
       if (due.open()) queue.add(due);
       else queue.remove(due);
+      inbox.poll(); // last: without memory, the next turn tries again
     }
     long now = System.nanoTime();
     var first = queue.isEmpty() ? null : queue.first();

@@ -6,6 +6,7 @@ import io.fibry.engine.cell.Activation.Kind;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.LastResort;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -30,7 +31,7 @@ import java.util.concurrent.locks.LockSupport;
  * it and then threw does no harm.
  *
  * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment leaves the right
- * in {@code cell.stranded} for the next sender. A method that "throws nothing once entered" does so
+ * in {@code cell.stranded} for {@link LastResort}, or else the next sender. A method that "throws nothing once entered" does so
  * itself; where it could not be entered, its caller must.
  */
 public final class Dispatch {
@@ -39,7 +40,7 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          CallerRuns.class, StackProbe.class, Log.class))
+          CallerRuns.class, StackProbe.class, Log.class, LastResort.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -131,6 +132,9 @@ public final class Dispatch {
       }
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held;
+      try {
+        LastResort.keep(cell);
+      } catch (Throwable noCall) {} // the next sender sees to it
     }
   }
 

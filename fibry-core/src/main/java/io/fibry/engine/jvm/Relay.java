@@ -20,6 +20,7 @@ final class Relay {
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
 
   private final Executor fibers; // starts one for each task
+  private final Runnable fetcher = this::fetch;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
   // caller that failed
@@ -47,7 +48,7 @@ final class Relay {
   private void callFetcher() {
     if (!CALLED.compareAndSet(this, false, true)) return;
     try {
-      fibers.execute(this::fetch);
+      fibers.execute(fetcher);
     } catch (Throwable noThread) {
       called = false;
       throw noThread;
@@ -62,6 +63,8 @@ final class Relay {
       int started = 0;
       while (started < MOST_AT_ONCE && startNext()) started++;
       if (!tasks.isEmpty()) callFetcher();
+    } catch (Throwable noThread) {
+      LastResort.keep(fetcher);
     } finally {
       first.run();
     }
@@ -75,7 +78,7 @@ final class Relay {
     if (called) startNext();
   }
 
-  /** False: no task is left, or there is no memory for a thread, and the task stays. */
+  /** False: no task is left, or there is no memory for a thread. */
   private boolean startNext() {
     var task = tasks.poll();
     if (task == null) return false;
@@ -83,7 +86,7 @@ final class Relay {
       fibers.execute(task);
       return true;
     } catch (Throwable noThread) {
-      tasks.add(task);
+      LastResort.keep(task);
       return false;
     }
   }

@@ -42,7 +42,12 @@ final class KeyLanes<E> {
       lane.first = entry;
       return true;
     }
-    lane.behind.add(entry);
+    try {
+      lane.behind.add(entry);
+    } catch (OutOfMemoryError full) { // it is in neither, and its sender is told
+      all.remove(entry);
+      throw full;
+    }
     behind++;
     return false;
   }

@@ -68,8 +68,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   public synchronized WorkerSlot<E> reserve() {
+    var slot = new WorkerSlot<E>(); // first: without memory it must not count
     slots++;
-    return new WorkerSlot<E>();
+    return slot;
   }
 
   /** The worker of a reserved slot is there. */

@@ -1,0 +1,131 @@
+package io.fibry;
+
+import io.fibry.pool.Entities;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * For a child JVM with a small heap: again and again it is full, while actors of several kinds
+ * work. Every ask must end by its limit, and every scope within limit and grace; afterwards a plain
+ * actor answers or has ended.
+ */
+final class MemoryStorm {
+  private static final Duration LIMIT = Duration.ofSeconds(1);
+  private static final Duration SHORT = Duration.ofNanos(1);
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int KEYS = 20;
+
+  private static volatile boolean storms = true;
+
+  private MemoryStorm() {}
+
+  /** @param args the seed, and how many milliseconds to storm */
+  public static void main(String[] args) throws InterruptedException {
+    var random = new SplittableRandom(Long.parseLong(args[0]));
+    long millis = Long.parseLong(args[1]);
+    int round = 0;
+    long end = System.nanoTime() + millis * 1_000_000;
+    List<String> faults = List.of();
+    // calm at first: a class that is initialized without memory fails for ever
+    for (int calm = 0; calm < 3; calm++) faults = play(random.split(), false);
+    for (; System.nanoTime() < end && faults.isEmpty(); round++) faults = play(random.split(), true);
+    System.out.println(faults.isEmpty() ? "all well after " + round + " rounds" : "faults: " + faults);
+    System.exit(faults.isEmpty() ? 0 : 1);
+  }
+
+  private static List<String> play(SplittableRandom random, boolean full) throws InterruptedException {
+    var faults = new CopyOnWriteArrayList<String>();
+    var scope = ActorSystem.openScope("storm", options -> options.withGrace(LIMIT));
+    var how = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
+    var actors = new LinkedHashMap<String, ActorWithReturn<Integer, Integer>>();
+    actors.put("fiber", how.newActorWithReturn((Integer i) -> i));
+    actors.put("thread", how.strategy(Strategy.THREAD).newActorWithReturn((Integer i) -> i));
+    actors.put("pool", Pools.fixed(how, 2).newActorWithReturn((Integer i) -> i));
+    actors.put("pool by key", Pools.byKey(how, 2, (Integer i) -> i & 3).newActorWithReturn((Integer i) -> i));
+    var entities = Entities.of(Duration.ofMillis(5), (Integer key) -> how.newActor(MemoryStorm::answer));
+    storms = true;
+    var threads = new ArrayList<Thread>();
+    for (int i = 0; i < 4; i++) {
+      var mine = random.split();
+      threads.add(Thread.ofPlatform().daemon().unstarted(() -> ask(mine, actors, entities, faults)));
+    }
+    threads.forEach(Thread::start);
+    for (int i = 0; i < 10; i++) {
+      if (full) fill(random);
+      else LockSupport.parkNanos(20_000_000);
+    }
+    storms = false;
+    for (var thread : threads)
+      if (!thread.join(PATIENCE)) faults.add("an ask hangs: " + List.of(thread.getStackTrace()));
+    for (var name : List.of("fiber", "thread")) answers(name, actors.get(name), faults);
+    if (!faults.isEmpty()) faults.add(scope.dump());
+    var closer = Thread.ofPlatform().daemon().start(() -> scope.closeWithin(LIMIT));
+    if (!closer.join(PATIENCE.multipliedBy(2))) faults.add("the close hangs: " + List.of(closer.getStackTrace()));
+    return faults;
+  }
+
+  record Number(int value) implements Request<Number, Integer> {}
+
+  private static void answer(Number number, ActorContext<Number> context) {
+    context.reply(number, number.value());
+  }
+
+  private static void ask(SplittableRandom random, Map<String, ActorWithReturn<Integer, Integer>> actors,
+      Entities<Integer, Number> entities, List<String> faults) {
+    var all = List.copyOf(actors.values());
+    while (storms) {
+      long began = System.nanoTime();
+      try {
+        int next = random.nextInt(all.size() + 2);
+        if (next < all.size()) all.get(next).ask(random.nextInt(100), random.nextInt(20) == 0 ? SHORT : LIMIT);
+        else entities.actor(random.nextInt(KEYS)).ask(new Number(1), LIMIT);
+      } catch (RequestException | OutOfMemoryError told) {
+        LockSupport.parkNanos(100_000);
+      } catch (Throwable other) {
+        if (!isOfMemory(other)) faults.add("told " + other);
+      }
+      if (System.nanoTime() - began > PATIENCE.toNanos()) faults.add("an ask ended late");
+    }
+  }
+
+  private static boolean isOfMemory(Throwable told) {
+    return told.getCause() instanceof OutOfMemoryError || told.getMessage().contains("no stack or memory left");
+  }
+
+  private static void fill(SplittableRandom random) {
+    var hog = new AtomicReference<Object>();
+    try {
+      for (int size = 1 << 20; size > 16;) {
+        try {
+          hog.set(new Object[] {hog.get(), new byte[size]});
+        } catch (OutOfMemoryError full) {
+          size /= 2;
+        }
+      }
+    } catch (OutOfMemoryError full) {}
+    LockSupport.parkNanos(1_000_000 + random.nextInt(30_000_000));
+    hog.set(null);
+    LockSupport.parkNanos(1_000_000 + random.nextInt(5_000_000));
+  }
+
+  /** Or has ended: so says an OutOfMemoryError in its handler. */
+  private static void answers(String name, ActorWithReturn<Integer, Integer> actor, List<String> faults) {
+    for (int i = 0; i < 4; i++) {
+      try {
+        actor.ask(i, PATIENCE);
+      } catch (ActorStoppedException ended) {
+        return;
+      } catch (RuntimeException mute) {
+        faults.add(name + " is mute: " + mute.getMessage());
+      }
+    }
+  }
+}
