@@ -51,7 +51,7 @@ public interface Exchange {
   String text();
 
   /**
-   * Sets the status of the answer, 200 unless set.
+   * Sets the status of the answer, 200 unless set. An answer with 204, 205 or 304 has no body.
    *
    * @param code 200 to 599
    * @return this

@@ -35,7 +35,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
   private final OutputStream out;
   ExchangePermit permit; // suspended while a write may wait; null: none
   private final boolean http11;
-  final boolean headOnly; // the answer to HEAD
+  private final boolean headOnly; // the answer to HEAD
   private RequestBody body; // null: the request was malformed
   private boolean keepsAlive;
   private boolean owesContinue;
@@ -129,7 +129,7 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     boolean untyped = !typed && HttpStatus.hasBody(code);
     var bytes = text.getBytes(StandardCharsets.UTF_8);
     var whole = head(Framing.LENGTH, bytes.length, untyped ? PLAIN_TEXT : NOTHING);
-    if (!headOnly && HttpStatus.hasBody(code)) whole.add(bytes);
+    if (hasBody()) whole.add(bytes);
     complete = true;
     write(whole.bytes, whole.length);
   }
@@ -164,9 +164,13 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
     if (!complete) out().close();
   }
 
+  boolean hasBody() {
+    return !headOnly && HttpStatus.hasBody(code);
+  }
+
   @Override
   public Framing framing(long length) {
-    if (headOnly || !HttpStatus.hasBody(code)) return Framing.NONE;
+    if (!hasBody()) return Framing.NONE;
     if (this.length >= 0 || length >= 0) return Framing.LENGTH;
     if (http11) return Framing.CHUNKS;
     keepsAlive = false;
@@ -190,10 +194,11 @@ final class HttpAnswer implements RequestBody.Expectation, AnswerBody.Sender {
       head.add('\r', '\n');
     }
     head.add(more);
+    long told = HttpStatus.contentLength(code, length);
     if (framing == Framing.CHUNKS) head.add(CHUNKED);
-    else if (length >= 0 && HttpStatus.hasBody(code)) {
+    else if (told >= 0) {
       head.add(LENGTH);
-      head.add(Long.toString(length));
+      head.add(Long.toString(told));
       head.add('\r', '\n');
     }
     if (!keepsAlive) head.add(CLOSE);

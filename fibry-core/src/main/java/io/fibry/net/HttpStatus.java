@@ -20,7 +20,12 @@ final class HttpStatus {
 
   /** Whether an answer may have a body. */
   static boolean hasBody(int code) {
-    return code != 204 && code != 304;
+    return code != 204 && code != 205 && code != 304;
+  }
+
+  /** The Content-Length of an answer with a body of this length. -1: none. */
+  static long contentLength(int code, long length) {
+    return hasBody(code) ? length : code == 205 ? 0 : -1;
   }
 
   static String reason(int code) {
@@ -29,6 +34,7 @@ final class HttpStatus {
       case 201 -> "Created";
       case 202 -> "Accepted";
       case 204 -> "No Content";
+      case 205 -> "Reset Content";
       case 206 -> "Partial Content";
       case 301 -> "Moved Permanently";
       case 302 -> "Found";

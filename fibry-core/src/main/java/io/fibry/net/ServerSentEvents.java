@@ -28,8 +28,8 @@ final class ServerSentEvents {
     var outbox = new ClientOutbox<>(builder, "events", socket, MAX_UNSENT, FORMAT);
     answer.permit.leave(); // before its client can ask for more; events may last for hours
     answer.begin("text/event-stream");
-    if (answer.headOnly) outbox.door.sendPoisonPill();
-    else outbox.door.sendMessageEvery(PING, PING_PERIOD);
+    if (answer.hasBody()) outbox.door.sendMessageEvery(PING, PING_PERIOD);
+    else outbox.door.sendPoisonPill();
     socket.endWithListener(outbox.door);
     return outbox;
   }

@@ -161,6 +161,23 @@ class HttpAnswerTest {
         withoutDate(talk("GET /e" + HOST + "Connection: close\r\n\r\n")));
   }
 
+  @Promise("27.11")
+  @Test
+  void resetContentHasNoBody() throws IOException {
+    open(routes -> routes.text("/t", exchange -> exchange.status(205).path())
+        .stream("/s", exchange -> exchange.status(205).header("Content-Length", "3").out().write("abc".getBytes()))
+        .stream("/f", exchange -> exchange.status(205).out().flush())
+        .stream("/e", exchange -> exchange.status(205).eventActor().sendMessage("abc")));
+
+    for (var path : new String[] {"/t", "/s", "/f", "/e"}) {
+      var answer = talk("GET " + path + HOST + "Connection: close\r\n\r\n");
+
+      assertTrue(answer.startsWith("HTTP/1.1 205 Reset Content\r\n"), answer);
+      assertTrue(answer.contains("\r\nContent-Length: 0\r\n") && answer.endsWith("\r\n\r\n"), answer);
+      assertEquals(answer.indexOf("\r\n\r\n"), answer.length() - 4, answer);
+    }
+  }
+
   @Test
   void lengthThatWasToldIsKeptTo() throws IOException {
     open(routes -> routes
