@@ -127,17 +127,40 @@ final class RequestBody extends InputStream {
     lineEnd(c);
   }
 
+  /** RFC 9112, 7.1.1: each is a name, or a name, "=" and a value. */
   private int skipExtensions(int c) throws IOException {
+    for (boolean named = false; c != '\r';) {
+      c = skipSpace(c);
+      if (c != ';' && !(c == '=' && named)) throw new Refusal(400, "no extension after the size of a chunk");
+      named = c == ';';
+      c = skipSpace(spend(next()));
+      c = c == '"' && !named ? skipQuotation() : skipToken(c, "chunk extension");
+    }
+    return c;
+  }
+
+  private int skipSpace(int c) throws IOException {
     while (c == ' ' || c == '\t') c = spend(next());
-    if (c != ';') throw new Refusal(400, "something after the size of a chunk");
-    while (c != '\r') c = spend(next());
+    return c;
+  }
+
+  private int skipQuotation() throws IOException {
+    for (int c = spend(next()); c != '"'; c = spend(next())) {
+      if (c == '\\') c = spend(next());
+      if (c == '\r') throw new Refusal(400, "a chunk extension whose quotation does not end");
+    }
+    return spend(next());
+  }
+
+  private int skipToken(int c, String what) throws IOException {
+    if (!RequestHead.isToken(c)) throw new Refusal(400, "a " + what + " without a name, or without a value");
+    while (RequestHead.isToken(c)) c = spend(next());
     return c;
   }
 
   private void skipTrailer(int c) throws IOException {
-    if (c == ':') throw new Refusal(400, "a trailer without a name");
-    for (; c != ':'; c = spend(next()))
-      if (!RequestHead.isToken(c)) throw new Refusal(400, "a character that the name of a trailer cannot have");
+    c = skipToken(c, "trailer");
+    if (c != ':') throw new Refusal(400, "a character that the name of a trailer cannot have");
     while (c != '\r') c = spend(next());
     lineEnd(c);
   }

@@ -95,6 +95,21 @@ class HttpBadInputTest {
         arguments("chunks too long together", chunked("1f4\r\n" + "a".repeat(500) + "\r\n1f5\r\n"), "413"),
         arguments("chunk extension without end", chunked("3;" + "a".repeat(9_000)), "400"),
         arguments("line feed in a chunk extension", chunked("3;a\nb\r\nabc\r\n0\r\n\r\n"), "400"),
+        arguments("chunk extension with an open quotation", extended(";a=\""), "400"),
+        arguments("chunk extension with a quoted pair at its end", extended(";a=\"\\"), "400"),
+        arguments("chunk extension with an escaped quotation mark", extended(";a=\"\\\""), "400"),
+        arguments("chunk extension with text after its quotation", extended(";a=\"b\"c"), "400"),
+        arguments("chunk extension without a name", extended(";"), "400"),
+        arguments("chunk extension without a name, then another", extended(";;a"), "400"),
+        arguments("chunk extension with a value alone", extended(";=b"), "400"),
+        arguments("chunk extension without its value", extended(";a="), "400"),
+        arguments("chunk extension with two values", extended(";a=b=c"), "400"),
+        arguments("chunk extension with a quoted name", extended(";\"a\""), "400"),
+        arguments("chunk extension with two words", extended(";a b"), "400"),
+        arguments("chunk extension with a bad character", extended(";a=b,c"), "400"),
+        arguments("chunk extension with a space at its end", extended(";a=b "), "400"),
+        arguments("chunk extension of Latin-1", extended(";\u00e4"), "400"),
+        arguments("value without an extension", extended("=b"), "400"),
         arguments("bad trailer", chunked("0\r\nX Y: b\r\n\r\n"), "400"),
         arguments("trailers without end", chunked("0\r\n" + "X: b\r\n".repeat(3_000)), "400"),
         arguments("space before the colon", "GET / HTTP/1.1\r\nHost: a\r\nX-A : b\r\n\r\n", "400"),
@@ -148,6 +163,10 @@ class HttpBadInputTest {
     return POST + "Transfer-Encoding: chunked\r\n\r\n" + body;
   }
 
+  private static String extended(String extension) {
+    return chunked("3" + extension + "\r\nabc\r\n0\r\n\r\n");
+  }
+
   @Promise("27.1")
   @ParameterizedTest(name = "{0}")
   @MethodSource("unheard")
@@ -182,7 +201,10 @@ class HttpBadInputTest {
             POST + "transfer-encoding: Chunked\r\n" + END + "3\r\nabc\r\n00A\r\n0123456789\r\n0\r\n\r\n",
             "POST / abc0123456789"),
         arguments("chunk extensions and trailers", POST + "Transfer-Encoding: chunked\r\n" + END
-            + "3;a=\"b\"\r\nabc\r\n1 ;c\r\nd\r\n0;x\r\nX-T: 1\r\nX-U:\r\n\r\n", "POST / abcd"));
+            + "3;a=\"b\"\r\nabc\r\n1 ;c\r\nd\r\n0;x\r\nX-T: 1\r\nX-U:\r\n\r\n", "POST / abcd"),
+        arguments("chunk extensions as the grammar has them", POST + "Transfer-Encoding: chunked\r\n" + END
+            + "1;a=b;c\r\na\r\n1\t;\ta\t=\tb ; c = \"\" ;d\r\nb\r\n1;a=\"\\\"\\\\;,\t \u00e4\";b\r\nc\r\n0\r\n\r\n",
+            "POST / abc"));
   }
 
   @ParameterizedTest(name = "{0}")
