@@ -18,8 +18,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * A folder of files to serve: those below the real root when all links are resolved. Users who can
- * write there are trusted not to swap links meanwhile.
+ * A folder of files to serve: those below the real root when all links are resolved, without names
+ * that begin with a dot. Users who can write there are trusted not to swap links meanwhile.
  */
 record FileRoot(Path root) {
   private static final String PLAIN_TEXT = "text/plain; charset=utf-8";
@@ -83,9 +83,14 @@ record FileRoot(Path root) {
   private Path real(Path file) throws Refusal {
     try {
       var real = file.toRealPath();
-      if (real.startsWith(root)) return real;
+      if (real.startsWith(root) && isShown(root.relativize(real))) return real;
     } catch (IOException absent) {}
-    throw new Refusal(404, "not there, or a link out of the root");
+    throw new Refusal(404, "not there, or a link to what is hidden or outside the root");
+  }
+
+  private static boolean isShown(Path below) {
+    for (var name : below) if (name.toString().startsWith(".")) return false;
+    return true;
   }
 
   private static void redirect(Exchange exchange) throws IOException {

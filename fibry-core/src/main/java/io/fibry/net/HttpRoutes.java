@@ -66,7 +66,7 @@ public final class HttpRoutes {
 
   /**
    * Answers with files; for a folder with its {@code index.html}. Names that begin with a dot are
-   * hidden, and so are files outside that a link leads to.
+   * hidden, and so are links to them or to files outside.
    *
    * @param path begins with a slash, ends without one
    * @param root an existing folder

@@ -47,6 +47,10 @@ class HttpFilesTest {
     Files.createSymbolicLink(root.resolve("out"), folder);
     Files.createSymbolicLink(root.resolve("out.txt"), folder.resolve("secret.txt"));
     Files.createSymbolicLink(root.resolve("in.css"), root.resolve("empty.css"));
+    Files.createSymbolicLink(root.resolve("hidden.txt"), root.resolve(".hidden"));
+    Files.createSymbolicLink(root.resolve("git"), root.resolve(".git"));
+    Files.createSymbolicLink(root.resolve("config.txt"), root.resolve(".git/config"));
+    Files.createSymbolicLink(root.resolve("sub/deep/index.html"), root.resolve(".hidden"));
     Files.createSymbolicLink(root.resolve("loop"), root.resolve("loop"));
     var link = Files.createSymbolicLink(folder.resolve("link"), root);
     server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().files("/", link).files("/static", root), o -> o);
@@ -77,7 +81,8 @@ class HttpFilesTest {
   @Promise("27.9")
   @ParameterizedTest
   @ValueSource(strings = {"/none", "/none/", "/.hidden", "/.git/config", "/.git/", "/sub/../.hidden", "/out.txt",
-    "/out/secret.txt", "/out/", "/out", "/loop", "/sub/deep/", "/index.html/", "/index.html/x", "/static/../secret.txt",
+    "/out/secret.txt", "/out/", "/out", "/hidden.txt", "/git/config", "/git/", "/git", "/config.txt", "/loop",
+    "/sub/deep/", "/index.html/", "/index.html/x", "/static/../secret.txt",
     "/..%c0%af", "/%2e%2e/secret.txt", "/../secret.txt", "/sub/../../secret.txt", "/%2e%2e%2fsecret.txt",
     "/..%5csecret.txt", "/..\\secret.txt", "//..//secret.txt", "/static/%2e%2e/%2e%2e/secret.txt",
     "/static/../web-other/secret.txt",
@@ -88,6 +93,15 @@ class HttpFilesTest {
 
     assertTrue(answer.startsWith("HTTP/1.1 404 ") || answer.startsWith("HTTP/1.1 400 "), answer);
     assertFalse(answer.contains("secret"), answer);
+  }
+
+  @Test
+  void rootMayLieInAHiddenFolder() throws IOException {
+    var root = Files.createDirectories(folder.resolve(".web/root"));
+    Files.writeString(root.resolve("index.html"), "shown");
+    try (var hidden = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().files("/", root), o -> o)) {
+      assertTrue(RawClient.talk(hidden.port(), RawClient.get("/")).endsWith("\r\n\r\nshown"));
+    }
   }
 
   @Test
