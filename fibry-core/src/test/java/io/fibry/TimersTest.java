@@ -214,6 +214,22 @@ class TimersTest {
   }
 
   @Test
+  void negativeTimesAreRefusedHoweverLongAndThoughTheActorHasEnded() {
+    var ended = scope.anonymous().newActor((Object m) -> {});
+    ended.close();
+    var longest = Duration.ofSeconds(Long.MIN_VALUE);
+
+    for (var any : List.of(actor, ended, ActorSystem.anonymous().newActor((Object m) -> {}))) {
+      var past = assertThrows(IllegalArgumentException.class, () -> any.sendMessageLater("x", longest));
+      var never = assertThrows(IllegalArgumentException.class, () -> any.sendMessageEvery("x", longest));
+
+      assertEquals("a delay of " + longest + " lies in the past; give zero or more", past.getMessage());
+      assertEquals("a period of " + longest + " never ends; give more than zero", never.getMessage());
+    }
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
   void theSystemsClockSendsToo() {
     var ticks = new CountDownLatch(3);
     var ticking = Variants.scope(o -> o).anonymous().newActor((Object m) -> ticks.countDown());

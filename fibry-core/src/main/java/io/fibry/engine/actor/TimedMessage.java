@@ -29,10 +29,18 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private TimedMessage(Cell cell, Object key, Object message, Duration time, boolean repeats) {
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
-    this.time = Objects.requireNonNull(time, repeats ? "period" : "delay");
+    this.time = checked(time, repeats);
     this.key = key == null ? this : key;
     this.repeats = repeats;
     this.captured = Baggage.captured(cell.settings().carriers(), cell);
+  }
+
+  /** Here, since a user's scheduler may not look, and one is not asked when the actor has ended. */
+  private static Duration checked(Duration time, boolean repeats) {
+    if (Objects.requireNonNull(time, repeats ? "period" : "delay").isNegative() || repeats && time.isZero())
+      throw new IllegalArgumentException(repeats ? "a period of " + time + " never ends; give more than zero"
+          : "a delay of " + time + " lies in the past; give zero or more");
+    return time;
   }
 
   /** If the actor has ended, the message is a dead letter. */
