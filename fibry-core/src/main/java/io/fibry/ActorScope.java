@@ -228,7 +228,7 @@ public interface ActorScope extends AutoCloseable {
      * are only counted
      */
     public Options withDeadLetters(Consumer<DeadLetter> listener) {
-      Objects.requireNonNull(listener, "deadLetters");
+      Objects.requireNonNull(listener, "listener");
       return with(copy -> copy.deadLetters = listener);
     }
 

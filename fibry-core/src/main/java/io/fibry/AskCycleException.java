@@ -1,6 +1,7 @@
 package io.fibry;
 
 import java.util.List;
+import java.util.Objects;
 
 /**
  * The actor to wait for waits for the asker, directly or through others. The text names each, and
@@ -21,7 +22,7 @@ public final class AskCycleException extends RequestException {
    */
   public AskCycleException(String text, String actor, Object request, List<String> ring) {
     super(text, actor, request, null, true);
-    this.ring = List.copyOf(ring);
+    this.ring = List.copyOf(Objects.requireNonNull(ring, "ring"));
   }
 
   /** {@return who waits for whom: names, beginning and ending with the actor that got this} */

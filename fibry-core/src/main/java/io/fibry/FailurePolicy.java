@@ -142,7 +142,7 @@ public final class FailurePolicy {
   public FailurePolicy withBudget(int restarts, Duration within) {
     needsRestart("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
-    if (!within.isPositive())
+    if (!Objects.requireNonNull(within, "within").isPositive())
       throw new IllegalArgumentException("a budget cannot count restarts within " + within + "; give more than zero");
     return new FailurePolicy(kind, logs, retries, new Budget(restarts, within), backOff, choice);
   }
@@ -157,9 +157,9 @@ public final class FailurePolicy {
    */
   public FailurePolicy withBackOff(Duration first, Duration most) {
     needsRestart("a back-off");
-    if (!first.isPositive())
+    if (!Objects.requireNonNull(first, "first").isPositive())
       throw new IllegalArgumentException("a back-off of " + first + " does not wait; give more than zero");
-    if (most.compareTo(first) < 0) throw new IllegalArgumentException(
+    if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
         "a back-off cannot grow from " + first + " to " + most + "; let the second be at least the first");
     return new FailurePolicy(kind, logs, retries, budget, new BackOff(first, most), choice);
   }

@@ -232,7 +232,7 @@ class BuilderTest {
     put(cases, "withMailbox", "mailbox", () -> options.withMailbox(null));
     put(cases, "withAskLimit", "limit", () -> options.withAskLimit(null));
     put(cases, "withGrace", "grace", () -> options.withGrace(null));
-    put(cases, "withDeadLetters", "deadLetters", () -> options.withDeadLetters(null));
+    put(cases, "withDeadLetters", "listener", () -> options.withDeadLetters(null));
     put(cases, "withScheduler", "scheduler", () -> options.withScheduler(null));
     put(cases, "Strategy.on", "executor", () -> Strategy.on(null));
     put(cases, "Mailbox.bounded", "overflow", () -> Mailbox.bounded(1, null));

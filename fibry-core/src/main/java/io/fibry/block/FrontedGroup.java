@@ -42,7 +42,7 @@ public abstract class FrontedGroup<B extends Exitable> extends FrontedExitable<B
 
   @Override
   public B closeOnExit(AutoCloseable... resources) {
-    return super.closeOnExit(Stream.of(resources)
+    return super.closeOnExit(Stream.of(Objects.requireNonNull(resources, "resources"))
         .map(resource -> new SharedResource(this, Objects.requireNonNull(resource, "a resource")))
         .toArray(AutoCloseable[]::new));
   }

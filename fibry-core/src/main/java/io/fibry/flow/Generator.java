@@ -37,7 +37,8 @@ public interface Generator<T> extends Iterable<T> {
   @SafeVarargs
   static <T> Generator<T> of(ActorBuilder<?> builder, int ahead, Handler<Output<T>>... producers) {
     var all = new ArrayList<Handler<Output<T>>>();
-    for (var producer : producers) all.add(Objects.requireNonNull(producer, "a producer"));
+    for (var producer : Objects.requireNonNull(producers, "producers"))
+      all.add(Objects.requireNonNull(producer, "a producer"));
     return ActorGenerator.of(builder, ahead, all);
   }
 

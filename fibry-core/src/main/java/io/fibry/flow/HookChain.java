@@ -73,6 +73,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
 
   @Override
   public R handle(M message) throws Exception {
+    Objects.requireNonNull(message, "message");
     for (var hook : beforeHooks) hook.handle(message);
     R reply;
     try {

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -119,7 +120,7 @@ public final class Program implements Cloneable {
    * @throws CancellationException if this thread is interrupted; its flag stays set
    */
   public Result run(String... arguments) throws IOException {
-    return run(new byte[0], List.of(arguments));
+    return run(new byte[0], Arrays.asList(Objects.requireNonNull(arguments, "arguments")));
   }
 
   /**
@@ -134,7 +135,8 @@ public final class Program implements Cloneable {
   public Result run(byte[] input, List<String> arguments) throws IOException {
     Objects.requireNonNull(input, "input");
     var command = new ArrayList<String>(List.of(executable.toString()));
-    command.addAll(List.copyOf(arguments));
+    for (var argument : Objects.requireNonNull(arguments, "arguments"))
+      command.add(Objects.requireNonNull(argument, "an argument"));
     var builder = new ProcessBuilder(command).directory(directory.map(Path::toFile).orElse(null));
     builder.environment().clear();
     builder.environment().putAll(environment);

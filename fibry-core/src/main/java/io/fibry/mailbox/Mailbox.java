@@ -65,9 +65,9 @@ public final class Mailbox<M> {
    * @param perSecond messages that all workers handle per second
    */
   public static int roomFor(Duration limit, Duration service, double perSecond) {
-    if (service.isNegative())
+    if (Objects.requireNonNull(service, "service").isNegative())
       throw new IllegalArgumentException("a message cannot take " + service + "; give zero or more");
-    if (limit.compareTo(service) <= 0) throw new IllegalArgumentException(
+    if (Objects.requireNonNull(limit, "limit").compareTo(service) <= 0) throw new IllegalArgumentException(
         "a message that takes " + service + " is never answered within " + limit + "; give a longer limit");
     if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException(
         "there is no capacity for " + perSecond + " messages handled per second; give more than zero");
@@ -114,7 +114,7 @@ public final class Mailbox<M> {
    * @param target how long a message may wait
    */
   public Mailbox<M> within(Duration target) {
-    if (!target.isPositive()) throw new IllegalArgumentException(
+    if (!Objects.requireNonNull(target, "target").isPositive()) throw new IllegalArgumentException(
         "messages that may wait " + target + " could not wait at all; give more than zero");
     if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target
         + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);

@@ -2,6 +2,7 @@ package io.fibry.pool;
 
 import io.fibry.ActorBuilder;
 import io.fibry.mailbox.Sharing;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
@@ -32,7 +33,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> how) {
-    return how.shared(Sharing.perMessage());
+    return Objects.requireNonNull(how, "how").shared(Sharing.perMessage());
   }
 
   /**
@@ -44,7 +45,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> fixed(ActorBuilder<M> how, int workers) {
-    return how.shared(Sharing.scaling(workers, workers));
+    return Objects.requireNonNull(how, "how").shared(Sharing.scaling(workers, workers));
   }
 
   /**
@@ -57,7 +58,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> scaling(ActorBuilder<M> how, int least, int most) {
-    return how.shared(Sharing.scaling(least, most));
+    return Objects.requireNonNull(how, "how").shared(Sharing.scaling(least, most));
   }
 
   /**
@@ -73,7 +74,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> how, int permits, ToIntFunction<N> weight) {
-    return how.shared(Sharing.weighted(permits, weight));
+    return Objects.requireNonNull(how, "how").shared(Sharing.weighted(permits, weight));
   }
 
   /**
@@ -87,6 +88,6 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> how, int workers, Function<N, ?> key) {
-    return how.shared(Sharing.byKey(workers, key));
+    return Objects.requireNonNull(how, "how").shared(Sharing.byKey(workers, key));
   }
 }

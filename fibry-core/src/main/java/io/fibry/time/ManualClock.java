@@ -25,7 +25,7 @@ public final class ManualClock extends TaskScheduler {
    * @param by how far
    */
   public void advance(Duration by) {
-    long end = nanoTime() + delay(by);
+    long end = nanoTime() + delay(by, "by");
     for (Entry due = next(end); due != null; due = next(end)) due.run();
   }
 

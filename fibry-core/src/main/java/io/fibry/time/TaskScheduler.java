@@ -4,6 +4,7 @@ import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.LoggerFactory;
 
@@ -16,27 +17,27 @@ abstract class TaskScheduler implements Scheduler {
 
   @Override
   public Timer after(Duration delay, Runnable task) {
-    return start(task, delay(delay), 0);
+    return start(task, delay(delay, "delay"), 0);
   }
 
   @Override
   public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return start(task, delay(initial), period(period));
+    return start(task, delay(initial, "initial"), period(period, "period"));
   }
 
   @Override
   public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return start(task, delay(initial), -period(delay));
+    return start(task, delay(initial, "initial"), -period(delay, "delay"));
   }
 
-  static long delay(Duration delay) {
-    if (delay.isNegative())
+  static long delay(Duration delay, String name) {
+    if (Objects.requireNonNull(delay, name).isNegative())
       throw new IllegalArgumentException("a delay of " + delay + " lies in the past; give zero or more");
     return nanos(delay);
   }
 
-  private static long period(Duration period) {
-    if (!period.isPositive())
+  private static long period(Duration period, String name) {
+    if (!Objects.requireNonNull(period, name).isPositive())
       throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
     return nanos(period);
   }

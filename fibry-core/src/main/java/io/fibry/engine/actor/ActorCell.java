@@ -135,7 +135,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public boolean sendMessages(List<?> block) {
-    var messages = List.of(checked(block.toArray(), "a message of the block"));
+    var messages = List.of(checked(Objects.requireNonNull(block, "block").toArray(), "a message of the block"));
     if (messages.isEmpty()) return !isEnding();
     var refusal = offerBlock(messages, baggage());
     if (refusal != null) for (var message : messages) accepted(message, refusal);
@@ -149,7 +149,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    return (CompletableFuture<R>) request(request, Deadline.NONE, false);
+    return (CompletableFuture<R>) request(Objects.requireNonNull(request, "request"), Deadline.NONE, false);
   }
 
   @Override
@@ -182,12 +182,12 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request) {
-    return (R) ask((Object) request);
+    return (R) ask((Object) Objects.requireNonNull(request, "request"));
   }
 
   @Override
   public <Q extends Object, R> R ask(Request<Q, R> request, Duration limit) {
-    return (R) ask((Object) request, limit);
+    return (R) ask((Object) Objects.requireNonNull(request, "request"), limit);
   }
 
   @Override
@@ -296,7 +296,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public ActorCell closeOnExit(AutoCloseable... resources) {
-    var list = List.of(checked(resources, "a resource"));
+    var list = List.of(checked(Objects.requireNonNull(resources, "resources"), "a resource"));
     if (!extras().closeAtEnd(list)) list.reversed().forEach(resource -> Termination.close(this, resource));
     return this;
   }

@@ -81,7 +81,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
 
   @Override
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
-    if (policy.kind().isForScopes())
+    if (Objects.requireNonNull(policy, "policy").kind().isForScopes())
       throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
     return with(copy -> copy.policy = policy);
   }

@@ -164,8 +164,11 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
 
   @Override
   public <T extends Object> Optional<T> receive(Class<T> type, Predicate<? super T> which, Duration limit) {
+    Objects.requireNonNull(type, "type");
+    Objects.requireNonNull(which, "which");
     checkSelective("receive");
-    var until = limit.isZero() ? Deadline.NO_WAIT : Deadline.of(cell.owner().options().scheduler(), limit);
+    var until = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
+        : Deadline.of(cell.owner().options().scheduler(), limit);
     Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
     for (Object node = cell.receive(fits, until); node != null; node = cell.receive(fits, until)) {
       Object given = open(node);

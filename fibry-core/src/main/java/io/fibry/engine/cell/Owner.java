@@ -2,6 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
 import io.fibry.Exitable;
+import java.util.Objects;
 
 /** What an actor needs of its scope. */
 public abstract class Owner {
@@ -14,7 +15,7 @@ public abstract class Owner {
   }
 
   public static String checkedName(String name) {
-    if (name.isBlank())
+    if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("a blank name tells nobody anything; give one, or use anonymous()");
     return name;
   }

@@ -60,7 +60,7 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
   }
 
   public static Deadline of(Scheduler clock, Duration limit) {
-    if (!limit.isPositive())
+    if (!Objects.requireNonNull(limit, "limit").isPositive())
       throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
     return new Deadline(clock, limit);
   }
