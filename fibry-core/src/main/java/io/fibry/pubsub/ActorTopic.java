@@ -2,8 +2,6 @@ package io.fibry.pubsub;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
-import io.fibry.ActorContext;
-import io.fibry.ActorSystem;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.Handler;
@@ -13,7 +11,6 @@ import io.fibry.block.ChangedCopy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -37,7 +34,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   // made here and not ended, subscribed or not
   private final ConcurrentSkipListMap<Integer, Actor<M>> own = new ConcurrentSkipListMap<>(); // by number
   private final AtomicInteger made = new AtomicInteger();
-  private final Actor<Exitable> watcher = watcher(new WeakReference<>(this));
+  private final SubscriberWatch watch = new SubscriberWatch(this);
   private final Actor<M> owner;
   // null once it ends; immutable lists; written under the monitor, read by publishers
   private volatile List<Subscriber<M>> subscribers = List.of();
@@ -139,33 +136,18 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   }
 
   private void look(Subscriber<M> subscriber) {
-    if (subscriber.foreign != null) watcher.sendMessage(subscriber.foreign);
+    if (subscriber.foreign != null) watch.look(subscriber.foreign);
   }
 
-  /**
-   * Watches what is subscribed when the message comes, else forgets it. A watched actor keeps the
-   * watcher, not the topic.
-   */
-  private static Actor<Exitable> watcher(WeakReference<? extends ActorTopic<?>> reference) {
-    return ActorSystem.anonymous().strategy(Strategy.CALLER).mailbox(Mailbox.unbounded())
-        .newActor((Exitable foreign, ActorContext<Exitable> context) -> {
-          var topic = reference.get();
-          if (topic == null || !topic.knows(foreign)) context.unwatch(foreign);
-          else
-            context.watch(foreign, reason -> {
-              forget(reference.get(), foreign);
-              return foreign;
-            });
-        });
-  }
-
-  private boolean knows(Exitable foreign) {
+  @Override
+  public boolean knows(Exitable foreign) {
     var now = subscribers;
     return now != null && now.stream().anyMatch(subscriber -> subscriber.foreign == foreign);
   }
 
-  private static void forget(ActorTopic<?> topic, Exitable foreign) {
-    if (topic != null) topic.remove(subscriber -> subscriber.foreign == foreign);
+  @Override
+  public void forget(Exitable foreign) {
+    remove(subscriber -> subscriber.foreign == foreign);
   }
 
   private void end(Consumer<Exitable> verb) {

@@ -14,6 +14,12 @@ abstract class Subscriber<M> implements Subscription {
     boolean isCut();
 
     void leave(Subscriber<M> subscriber);
+
+    /** Whether this actor of a user has a subscription. */
+    boolean knows(Exitable foreign);
+
+    /** Its end ends its subscriptions. */
+    void forget(Exitable foreign);
   }
 
   static final Logger LOG = LoggerFactory.getLogger("io.fibry.pubsub.Topic"); // whose users read it

@@ -138,6 +138,33 @@ class TopicLeakTest {
     return List.of(new WeakReference<>(topic), new WeakReference<>(handler));
   }
 
+  @Promise("21.3")
+  @Test
+  void topicsThatNobodyKnowsLeaveNothingAtALivingActorOnceAnotherIsMade() {
+    subscribeAndForget(1_000);
+    long heap = usedOnceSwept();
+
+    subscribeAndForget(20_000);
+
+    assertTrue(LeakProbe.eventually(() -> usedOnceSwept() - heap < 2_000_000),
+        () -> usedOnceSwept() - heap + " bytes are left");
+    assertFalse(desk.onExit().isDone());
+  }
+
+  private void subscribeAndForget(int times) {
+    for (int i = 0; i < times; i++) {
+      Topic<Object> topic = Topic.of(ActorSystem.anonymous());
+      topic.subscribe(desk);
+      topic.subscribeOn(desk, m -> {});
+    }
+  }
+
+  private static long usedOnceSwept() {
+    LeakProbe.used();
+    Topic.of(ActorSystem.anonymous());
+    return LeakProbe.used();
+  }
+
   @Test
   void aSharedValueThatNobodyKnowsIsGarbageWithItsFollowers() {
     var probes = new ArrayList<WeakReference<?>>();

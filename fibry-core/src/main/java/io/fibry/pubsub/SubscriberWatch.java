@@ -1,0 +1,51 @@
+package io.fibry.pubsub;
+
+import io.fibry.Actor;
+import io.fibry.ActorContext;
+import io.fibry.ActorSystem;
+import io.fibry.Exitable;
+import io.fibry.Strategy;
+import io.fibry.mailbox.Mailbox;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
+
+/**
+ * Watches the users' actors that subscribed to a topic. A watched actor keeps the watcher, not the
+ * topic; once the topic is garbage, the next topic that is made ends its watcher. Thread-safe.
+ */
+final class SubscriberWatch extends WeakReference<Subscriber.Home<?>> {
+  // filled by the collector, emptied by those who make topics
+  private static final ReferenceQueue<Subscriber.Home<?>> FORGOTTEN = new ReferenceQueue<>();
+
+  private final Actor<Exitable> watcher = ActorSystem.anonymous().strategy(Strategy.CALLER)
+      .mailbox(Mailbox.unbounded()).newActor(this::watch);
+
+  SubscriberWatch(Subscriber.Home<?> topic) {
+    super(topic, FORGOTTEN);
+    endForgotten();
+  }
+
+  private static void endForgotten() {
+    for (var one = FORGOTTEN.poll(); one != null; one = FORGOTTEN.poll()) ((SubscriberWatch) one).watcher.askExit();
+  }
+
+  /** Watches what is subscribed when the message comes, else forgets it. */
+  void look(Exitable foreign) {
+    watcher.sendMessage(foreign);
+  }
+
+  private void watch(Exitable foreign, ActorContext<Exitable> context) {
+    var topic = get();
+    if (topic == null || !topic.knows(foreign)) context.unwatch(foreign);
+    else
+      context.watch(foreign, reason -> {
+        forget(foreign);
+        return foreign;
+      });
+  }
+
+  private void forget(Exitable foreign) {
+    var topic = get();
+    if (topic != null) topic.forget(foreign);
+  }
+}
