@@ -350,6 +350,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public void withdrawn(RequestFuture<?> request, Reason reason) {
     owner().accounts().countUnhandled(reason);
+    if (reason == Reason.EXPIRED) crew().forEach(Dispatch::handOutAgain);
   }
 
   @Override

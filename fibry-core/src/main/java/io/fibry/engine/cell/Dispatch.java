@@ -6,7 +6,6 @@ import io.fibry.engine.cell.Activation.Kind;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.engine.jvm.LastResort;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -31,8 +30,9 @@ import java.util.concurrent.locks.LockSupport;
  * it and then threw does no harm.
  *
  * <p>Where even a timer fails (the edge of a stack, no memory), a plain assignment leaves the right
- * in {@code cell.stranded} for {@link LastResort}, or else the next sender. A method that "throws nothing once entered" does so
- * itself; where it could not be entered, its caller must.
+ * in {@code cell.stranded}, and {@code Threads.rescue} tries again; at the very edge, the next
+ * sender. A method that "throws nothing once entered" does so itself; where it could not be
+ * entered, its caller must.
  */
 public final class Dispatch {
   static {
@@ -40,7 +40,7 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          CallerRuns.class, StackProbe.class, Log.class, LastResort.class))
+          CallerRuns.class, StackProbe.class, Log.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -133,7 +133,7 @@ public final class Dispatch {
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held;
       try {
-        LastResort.keep(cell);
+        Threads.rescue(cell);
       } catch (Throwable noCall) {} // the next sender sees to it
     }
   }
@@ -150,6 +150,14 @@ public final class Dispatch {
       cell.stranded = held;
       recover(cell, noThread, tries);
     }
+  }
+
+  /** The JDK loses fibers whose carrier has no memory. A fiber too many does nothing. */
+  public static void handOutAgain(Cell cell) {
+    try {
+      if (cell.settings().strategy() == Strategy.FIBER && cell.worker() instanceof Activation drain && !drain.claimed)
+        Threads.startFiber(drain);
+    } catch (Throwable noThread) {} // the next one whose limit is over tries again
   }
 
   /**

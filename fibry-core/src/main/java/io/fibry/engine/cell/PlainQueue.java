@@ -1,7 +1,7 @@
 package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.LastResort;
+import io.fibry.engine.jvm.Stranded;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
@@ -24,7 +24,7 @@ import java.util.List;
  * fence before the swap orders the message before it, the fence in {@code next} orders the reads
  * after it.
  */
-abstract class PlainQueue implements LastResort.Stranded {
+abstract class PlainQueue implements Stranded {
   // see Cell
   protected static final byte RENEW = -1; // open; restarts before the next message
   protected static final byte OPEN = 0;

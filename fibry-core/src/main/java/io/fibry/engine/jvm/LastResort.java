@@ -1,5 +1,6 @@
 package io.fibry.engine.jvm;
 
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.LockSupport;
 
@@ -11,44 +12,43 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Nothing is slept through: {@code keep} fills a slot, then unparks; the thread looks through
  * all slots before it parks, and an unpark in between makes that park return at once.
  */
-public final class LastResort {
-  /** Has something to be rescued, on a fiber. */
-  public interface Stranded {
-    void rescue();
-  }
-
+final class LastResort {
   private static final int SLOTS = 1024; // far more than threads can fail at once
   private static final long PAUSE = 5_000_000; // ns between two tries
-  private static final AtomicReferenceArray<Object> KEPT = new AtomicReferenceArray<>(SLOTS);
-  private static final Thread THREAD = // its object exists before there is no memory
-      Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-rescue")
-          .unstarted(LastResort::loop);
 
-  private LastResort() {}
+  private final AtomicReferenceArray<Object> kept = new AtomicReferenceArray<>(SLOTS);
+  private final Executor fibers;
+  private final Thread thread; // its object exists before there is no memory
 
-  public static void keep(Runnable task) {
+  LastResort(Executor fibers) {
+    this.fibers = fibers;
+    this.thread =
+        Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-rescue").unstarted(this::loop);
+  }
+
+  void keep(Runnable task) {
     put(task);
   }
 
-  public static void keep(Stranded actor) {
+  void keep(Stranded actor) {
     put(actor);
   }
 
-  private static void put(Object one) {
+  private void put(Object one) {
     int slot = 0;
-    while (slot < SLOTS && KEPT.get(slot) != one && !KEPT.compareAndSet(slot, null, one)) slot++;
-    if (THREAD.getState() == Thread.State.NEW) startThread();
-    LockSupport.unpark(THREAD);
+    while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
+    if (thread.getState() == Thread.State.NEW) startThread();
+    LockSupport.unpark(thread);
   }
 
-  private static void startThread() {
+  private void startThread() {
     try {
-      THREAD.start();
+      thread.start();
     } catch (IllegalThreadStateException started) { // by another thread
     }
   }
 
-  private static void loop() {
+  private void loop() {
     while (true) {
       try {
         if (isTried()) LockSupport.park();
@@ -59,18 +59,18 @@ public final class LastResort {
   }
 
   /** Tries all; true: none is left. */
-  private static boolean isTried() {
+  private boolean isTried() {
     boolean none = true;
     for (int slot = 0; slot < SLOTS; slot++) {
-      Object one = KEPT.getAndSet(slot, null); // first: it may be kept again at once
+      Object one = kept.getAndSet(slot, null); // first: it may be kept again at once
       if (one != null) none &= isStarted(one);
     }
     return none;
   }
 
-  private static boolean isStarted(Object one) {
+  private boolean isStarted(Object one) {
     try {
-      Threads.startFiber(one instanceof Runnable task ? task : ((Stranded) one)::rescue);
+      fibers.execute(one instanceof Runnable task ? task : ((Stranded) one)::rescue);
       return true;
     } catch (Throwable noThread) {
       put(one);

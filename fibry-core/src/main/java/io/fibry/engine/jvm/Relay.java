@@ -5,6 +5,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 
 /**
  * Carries tasks from platform threads to fibers. The JDK's scheduler begins a platform thread's
@@ -20,14 +21,16 @@ final class Relay {
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
 
   private final Executor fibers; // starts one for each task
+  private final Consumer<Runnable> keep; // what gets none now
   private final Runnable fetcher = this::fetch;
   private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
   // caller that failed
   private volatile boolean called;
 
-  Relay(Executor fibers) {
+  Relay(Executor fibers, Consumer<Runnable> keep) {
     this.fibers = fibers;
+    this.keep = keep;
   }
 
   void start(Runnable task) {
@@ -64,7 +67,7 @@ final class Relay {
       while (started < MOST_AT_ONCE && startNext()) started++;
       if (!tasks.isEmpty()) callFetcher();
     } catch (Throwable noThread) {
-      LastResort.keep(fetcher);
+      keep.accept(fetcher);
     } finally {
       first.run();
     }
@@ -86,7 +89,7 @@ final class Relay {
       fibers.execute(task);
       return true;
     } catch (Throwable noThread) {
-      LastResort.keep(task);
+      keep.accept(task);
       return false;
     }
   }

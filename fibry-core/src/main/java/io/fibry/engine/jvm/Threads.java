@@ -11,8 +11,9 @@ import java.util.function.BooleanSupplier;
  */
 public final class Threads {
   private static final long YIELDING = 10_000_000; // ns
+  private static final LastResort LAST_RESORT = new LastResort(Threads::startFiber);
   private static final Relay RELAY =
-      new Relay(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()));
+      new Relay(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), LAST_RESORT::keep);
   private static final Executor PLATFORM =
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
@@ -28,6 +29,11 @@ public final class Threads {
 
   public static void startFiber(Runnable task) {
     RELAY.start(task);
+  }
+
+  /** Rescues it on a fiber, as soon as there is memory for one. */
+  public static void rescue(Stranded actor) {
+    LAST_RESORT.keep(actor);
   }
 
   public static void startPlatformThread(Runnable task) {

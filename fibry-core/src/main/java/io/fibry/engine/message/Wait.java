@@ -127,7 +127,8 @@ public final class Wait implements AutoCloseable {
     if (!on.isStranded()) return;
     on.rescue(); // its last sender, perhaps this thread, was at the edge of its stack
     if (on.isStranded()) throw new StackOverflowError(
-        "there is no stack left to give actor '" + on.name() + "' a thread, so waiting for it would have no end");
+        "there is no stack or memory left to give actor '" + on.name()
+            + "' a thread, so waiting for it would have no end");
   }
 
   /** Publishes that this thread's handler waits, until {@link #close}. Null: no handler. */
