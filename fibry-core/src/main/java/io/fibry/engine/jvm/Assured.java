@@ -26,7 +26,7 @@ public final class Assured extends AtomicBoolean implements Runnable { // false 
   private transient Runnable task; // null once claimed
   private transient boolean seen; // by a look; the timer's thread only
 
-  private Assured(Runnable task) {
+  Assured(Runnable task) {
     this.task = task;
   }
 

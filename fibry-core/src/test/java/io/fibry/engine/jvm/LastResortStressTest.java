@@ -1,0 +1,68 @@
+package io.fibry.engine.jvm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.Patience;
+import java.util.SplittableRandom;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Timeout;
+
+/** Whatever is kept while threads fail runs once, as soon as there is one; a kept actor, soon. */
+@Timeout(60)
+class LastResortStressTest {
+  private static final int KEEPERS = 3;
+  private static final int EACH = 60;
+
+  /** Keeps what it cannot start, as a relay would; it fails often. */
+  private static LastResort failing(AtomicInteger started) {
+    return new LastResort(task -> {
+      if (ThreadLocalRandom.current().nextInt(3) == 0) throw new OutOfMemoryError("planned");
+      started.incrementAndGet();
+      task.run();
+    });
+  }
+
+  @RepeatedTest(20)
+  void tasksRunOnce() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("last resort: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var runs = new AtomicIntegerArray(KEEPERS * EACH);
+    var started = new AtomicInteger();
+    var resort = failing(started);
+    var threads = new Thread[KEEPERS];
+    for (int i = 0; i < KEEPERS; i++) {
+      int first = i * EACH;
+      var mine = random.split();
+      threads[i] = Thread.ofPlatform().start(() -> {
+        for (int n = first; n < first + EACH; n++) {
+          int number = n;
+          if (mine.nextInt(8) == 0) Thread.yield();
+          resort.keep((Runnable) () -> runs.incrementAndGet(number));
+        }
+      });
+    }
+
+    for (var thread : threads) Patience.joined(thread);
+    Patience.eventually(() -> started.get() == KEEPERS * EACH);
+
+    for (int n = 0; n < runs.length(); n++) assertEquals(1, runs.get(n), "runs of " + n);
+  }
+
+  /** It may be kept again while it is being rescued. */
+  @RepeatedTest(20)
+  void anActorIsRescuedAfterEachTimeItWasKept() {
+    var resort = failing(new AtomicInteger());
+    var stranded = new AtomicInteger();
+    Stranded actor = () -> stranded.set(0);
+    for (int i = 0; i < EACH; i++) {
+      stranded.set(1);
+      resort.keep(actor);
+
+      Patience.eventually(() -> stranded.get() == 0);
+    }
+  }
+}
