@@ -64,6 +64,29 @@ class InlineTest {
     assertFalse(onVirtualThread(() -> Thread.currentThread().getName().equals("inline")));
   }
 
+  /** Whose limit is over looks for an actor that got no thread. This one has its asker's. */
+  @Test
+  void aLimitThatEndsGivesItNoSecondThread() {
+    var handled = new CopyOnWriteArrayList<Object>();
+    var actor = ActorSystem.anonymous().inlineRequests().newActorWithReturn((Object m) -> {
+      if (m instanceof Gate gate) gate.passDeaf();
+      handled.add(m);
+      return m;
+    });
+    var gate = new Gate();
+    var asker = Patience.elsewhere(() -> actor.ask(gate));
+    Patience.await(gate.entered);
+    actor.sendMessage("waits");
+
+    for (int i = 0; i < 20; i++)
+      assertThrows(AskTimeoutException.class, () -> actor.ask("too long", Duration.ofMillis(2)));
+
+    assertEquals(List.of(), handled);
+    gate.open();
+    Patience.joined(asker);
+    Patience.eventually(() -> handled.equals(List.of(gate, "waits")));
+  }
+
   @Promise("6.9")
   @Test
   void aPlatformThreadNeverRunsIt() {

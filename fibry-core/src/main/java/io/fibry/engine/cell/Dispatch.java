@@ -155,8 +155,8 @@ public final class Dispatch {
   /** The JDK loses fibers whose carrier has no memory. A fiber too many does nothing. */
   public static void handOutAgain(Cell cell) {
     try {
-      if (cell.settings().strategy() == Strategy.FIBER && cell.worker() instanceof Activation drain && !drain.claimed)
-        Threads.startFiber(drain);
+      var late = unclaimed(cell);
+      if (late != null && cell.settings().strategy() == Strategy.FIBER) Threads.startFiber(late);
     } catch (Throwable noThread) {} // the next one whose limit is over tries again
   }
 
@@ -165,13 +165,18 @@ public final class Dispatch {
    * runs does nothing more.
    */
   public static void heedShutDown(Cell cell) {
-    if (!(cell.worker() instanceof Activation drain) || drain.claimed) return;
-    var strategy = cell.settings().strategy();
     try {
-      if (!strategy.isShutDown()) return;
+      var late = unclaimed(cell);
+      var strategy = cell.settings().strategy();
+      if (late == null || !strategy.isShutDown()) return;
       cell.shutDoor(new ExitReason.Failed(new RejectedExecutionException(strategy + " was shut down")));
-      Assured.start(drain);
+      Assured.start(late);
     } catch (Throwable edge) {} // of stack or memory, or the user's: the next sender looks again
+  }
+
+  /** The drain that a strategy took and has not run; null: none. An inline one needs no claim. */
+  private static Activation unclaimed(Cell cell) {
+    return cell.worker() instanceof Activation drain && drain.kind == Kind.NORMAL && !drain.claimed ? drain : null;
   }
 
   /**
