@@ -128,26 +128,6 @@ class CutOffFaultTest {
   }
 
   @Test
-  void aKillBetweenThePillAndTheHookInterruptsTheHook() {
-    var victim = new AtomicReference<Actor<Object>>();
-    var interrupted = new CompletableFuture<Boolean>();
-    var scope = Variants.scope(o -> o.withGrace(Patience.LONG).withDeadLetters(letter -> victim.get().kill()));
-    Actor<Object> actor = scope.anonymous().initialState(Object::new)
-        .onStop(state -> interrupted.complete(Thread.currentThread().isInterrupted()))
-        .newActor((Object state, Object message) -> {
-          if (message instanceof Gate gate) gate.passDeaf();
-        });
-    victim.set(actor);
-    var gate = Gate.occupy(actor);
-    actor.sendPoisonPill();
-    actor.sendMessage("behind the pill"); // a dead letter after the pill: the listener kills
-
-    gate.open();
-
-    assertTrue(value(interrupted));
-  }
-
-  @Test
   void killsThatMeetTheStopHookInterruptItOrCameBeforeThePill() {
     int slept = 0;
     for (int i = 0; i < 300; i++) if (sleptOn(i * 300 % 100_000)) slept++;

@@ -20,6 +20,11 @@ final class Misbehaviour {
     armed.set(true);
   }
 
+  /** So that nothing is tried again for ever. */
+  void disarm() {
+    armed.set(false);
+  }
+
   boolean hangs() {
     return kind == Kind.HANGS_DEAF || kind == Kind.HANGS;
   }

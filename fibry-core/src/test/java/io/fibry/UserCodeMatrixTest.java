@@ -77,7 +77,9 @@ class UserCodeMatrixTest {
 
   @AfterEach
   void letGo() {
+    code.disarm();
     Gate.openAll();
+    scope.closeWithin(Patience.LONG);
   }
 
   @Promise("7.10")

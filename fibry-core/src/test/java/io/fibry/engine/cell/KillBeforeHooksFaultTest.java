@@ -1,0 +1,34 @@
+package io.fibry.engine.cell;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Variants;
+import org.junit.jupiter.api.Test;
+
+/** No user code runs between the pill and the hooks, so the moments are played one by one. */
+class KillBeforeHooksFaultTest {
+  private final Cell cell = (Cell) (Object) Variants.scope(o -> o).anonymous().newActor((Object m) -> {});
+
+  private Activation atHooks() {
+    var drain = new Activation(cell, null, Activation.Kind.NORMAL);
+    drain.thread = Thread.currentThread();
+    return drain;
+  }
+
+  @Test
+  void aKillBetweenThePillAndTheHookInterruptsTheHook() {
+    cell.extras().interruptHooks();
+
+    cell.extras().beginHooks(atHooks());
+
+    assertTrue(Thread.interrupted());
+  }
+
+  @Test
+  void withoutAKillTheHookIsNotInterrupted() {
+    cell.extras().beginHooks(atHooks());
+
+    assertFalse(Thread.interrupted());
+  }
+}
