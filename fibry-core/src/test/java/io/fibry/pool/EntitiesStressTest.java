@@ -8,6 +8,7 @@ import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Letters;
+import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
 import io.fibry.Strategy;
@@ -110,6 +111,7 @@ class EntitiesStressTest {
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(entities, i, random.split(), leaving));
       for (var sender : senders) sender.join();
+      if (byHand) sendOnceMore(entities);
       entities.close();
     }
 
@@ -170,6 +172,18 @@ class EntitiesStressTest {
       }
     }
     for (var promise : promised) promise.get();
+  }
+
+  /** So that each key has another life, even if the senders were faster than any passivation. */
+  private void sendOnceMore(Entities<Integer, Work> entities) {
+    Patience.eventually(() -> {
+      clock.advance(IDLE.multipliedBy(2));
+      return entities.size() == 0;
+    });
+    for (int key = 0; key < KEYS; key++) {
+      sent[key][0]++;
+      check(entities.actor(key).sendMessage(new Note(0, EACH + 1)));
+    }
   }
 
   private void check(boolean fact) {
