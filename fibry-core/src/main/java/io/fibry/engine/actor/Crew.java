@@ -4,7 +4,6 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Context;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.queue.WorkerSlot;
-import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
@@ -13,7 +12,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** The living workers of a pool, and counts of the others. Thread-safe. */
 final class Crew implements Iterable<Worker> {
-  private final Set<Worker> workers = new ConcurrentSkipListSet<>(Comparator.comparingInt(worker -> worker.number));
+  private final Set<Worker> workers =
+      new ConcurrentSkipListSet<>((one, other) -> Integer.compare(one.number, other.number));
   private final LongAdder handled = new LongAdder(); // by gone workers
   private final LongAdder failed = new LongAdder(); // likewise
 

@@ -133,7 +133,7 @@ public final class Dispatch {
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held;
       try {
-        Threads.rescue(cell);
+        if (edge instanceof VirtualMachineError) Threads.rescue(cell); // else of a user's scheduler
       } catch (Throwable noCall) {} // the next sender sees to it
     }
   }
