@@ -18,12 +18,21 @@ final class LastResort {
 
   private final AtomicReferenceArray<Object> kept = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
-  private final Thread thread; // its object exists before there is no memory
+  private Thread thread; // guarded by this
 
+  /**
+   * The thread's object exists before there is no memory; but on Java 21 it would keep the class
+   * loaders on this stack.
+   */
   LastResort(Executor fibers) {
     this.fibers = fibers;
-    this.thread =
+    if (Runtime.version().feature() >= 24) thread();
+  }
+
+  private synchronized Thread thread() {
+    if (thread == null) thread =
         Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-rescue").unstarted(this::loop);
+    return thread;
   }
 
   void keep(Runnable task) {
@@ -37,13 +46,14 @@ final class LastResort {
   private void put(Object one) {
     int slot = 0;
     while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
-    if (thread.getState() == Thread.State.NEW) startThread();
-    LockSupport.unpark(thread);
+    var only = thread();
+    if (only.getState() == Thread.State.NEW) start(only);
+    LockSupport.unpark(only);
   }
 
-  private void startThread() {
+  private static void start(Thread only) {
     try {
-      thread.start();
+      only.start();
     } catch (IllegalThreadStateException started) { // by another thread
     }
   }
