@@ -8,8 +8,8 @@ import java.time.Duration;
  *
  * <p>Tasks must be short and not block: they share one thread. What a task throws is logged; a
  * repeating task goes on. A negative delay, or a period that is not positive, is an
- * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years. The
- * methods must return: those that send, ask and kill call them.
+ * {@link IllegalArgumentException}. Delays beyond 146 years count as 146 years. The methods
+ * must return: those that send, ask and kill call them.
  */
 public interface Scheduler {
 

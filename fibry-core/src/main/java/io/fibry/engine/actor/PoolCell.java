@@ -117,6 +117,12 @@ final class PoolCell extends GuardedCell {
     if (queue.atPill()) end();
   }
 
+  /** Also for what a worker's begin calls. */
+  @Override
+  void probeStack() {
+    StackProbe.probeForSend();
+  }
+
   @Override
   void heedShutDown() {
     super.heedShutDown();
@@ -221,12 +227,6 @@ final class PoolCell extends GuardedCell {
   }
 
   // ---- the end
-
-  /** Also for a worker's. */
-  @Override
-  void probeStack() {
-    StackProbe.probeForSend();
-  }
 
   @Override
   protected void push(Envelope envelope) {

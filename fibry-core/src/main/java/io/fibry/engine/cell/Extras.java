@@ -37,11 +37,11 @@ public final class Extras {
   private boolean hooksKilled; // a kill came when only the hooks were left
   volatile boolean condemned; // false -> true, by the first kill
   volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
-  private List<AutoCloseable> resources = List.of(); // these three: replaced when needed; in the order in
-  // which they came, as all that users may see the order of
+  // these four: replaced when needed; they keep the order in which things came, so that runs repeat
+  private List<AutoCloseable> resources = List.of();
   private Map<Object, KeyedTimer> timers = Map.of();
   private Map<RequestFuture<?>, Object> promised = Map.of();
-  private List<Runnable> letters = List.of(); // to tell a listener; replaced when needed
+  private List<Runnable> letters = List.of(); // to tell a listener
   private Watches watches;
   private RestartBudget restarts;
   Suspension suspension; // holds the right to run; null: not here

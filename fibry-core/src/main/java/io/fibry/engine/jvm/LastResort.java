@@ -44,11 +44,15 @@ final class LastResort {
   }
 
   private void put(Object one) {
-    int slot = 0;
-    while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
+    store(one);
     var only = thread();
     if (only.getState() == Thread.State.NEW) start(only);
     LockSupport.unpark(only);
+  }
+
+  private void store(Object one) {
+    int slot = 0;
+    while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
   }
 
   private static void start(Thread only) {
@@ -83,7 +87,7 @@ final class LastResort {
       fibers.execute(one instanceof Runnable task ? task : ((Stranded) one)::rescue);
       return true;
     } catch (Throwable noThread) {
-      put(one);
+      store(one); // without an unpark, or the pause would end at once
       return false;
     }
   }
