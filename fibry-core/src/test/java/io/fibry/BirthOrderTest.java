@@ -2,8 +2,6 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.fibry.time.ManualClock;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -15,30 +13,14 @@ class BirthOrderTest {
   private static final List<Integer> NUMBERS = IntStream.range(0, 40).boxed().toList();
 
   /** Notes which timers are cancelled. */
-  private static final class Noting implements Scheduler {
+  private static final class Noting extends Clock {
     final List<Integer> cancelled = new CopyOnWriteArrayList<>();
-    private final Scheduler clock = new ManualClock();
     private int made;
-
-    @Override
-    public long nanoTime() {
-      return clock.nanoTime();
-    }
 
     @Override
     public Timer after(Duration delay, Runnable task) {
       int number = made++;
       return () -> cancelled.add(number);
-    }
-
-    @Override
-    public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-      return after(initial, task);
-    }
-
-    @Override
-    public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-      return after(initial, task);
     }
   }
 

@@ -4,27 +4,37 @@ import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
-/** A user's scheduler, for tests to change. Time stands still until {@code manual} is moved. */
+/** A user's scheduler, for tests to change. */
 public class Clock implements Scheduler {
   public final ManualClock manual = new ManualClock();
+  private final Scheduler time;
+
+  /** Time stands still until {@code manual} is moved. */
+  public Clock() {
+    this.time = manual;
+  }
+
+  Clock(Scheduler time) {
+    this.time = time;
+  }
 
   @Override
   public long nanoTime() {
-    return manual.nanoTime();
+    return time.nanoTime();
   }
 
   @Override
   public Timer after(Duration delay, Runnable task) {
-    return manual.after(delay, task);
+    return time.after(delay, task);
   }
 
   @Override
   public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-    return manual.atFixedRate(initial, period, task);
+    return time.atFixedRate(initial, period, task);
   }
 
   @Override
   public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-    return manual.withFixedDelay(initial, delay, task);
+    return time.withFixedDelay(initial, delay, task);
   }
 }

@@ -23,10 +23,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
@@ -230,28 +227,12 @@ class UserCodeMatrixTest {
     };
   }
 
-  private Scheduler clock() {
-    var system = Scheduler.system();
-    return new Scheduler() {
-      @Override
-      public long nanoTime() {
-        return system.nanoTime();
-      }
-
+  private Clock clock() {
+    return new Clock(Scheduler.system()) {
       @Override
       public Timer after(Duration delay, Runnable task) {
         code.strike();
-        return system.after(delay, task);
-      }
-
-      @Override
-      public Timer atFixedRate(Duration initial, Duration period, Runnable task) {
-        return system.atFixedRate(initial, period, task);
-      }
-
-      @Override
-      public Timer withFixedDelay(Duration initial, Duration delay, Runnable task) {
-        return system.withFixedDelay(initial, delay, task);
+        return super.after(delay, task);
       }
     };
   }
