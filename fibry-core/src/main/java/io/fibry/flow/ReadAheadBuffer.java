@@ -3,48 +3,41 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
+import io.fibry.block.StackSafeLock;
 import io.fibry.block.Rethrown;
-import io.fibry.block.StackRoom;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 
 /**
- * The unread elements of one iteration. The lock guards all fields but {@code closed}; its holder
- * waits only at its conditions.
+ * The unread elements of one iteration. The monitor guards all fields but {@code closed}; nothing
+ * parks under it.
  *
  * <p>A producer waits when the buffer is full or another one waits. The reader wakes the first when
  * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
  * a producer waits only while there are elements to read, or a woken one is on its way.
+ *
+ * <p>Who waits has a future of its own. A park at the end of a fiber's stack throws a
+ * StackOverflowError, and a lock or condition would keep that thread in its line for ever.
  */
 @SuppressWarnings("try") // what is held is not named
 final class ReadAheadBuffer<T> {
-
-  /** The lock, to be released. */
-  private interface Held extends AutoCloseable {
-    @Override
-    void close();
-  }
-
   // for unique names of producers
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   final int ahead;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Held held = lock::unlock;
-  private final Condition ready = lock.newCondition();
-  private final Condition room = lock.newCondition();
+  private final StackSafeLock lock = new StackSafeLock();
   private final ArrayDeque<T> elements = new ArrayDeque<>();
+  private final ArrayDeque<CompletableFuture<Void>> line = new ArrayDeque<>(); // producers that wait, or were woken
   private final List<Actor<?>> producers = new ArrayList<>(); // made, end not known
   private int inHand; // of the reader
-  private int waiting; // producers
   private int unfinished; // producers, made or not
+  private CompletableFuture<Void> reading; // while the reader waits
   private Thread reader; // while it waits
   private Thread starter; // null once all are started
   private Throwable failure; // the first one, until it is thrown
@@ -58,36 +51,31 @@ final class ReadAheadBuffer<T> {
     this.starter = Thread.currentThread();
   }
 
-  private Held held() {
-    StackRoom.probe(); // the lock must be given back
-    lock.lock();
-    return held;
-  }
-
-  private <R> R locked(Supplier<R> step) {
-    try (var held = held()) {
-      return step.get();
-    }
-  }
-
   void start(ActorBuilder<Object> builder, Handler<Generator.Output<T>> producer) {
     var actor = builder.part("producer-" + NUMBERS.incrementAndGet())
         .newActorWithReturn((ProducerOutput output) -> output.produce());
-    boolean wanted = locked(() -> failure == null && producers.add(actor));
     // completes once, even if it is retried, killed, or never run
-    if (wanted) actor.sendMessageReturn(new ProducerOutput(producer))
+    if (wants(actor)) actor.sendMessageReturn(new ProducerOutput(producer))
         .whenComplete((done, thrown) -> producerEnded(actor, thrown));
     actor.sendPoisonPill();
   }
 
+  private boolean wants(Actor<?> actor) {
+    try (var held = lock.take()) {
+      return failure == null && producers.add(actor);
+    }
+  }
+
   void started() {
-    locked(() -> starter = null);
+    try (var held = lock.take()) {
+      starter = null;
+    }
   }
 
   /** The message that starts a producer, and its end of the buffer. */
   private final class ProducerOutput implements Generator.Output<T> {
     private final Handler<Generator.Output<T>> producer;
-    private boolean open; // guarded by the lock
+    private boolean open; // guarded by the monitor of the buffer
 
     ProducerOutput(Handler<Generator.Output<T>> producer) {
       this.producer = producer;
@@ -104,44 +92,56 @@ final class ReadAheadBuffer<T> {
     }
 
     private void open(boolean open) {
-      try (var held = held()) {
+      try (var held = lock.take()) {
         this.open = open;
-        if (waiting > 0) room.signalAll(); // one of its threads may wait
+        line.forEach(ReadAheadBuffer::wake); // one of its threads may wait
       }
     }
 
     @Override
     public void yield(T element) {
       Objects.requireNonNull(element, "element");
-      try (var held = held()) {
-        refuseUnlessWanted();
-        if (full() || waiting > 0) awaitRoom();
-        elements.add(element);
-        if (reader != null) ready.signal();
+      CompletableFuture<Void> place = null;
+      try {
+        while ((place = place(element, place)) != null) place.get();
+      } catch (InterruptedException interrupted) {
+        Thread.currentThread().interrupt();
+        throw interrupted();
+      } catch (ExecutionException impossible) {
+        throw new AssertionError(impossible);
+      } finally {
+        if (place != null) leave(place);
       }
     }
 
-    private void awaitRoom() {
+    /**
+     * Adds the element, and answers null; or answers a place in the line. {@code old} is the place
+     * from which the caller was woken, null at first.
+     */
+    private CompletableFuture<Void> place(T element, CompletableFuture<Void> old) {
+      CompletableFuture<Void> change;
+      try (var held = lock.take()) {
+        refuseUnlessWanted();
+        if (full() || old == null && !line.isEmpty()) {
+          refuseStarter();
+          var place = new CompletableFuture<Void>();
+          line.add(place);
+          line.remove(old);
+          return place;
+        }
+        elements.add(element);
+        if (old != null) leaveLine(old);
+        change = reading;
+      }
+      wake(change); // not under the lock, which it wants
+      return null;
+    }
+
+    private void refuseStarter() {
       if (Thread.currentThread() == starter)
         throw new IllegalStateException(
             "a producer would have to wait for its reader on the reader's own thread, after " + ahead
                 + " elements; give the generator a strategy that has threads, such as Strategy.FIBER");
-      boolean admitted = false;
-      waiting++;
-      try {
-        do {
-          room.await();
-          refuseUnlessWanted();
-        } while (full());
-        admitted = true;
-      } catch (InterruptedException interrupted) {
-        Thread.currentThread().interrupt();
-        throw interrupted();
-      } finally {
-        waiting--;
-        // also if this one was woken in vain
-        if (waiting > 0 && elements.size() + inHand + (admitted ? 1 : 0) < ahead) room.signal();
-      }
     }
 
     private void refuseUnlessWanted() {
@@ -165,10 +165,31 @@ final class ReadAheadBuffer<T> {
     return elements.size() + inHand >= ahead;
   }
 
+  /** Wakes the next, also if this one was woken in vain. */
+  private void leave(CompletableFuture<Void> place) {
+    try (var held = lock.take()) {
+      leaveLine(place);
+    }
+  }
+
+  private void leaveLine(CompletableFuture<Void> place) {
+    line.remove(place);
+    if (!full()) wake(line.peek());
+  }
+
+  private static void wake(CompletableFuture<Void> waiting) {
+    if (waiting != null) waiting.complete(null);
+  }
+
   /** Waits for an element; answers how many it moved into the reader's hand, 0 at the end. */
   int take(Object[] hand) {
-    try (var held = held()) {
-      while (elements.isEmpty() && !atEnd()) awaitElement();
+    CompletableFuture<Void> change;
+    while ((change = beginReading()) != null) awaitElement(change);
+    return takeNow(hand);
+  }
+
+  private int takeNow(Object[] hand) {
+    try (var held = lock.take()) {
       int taken = 0;
       while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
       inHand = taken;
@@ -176,17 +197,30 @@ final class ReadAheadBuffer<T> {
     }
   }
 
-  private void awaitElement() {
-    if (reader != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
-        + " and by " + Thread.currentThread() + "; give each its own iterator()");
-    reader = Thread.currentThread();
+  /** Null: there are elements, or it is the end. */
+  private CompletableFuture<Void> beginReading() {
+    try (var held = lock.take()) {
+      if (!elements.isEmpty() || atEnd()) return null;
+      if (reading != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
+          + " and by " + Thread.currentThread() + "; give each its own iterator()");
+      reader = Thread.currentThread();
+      return reading = new CompletableFuture<>();
+    }
+  }
+
+  private void awaitElement(CompletableFuture<Void> change) {
     try {
-      ready.await();
+      change.get();
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while waiting for an element of a generator");
+    } catch (ExecutionException impossible) {
+      throw new AssertionError(impossible);
     } finally {
-      reader = null;
+      try (var held = lock.take()) {
+        reading = null;
+        reader = null;
+      }
     }
     refuseIfClosed();
   }
@@ -204,21 +238,21 @@ final class ReadAheadBuffer<T> {
   }
 
   void allRead() {
-    try (var held = held()) {
+    try (var held = lock.take()) {
       inHand = 0;
-      if (waiting > 0 && elements.size() <= ahead / 2) room.signal();
+      if (elements.size() <= ahead / 2) wake(line.peek());
     }
   }
 
   /** Not called on the producer's thread. */
   private void producerEnded(Actor<?> producer, Throwable thrown) {
     boolean first;
-    try (var held = held()) {
+    try (var held = lock.take()) {
       producers.remove(producer);
       unfinished--;
       first = thrown != null && !sealed && !endSeen && !closed && failure == null;
       if (first) failure = Rethrown.unwrapped(thrown);
-      ready.signal();
+      wake(reading);
     }
     if (first) end();
   }
@@ -226,22 +260,24 @@ final class ReadAheadBuffer<T> {
   /** Kills before it seals: what producers throw at the seal is no failure. */
   void end() {
     for (var producer : living()) producer.kill();
-    try (var held = held()) {
+    try (var held = lock.take()) {
       sealed = true;
-      room.signalAll();
+      line.forEach(ReadAheadBuffer::wake);
     }
   }
 
   private List<Actor<?>> living() {
-    return locked(() -> List.copyOf(producers));
+    try (var held = lock.take()) {
+      return List.copyOf(producers);
+    }
   }
 
   void close() {
-    try (var held = held()) {
+    try (var held = lock.take()) {
       if (endSeen) return;
       closed = true;
       elements.clear();
-      ready.signal();
+      wake(reading);
     }
   }
 

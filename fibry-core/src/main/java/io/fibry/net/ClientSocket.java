@@ -3,7 +3,7 @@ package io.fibry.net;
 import io.fibry.Exitable;
 import io.fibry.block.ChangedCopy;
 import io.fibry.block.Nanoseconds;
-import io.fibry.block.StackRoom;
+import io.fibry.block.StackSafeLock;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,7 +19,6 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
-import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * The socket of one client. One thread reads, any thread writes. {@link LimitCheck} enforces its
@@ -43,7 +42,7 @@ final class ClientSocket implements AutoCloseable {
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
-  private final ReentrantLock writing = new ReentrantLock(); // keeps each write whole
+  private final StackSafeLock writing = new StackSafeLock(); // keeps each write whole
 
   // of the thread that reads
   private Duration readLimit; // the check prints it
@@ -157,18 +156,25 @@ final class ClientSocket implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("try") // what is held is not named
   private void write(byte[] bytes, int offset, int length) throws IOException {
-    StackRoom.probe(); // the lock must be given back
-    writing.lock();
+    try (var held = writing.take()) {
+      writeAlone(bytes, offset, length);
+    }
+  }
+
+  private void writeAlone(byte[] bytes, int offset, int length) throws IOException {
     try {
       long nanos = Nanoseconds.of(limits.write());
       for (int done = 0; done < length; done += PIECE) {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
         out.write(bytes, offset + done, Math.min(PIECE, length - done));
       }
+    } catch (Error half) { // what follows must not look like the rest
+      cut(this + " was cut off: " + half + " broke a write off", false);
+      throw half;
     } finally {
       WRITE_DEADLINE.setOpaque(this, 0L);
-      writing.unlock();
     }
   }
 

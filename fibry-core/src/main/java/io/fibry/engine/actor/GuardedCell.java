@@ -21,6 +21,7 @@ import io.fibry.engine.queue.GuardedQueue;
 import io.fibry.engine.queue.GuardedQueue.Answer;
 import io.fibry.engine.queue.MessageEntry;
 import io.fibry.engine.queue.RankedEntry;
+import io.fibry.mailbox.Overflow;
 import io.fibry.time.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,8 @@ class GuardedCell extends ActorCell {
     var answer = queue.enter(entry, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
     if (answer == null) {
-      probeStack();
+      if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend(); // also to take it back
+      else probeStack();
       answer = queue.offer(entry, mayWait);
     }
     try {

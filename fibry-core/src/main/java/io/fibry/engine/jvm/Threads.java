@@ -57,11 +57,21 @@ public final class Threads {
     long now = System.nanoTime();
     if (parked == 0) parked = now;
     if (now - parked < YIELDING) {
-      Thread.yield();
+      leaveCarrier(0);
       return parked;
     }
-    LockSupport.parkNanos(1);
+    leaveCarrier(1);
     return System.nanoTime();
+  }
+
+  /** A fiber at the end of its stack cannot, and spins. */
+  private static void leaveCarrier(long nanos) {
+    try {
+      if (nanos == 0) Thread.yield();
+      else LockSupport.parkNanos(nanos);
+    } catch (StackOverflowError deep) {
+      Thread.onSpinWait();
+    }
   }
 
   /**
@@ -71,10 +81,10 @@ public final class Threads {
   public static boolean pause(int tries) {
     boolean interrupted = false;
     if (tries < 64) Thread.onSpinWait();
-    else if (tries < 96) Thread.yield();
+    else if (tries < 96) leaveCarrier(0);
     else {
       interrupted = Thread.interrupted();
-      LockSupport.parkNanos(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
+      leaveCarrier(Math.min(1_000_000L, 20_000L << Math.min(6, tries - 96)));
     }
     return interrupted;
   }

@@ -179,11 +179,16 @@ public class GuardedQueue<E> {
   }
 
   /**
-   * Waits for room. {@code isOver} is called after each wake-up. False: the entry never gets in.
+   * Waits for room. {@code isOver} is called after each wake-up. False: the entry never gets in. A
+   * park at the end of a fiber's stack throws a StackOverflowError; then it stays out.
    */
   public boolean await(Entry<E> entry, BooleanSupplier isOver) {
-    ManagedPark.until(() -> entry.where != Entry.BLOCKED
-        || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && giveUp(entry), this);
+    try {
+      ManagedPark.until(() -> entry.where != Entry.BLOCKED
+          || (Thread.currentThread().isInterrupted() || isOver.getAsBoolean()) && giveUp(entry), this);
+    } catch (Throwable deep) {
+      if (giveUp(entry)) throw deep;
+    }
     return entry.where != Entry.OUTSIDE;
   }
 

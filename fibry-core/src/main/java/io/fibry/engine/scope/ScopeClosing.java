@@ -85,6 +85,9 @@ final class ScopeClosing implements Members.Ending {
       own.forEach(ScopeClosing::endOwn);
       drain(scope, deadline);
       interruptRest();
+    } catch (Throwable deep) { // at the end of a fiber's stack a park throws a StackOverflowError
+      killRest();
+      throw deep;
     } finally {
       below.reversed().forEach(ScopeClosing::finish);
       finish();
@@ -164,12 +167,15 @@ final class ScopeClosing implements Members.Ending {
 
   private void interruptRest() {
     claimAll(scope);
+    // until its grace is over, or the closer is interrupted
+    for (var cell : killRest()) if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
+  }
+
+  private List<Cell> killRest() {
     var rest = new ArrayList<>(Members.cells(scope));
     rest.removeAll(own);
     for (var cell : rest.reversed()) if (!cell.extras().exit.isDone()) cell.kill(new ExitReason.Stopped());
-    // until its grace is over, or the closer is interrupted
-    for (var cell : rest.reversed())
-      if (!await(cell, Deadline.NONE)) Termination.cutOff(cell, "before its grace was over");
+    return rest.reversed();
   }
 
   private boolean await(Cell cell, Deadline deadline) {

@@ -1,0 +1,59 @@
+package io.fibry.block;
+
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * A lock that stays sound when the stack of a thread ends. A park at the end of a fiber's stack
+ * throws a StackOverflowError; a {@link java.util.concurrent.locks.ReentrantLock} would keep that
+ * thread in its line, and wake nobody behind it. Not reentrant, not fair; an interrupt does not end
+ * the wait. {@code try (var held = lock.take())} gives it back.
+ *
+ * <p>A thread enters the line before it tries again; a thread that gives the lock back wakes the
+ * first in line afterwards. So one of them sees the other, and while somebody waits, the lock is
+ * held or a thread is on its way to it. One that leaves without the lock passes its wake-up on.
+ */
+public final class StackSafeLock implements AutoCloseable {
+  private final AtomicBoolean taken = new AtomicBoolean();
+  private final ConcurrentLinkedQueue<Thread> line = new ConcurrentLinkedQueue<>();
+
+  public StackSafeLock take() {
+    StackRoom.probe(); // it must be given back
+    if (!tryTake()) await();
+    return this;
+  }
+
+  private boolean tryTake() {
+    return !taken.get() && taken.compareAndSet(false, true);
+  }
+
+  private void await() {
+    var current = Thread.currentThread();
+    boolean interrupted = false;
+    line.add(current);
+    try {
+      while (!tryTake()) {
+        LockSupport.park(this);
+        interrupted |= Thread.interrupted();
+      }
+      line.remove(current);
+    } catch (Throwable deep) {
+      line.remove(current);
+      wakeNext();
+      throw deep;
+    } finally {
+      if (interrupted) current.interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    taken.set(false);
+    wakeNext();
+  }
+
+  private void wakeNext() {
+    LockSupport.unpark(line.peek());
+  }
+}
