@@ -40,7 +40,8 @@ class GuardedCell extends ActorCell {
   @Override
   protected Reason offer(Object message, Baggage baggage) {
     if (!queue.takesMessageEntries()) return super.offer(message, baggage);
-    return isEnding() ? Reason.UNDELIVERED : offer(MessageEntry.<Object>of(message, baggage), message, Deadline.NONE);
+    return isEnding() ? Reason.UNDELIVERED
+        : offer(MessageEntry.<Object>of(message, baggage), 1, message, Deadline.NONE);
   }
 
   @Override
@@ -48,7 +49,7 @@ class GuardedCell extends ActorCell {
     if (isEnding()) return Reason.UNDELIVERED;
     var entry = entry(node, message);
     if (node instanceof RequestFuture<?> request) request.entry = entry;
-    return offer(entry, message, deadline);
+    return offer(entry, 1, message, deadline);
   }
 
   private Entry<Object> entry(Object node, Object message) {
@@ -67,14 +68,15 @@ class GuardedCell extends ActorCell {
     for (var message : messages)
       entries.add(queue.takesMessageEntries() ? MessageEntry.of(message, baggage)
           : entry(new Envelope(message, baggage), message));
-    return offer(Entry.block(entries), messages, Deadline.NONE);
+    return offer(Entry.block(entries), entries.size(), messages, Deadline.NONE);
   }
 
-  private Reason offer(Entry<Object> entry, Object message, Deadline deadline) {
+  private Reason offer(Entry<Object> entry, int size, Object message, Deadline deadline) {
     if (!settings().ownsThreads()) heedShutDown();
     boolean mayWait = deadline != Deadline.NO_WAIT;
     var answer = queue.enter(entry, mayWait);
     if (answer == Answer.TAKEN && stranded == null) return null;
+    if (answer == Answer.RUN) probeOrTakeBack(entry, size);
     if (answer == null) {
       if (mayWait && queue.mailbox().overflow() == Overflow.BLOCK) StackProbe.probeForSend(); // also to take it back
       else probeStack();
@@ -103,7 +105,18 @@ class GuardedCell extends ActorCell {
     };
   }
 
-  /** For what {@code begin} calls: see {@link Dispatch#prepare}. */
+  /** It entered as the actor fell asleep; see {@link Dispatch#prepare}. */
+  private void probeOrTakeBack(Entry<Object> entry, int size) {
+    try {
+      probeStack();
+    } catch (Throwable edge) {
+      boolean out = queue.takeBack(entry, size);
+      if (!out || !queue.release()) stranded = Envelope.NOTHING; // others came behind it
+      if (out) throw edge;
+    }
+  }
+
+  /** For what {@code begin} calls. */
   void probeStack() {
     StackProbe.probeForActivation();
   }

@@ -1,5 +1,6 @@
 package io.fibry.engine.queue;
 
+import io.fibry.engine.jvm.StackProbe;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.util.ArrayList;
@@ -103,7 +104,9 @@ public class GuardedQueue<E> {
    * is room. Null: it must be offered; else mostly {@link Answer#TAKEN}.
    */
   public Answer enter(Entry<E> entry, boolean mayWait) {
-    return running.get() ? tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK) : null;
+    if (arrivals == null || !running.get()) return null;
+    StackProbe.probe(); // it may have to be taken back
+    return tryEnter(entry, mayWait && mailbox.overflow() == Overflow.BLOCK);
   }
 
   /** An entry that may not wait gets {@link Answer#FULL} in place of BLOCKED. */
@@ -140,18 +143,19 @@ public class GuardedQueue<E> {
     entry.goTo(Entry.QUEUE);
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? enteredLate(entry, size)
+      return shut ? takeBack(entry, size) ? Answer.SHUT : Answer.TAKEN
           : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
     entry.goTo(Entry.OUTSIDE);
     return null;
   }
 
   /**
-   * It entered while the door was being shut. Takes the block out, unless it is being emptied out.
+   * Takes a block out that just entered. The caller knows its size: by now others may follow it.
+   * False: it was taken, or is being emptied out as the door is shut.
    */
-  private synchronized Answer enteredLate(Entry<E> block, int size) {
+  public synchronized boolean takeBack(Entry<E> block, int size) {
     collectArrivals();
-    if (block.where != Entry.QUEUE) return Answer.TAKEN;
+    if (block.where != Entry.QUEUE) return false;
     // admitted entries may follow the block
     for (Entry<E> entry = block, next; size > 0; entry = next, size--) {
       next = entry.after;
@@ -159,7 +163,7 @@ public class GuardedQueue<E> {
       markGone(entry);
       entry.goTo(Entry.OUTSIDE);
     }
-    return Answer.SHUT;
+    return true;
   }
 
   private void collectArrivals() {

@@ -170,7 +170,7 @@ class StackEdgeFaultTest {
   void anOverflowInsideASendHarmsNoReceiver(String strategy, Mailbox<? super Integer> mailbox, Verb verb)
       throws Exception {
     try (var worker = new Worker()) {
-      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 30;
+      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 15;
       int[] edge = new int[2];
       for (int i = 0; i < episodes; i++) {
         int virtual = i % 4 == 3 ? 1 : 0;
@@ -195,7 +195,7 @@ class StackEdgeFaultTest {
   @MethodSource("cases")
   void whatWasTakenIsHandled(String strategy, Mailbox<? super Integer> mailbox, Verb verb) throws Exception {
     try (var worker = new Worker()) {
-      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 30;
+      int episodes = Boolean.getBoolean("fibry.soak") ? 2_000 : 15;
       long seed = Long.getLong("fibry.seed", System.nanoTime());
       System.out.println("overflows of sends: -Dfibry.seed=" + seed);
       var random = new SplittableRandom(seed);
