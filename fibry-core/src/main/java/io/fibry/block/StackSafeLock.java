@@ -15,8 +15,17 @@ import java.util.concurrent.locks.LockSupport;
  * held or a thread is on its way to it. One that leaves without the lock passes its wake-up on.
  */
 public final class StackSafeLock implements AutoCloseable {
+  private final boolean brief;
   private final AtomicBoolean taken = new AtomicBoolean();
   private final ConcurrentLinkedQueue<Thread> line = new ConcurrentLinkedQueue<>();
+
+  /**
+   * {@code brief}: its holders never wait. So a fiber that cannot park spins; otherwise it gets the
+   * StackOverflowError.
+   */
+  public StackSafeLock(boolean brief) {
+    this.brief = brief;
+  }
 
   public StackSafeLock take() {
     StackRoom.probe(); // it must be given back
@@ -34,7 +43,7 @@ public final class StackSafeLock implements AutoCloseable {
     line.add(current);
     try {
       while (!tryTake()) {
-        LockSupport.park(this);
+        park();
         interrupted |= Thread.interrupted();
       }
       line.remove(current);
@@ -44,6 +53,15 @@ public final class StackSafeLock implements AutoCloseable {
       throw deep;
     } finally {
       if (interrupted) current.interrupt();
+    }
+  }
+
+  private void park() {
+    try {
+      LockSupport.park(this);
+    } catch (StackOverflowError deep) {
+      if (!brief) throw deep;
+      Thread.onSpinWait();
     }
   }
 

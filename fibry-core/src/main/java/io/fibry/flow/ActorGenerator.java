@@ -98,9 +98,9 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     @SuppressWarnings("unchecked")
     public T next() {
       if (!hasNext()) throw new NoSuchElementException("the producers have no more; ask hasNext() first");
+      if (next + 1 == end) buffer.allRead(); // first: if the stack ends there, the element is still to be read
       var element = (T) hand[next];
       hand[next++] = null;
-      if (next == end) buffer.allRead();
       return element;
     }
 

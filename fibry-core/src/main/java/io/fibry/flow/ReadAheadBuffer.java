@@ -3,8 +3,8 @@ package io.fibry.flow;
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Handler;
-import io.fibry.block.StackSafeLock;
 import io.fibry.block.Rethrown;
+import io.fibry.block.StackSafeLock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,8 +15,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The unread elements of one iteration. The monitor guards all fields but {@code closed}; nothing
- * parks under it.
+ * The unread elements of one iteration. The lock guards all fields but {@code closed}; its holder
+ * never waits.
  *
  * <p>A producer waits when the buffer is full or another one waits. The reader wakes the first when
  * half of the room is free; a woken producer, as it leaves, wakes the next while there is room. So
@@ -31,7 +31,7 @@ final class ReadAheadBuffer<T> {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
   final int ahead;
-  private final StackSafeLock lock = new StackSafeLock();
+  private final StackSafeLock lock = new StackSafeLock(true);
   private final ArrayDeque<T> elements = new ArrayDeque<>();
   private final ArrayDeque<CompletableFuture<Void>> line = new ArrayDeque<>(); // producers that wait, or were woken
   private final List<Actor<?>> producers = new ArrayList<>(); // made, end not known
@@ -75,7 +75,7 @@ final class ReadAheadBuffer<T> {
   /** The message that starts a producer, and its end of the buffer. */
   private final class ProducerOutput implements Generator.Output<T> {
     private final Handler<Generator.Output<T>> producer;
-    private boolean open; // guarded by the monitor of the buffer
+    private boolean open; // guarded by the lock
 
     ProducerOutput(Handler<Generator.Output<T>> producer) {
       this.producer = producer;

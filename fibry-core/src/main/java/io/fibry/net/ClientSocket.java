@@ -42,7 +42,7 @@ final class ClientSocket implements AutoCloseable {
   private final Scheduler clock;
   private final ListenerLimits limits;
   private final long totalDeadline;
-  private final StackSafeLock writing = new StackSafeLock(); // keeps each write whole
+  private final StackSafeLock writing = new StackSafeLock(false); // keeps each write whole
 
   // of the thread that reads
   private Duration readLimit; // the check prints it

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 class StackSafeLockTest {
   private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 2_000 : 20;
 
-  private final StackSafeLock lock = new StackSafeLock();
+  private final StackSafeLock lock = new StackSafeLock(false);
   private int inside; // guarded by the lock
   private int entered;
 
@@ -34,6 +34,28 @@ class StackSafeLockTest {
     lock.close();
 
     Patience.joined(next);
+    assertEquals(1, entered);
+  }
+
+  @Promise("8.5")
+  @Test
+  void whereHoldersNeverWaitAFiberThatCannotParkSpins() {
+    var brief = new StackSafeLock(true);
+    brief.take();
+    var came = new CountDownLatch(1);
+    var holder = Thread.ofPlatform().start(() -> {
+      Patience.await(came);
+      brief.close();
+    });
+
+    StackEdge.whereNoParkWorks(() -> {
+      came.countDown();
+      try (var held = brief.take()) {
+        entered++;
+      }
+    });
+
+    Patience.joined(holder);
     assertEquals(1, entered);
   }
 

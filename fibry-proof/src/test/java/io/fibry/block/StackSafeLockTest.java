@@ -12,7 +12,7 @@ class StackSafeLockTest {
 
   /** Plain fields, which the lock must protect. */
   private static final class Room {
-    final StackSafeLock lock = new StackSafeLock();
+    final StackSafeLock lock = new StackSafeLock(false);
     private boolean taken;
     private boolean shared;
     private int visits;
