@@ -16,7 +16,7 @@ import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
  * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
-  private static final int TIMES = Boolean.getBoolean("fibry.soak") ? 70 : 1;
+  private static final int TIMES = Boolean.getBoolean("fibry.soak") ? 140 : 1;
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
  * would use a timer.
  */
 class DispatchTest {
-  private static final int SCHEDULES = 50;
+  private static final int SCHEDULES = 30;
 
   /** Passes the first activation to another strategy, runs the others at once. */
   private static final class First implements Strategy {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
  * overtook a message; an end that a sender in the middle of a hand-over misses.
  */
 class PoolTest {
-  private static final int SCHEDULES = 5;
+  private static final int SCHEDULES = 3;
 
   /** A pool and what was seen of it. Synchronized, since two workers may run at once. */
   private static final class Episode {

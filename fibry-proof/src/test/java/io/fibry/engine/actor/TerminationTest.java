@@ -21,12 +21,12 @@ import org.junit.jupiter.api.Test;
 class TerminationTest {
   @Test
   void plainActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Plain.class, 3, 1, 5, 40);
+    Schedules.modelCheck(Plain.class, 3, 1, 5, 24);
   }
 
   @Test
   void boundedActorEndsOnceAndAccountsForAll() {
-    Schedules.modelCheck(Bounded.class, 3, 1, 4, 30);
+    Schedules.modelCheck(Bounded.class, 3, 1, 4, 18);
   }
 
   @Test

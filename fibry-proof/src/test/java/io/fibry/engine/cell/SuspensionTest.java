@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
  * {@link RestartAgainstEnd}.
  */
 class SuspensionTest {
-  private static final int SCHEDULES = 20;
+  private static final int SCHEDULES = 10;
 
   /** Its timers fire when the test says so, even after a cancel. */
   private static final class Held extends Witness.Never {

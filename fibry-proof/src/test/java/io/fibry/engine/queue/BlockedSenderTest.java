@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * reported as refused never was.
  */
 class BlockedSenderTest {
-  private static final int SCHEDULES = 200;
+  private static final int SCHEDULES = 100;
 
   /** Sends one element, and waits for room if it must: first it spins, then it parks. */
   private static final class Sender implements Runnable {

@@ -25,12 +25,12 @@ import org.junit.jupiter.api.Test;
 class SharedQueueTest {
   @Test
   void keysAreKeptInOrder() {
-    Schedules.modelCheck(ByKey.class, 3, 1, 4, 40);
+    Schedules.modelCheck(ByKey.class, 3, 1, 4, 24);
   }
 
   @Test
   void permitsAreNotOverdrawn() {
-    Schedules.modelCheck(Weighted.class, 3, 1, 4, 40);
+    Schedules.modelCheck(Weighted.class, 3, 1, 4, 24);
   }
 
   @Test
