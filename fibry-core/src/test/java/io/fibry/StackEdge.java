@@ -5,7 +5,6 @@ import java.lang.invoke.MethodHandles;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.IntConsumer;
 import java.util.function.IntPredicate;
 
@@ -88,7 +87,7 @@ public final class StackEdge {
     public boolean ranBelow(int levels, Runnable code) {
       if (levels > 0) return ranBelow(levels - 1, code);
       try {
-        LockSupport.parkNanos(1);
+        Thread.yield();
         return false;
       } catch (StackOverflowError here) {
         code.run();

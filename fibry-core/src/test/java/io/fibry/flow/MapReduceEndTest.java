@@ -46,9 +46,10 @@ class MapReduceEndTest {
   @AfterEach
   void nothingIsLeft() {
     Gate.openAll();
-    Patience.eventually(() -> scope.dump().lines().count() == 1);
-    assertEquals(List.of(), letters.messages(), "dead letters");
-    scope.close();
+    try (scope) {
+      Patience.eventually(() -> scope.dump().lines().count() == 1);
+      assertEquals(List.of(), letters.messages(), "dead letters");
+    }
   }
 
   /** Maps until it is interrupted. */
@@ -113,7 +114,7 @@ class MapReduceEndTest {
   @Test
   void whatReduceThrowsFailsTheFuture() {
     var sum = MapReduce.start(scope.anonymous(), 4, endless, i -> i, 0, (a, b) -> {
-      if (b == 100) throw new IllegalStateException("a hundred");
+      if (a == 100 || b == 100) throw new IllegalStateException("a hundred");
       return b;
     });
 
