@@ -176,8 +176,16 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
     var waited = pending;
     if (waited == null || waited.isDone()) return;
     waited.note();
-    var armed = atEnd(waited::expire);
+    var armed = atEnd(() -> expire(waited));
     timer = armed;
     if (pending == null) armed.cancel(); // the wait ended between the look and the timer
+  }
+
+  private void expire(Pending<?> waited) {
+    try {
+      waited.expire();
+    } catch (Throwable noMemory) { // it is undone
+      Sweep.addAgain(this);
+    }
   }
 }

@@ -1,6 +1,8 @@
 package io.fibry.engine.message;
 
 import io.fibry.engine.jvm.StackProbe;
+import io.fibry.engine.jvm.Stranded;
+import io.fibry.engine.jvm.Threads;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -24,6 +26,7 @@ final class Sweep {
   // one list for each stripe, at its first element; threads push, the sweep takes all
   private static final AtomicReferenceArray<Entry> LISTS = new AtomicReferenceArray<>(STRIPES * SLOTS_IN_STRIPE);
   private static final AtomicBoolean ARMED = new AtomicBoolean();
+  private static final Stranded AGAIN = Sweep::startAgain;
 
   abstract static class Entry {
     private Entry next; // in a list
@@ -36,12 +39,22 @@ final class Sweep {
   private Sweep() {}
 
   static void add(Entry wait) {
+    put(wait);
+    start();
+  }
+
+  /** Throws nothing: for a wait that could not be ended for want of memory. */
+  static void addAgain(Entry wait) {
+    put(wait);
+    startAgain();
+  }
+
+  private static void put(Entry wait) {
     int stripe = (int) (Thread.currentThread().threadId() & STRIPES - 1) * SLOTS_IN_STRIPE;
     int slot = stripe;
     while (slot < stripe + SLOTS_IN_STRIPE && !take(slot, wait)) slot++;
     if (slot < stripe + SLOTS_IN_STRIPE) wait.slot = slot;
     else do wait.next = LISTS.get(stripe); while (!LISTS.compareAndSet(stripe, wait.next, wait));
-    start();
   }
 
   private static boolean take(int slot, Entry wait) {
@@ -86,7 +99,15 @@ final class Sweep {
       }
     }
     ARMED.set(false);
-    if (isNeeded()) start();
+    if (isNeeded()) startAgain();
+  }
+
+  private static void startAgain() {
+    try {
+      start();
+    } catch (Throwable noMemory) {
+      Threads.rescue(AGAIN);
+    }
   }
 
   private static boolean isNeeded() {
