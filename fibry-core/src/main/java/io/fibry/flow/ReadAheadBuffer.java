@@ -183,29 +183,28 @@ final class ReadAheadBuffer<T> {
 
   /** Waits for an element; answers how many it moved into the reader's hand, 0 at the end. */
   int take(Object[] hand) {
-    CompletableFuture<Void> change;
-    while ((change = beginReading()) != null) awaitElement(change);
-    return takeNow(hand);
+    while (true) {
+      CompletableFuture<Void> change;
+      try (var held = lock.take()) {
+        if (!elements.isEmpty() || atEnd()) return takeNow(hand);
+        change = beginReading();
+      }
+      awaitElement(change);
+    }
   }
 
   private int takeNow(Object[] hand) {
-    try (var held = lock.take()) {
-      int taken = 0;
-      while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
-      inHand = taken;
-      return taken;
-    }
+    int taken = 0;
+    while (taken < hand.length && !elements.isEmpty()) hand[taken++] = elements.poll();
+    inHand = taken;
+    return taken;
   }
 
-  /** Null: there are elements, or it is the end. */
   private CompletableFuture<Void> beginReading() {
-    try (var held = lock.take()) {
-      if (!elements.isEmpty() || atEnd()) return null;
-      if (reading != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
-          + " and by " + Thread.currentThread() + "; give each its own iterator()");
-      reader = Thread.currentThread();
-      return reading = new CompletableFuture<>();
-    }
+    if (reading != null) throw new IllegalStateException("an iteration is read by two threads at once, by " + reader
+        + " and by " + Thread.currentThread() + "; give each its own iterator()");
+    reader = Thread.currentThread();
+    return reading = new CompletableFuture<>();
   }
 
   private void awaitElement(CompletableFuture<Void> change) {
