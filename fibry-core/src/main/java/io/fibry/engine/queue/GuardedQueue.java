@@ -26,7 +26,8 @@ import java.util.function.Predicate;
  * compare-and-set gives the right to one.
  *
  * <p>A StackOverflowError would leave a change half done, so callers probe a user's stack; but not
- * for {@link #enter}, which as a rule calls nothing after its change.
+ * for {@link #enter}, which as a rule calls nothing after its change, and makes sure itself of the
+ * room to take an entry back.
  */
 public class GuardedQueue<E> {
   public enum Answer {
