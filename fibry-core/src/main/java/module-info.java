@@ -2,7 +2,31 @@ import org.jspecify.annotations.NullMarked;
 
 /**
  * Actors on virtual threads: some state, a mailbox, and a handler that sees one message at a time.
- * Start at {@link io.fibry.ActorSystem}.
+ *
+ * {@snippet :
+ * import io.fibry.ActorSystem;
+ * import java.util.concurrent.atomic.LongAdder;
+ *
+ * class Account {
+ *   public static void main(String[] args) {
+ *     try (var account = ActorSystem.named("account")
+ *         .initialState(LongAdder::new)              // only this actor touches it
+ *         .newActorWithReturn((LongAdder cents, Integer deposit) -> {
+ *           cents.add(deposit);                      // one message at a time: no locks
+ *           return cents.sum();
+ *         })) {
+ *       account.sendMessage(500);                    // does not wait
+ *       long balance = account.ask(200);             // waits for the answer
+ *       System.out.println(balance); // prints 700
+ *     } // handles the waiting messages, then ends the actor
+ *   }
+ * }
+ * }
+ *
+ * <p>Start at {@link io.fibry.ActorSystem}, which makes actors;
+ * {@link io.fibry.stereotype.Stereotypes} has ready-made ones. To learn, read the
+ * <a href="https://fibry.io/fibry/docs/guide/README.md">guide</a>, seven short chapters, and the
+ * examples in the <a href="https://fibry.io/fibry">repository</a>.
  */
 @NullMarked
 module io.fibry {

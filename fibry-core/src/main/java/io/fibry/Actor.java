@@ -3,6 +3,7 @@ package io.fibry;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
@@ -43,7 +44,8 @@ public interface Actor<M> extends Exitable, Executor {
    *
    * <p>Throws the very exception the handler threw, with the asker's stack added as suppressed; a
    * {@link RequestException} if there is no answer; or a
-   * {@link java.util.concurrent.CancellationException} if interrupted, keeping the flag.
+   * {@link java.util.concurrent.CancellationException} if interrupted, keeping the flag. What the
+   * handler threw may be a checked exception, although none is declared: see {@link #mayThrow}.
    *
    * @param <Q> request
    * @param <R> answer
@@ -79,8 +81,20 @@ public interface Actor<M> extends Exitable, Executor {
   <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request);
 
   /**
+   * Sends a request whose future fails with an {@link AskTimeoutException} after a time. If it is
+   * still queued then, it is never handled.
+   *
+   * @param <Q> request
+   * @param <R> answer
+   * @param request never null
+   * @param limit more than zero; also for room in the mailbox
+   * @return completes with the answer, or with what {@code ask} would throw
+   */
+  <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit);
+
+  /**
    * {@return a timer that sends a message later} It never waits for room: a full mailbox that would
-   * block drops it. Timers end with the actor.
+   * block drops it. If the actor ends first, the message is a dead letter.
    *
    * @param message never null
    * @param delay from now
@@ -88,7 +102,8 @@ public interface Actor<M> extends Exitable, Executor {
   Scheduler.Timer sendMessageLater(M message, Duration delay);
 
   /**
-   * {@return a timer that sends a message later, and replaces the one with this key}
+   * {@return a timer that sends a message later, and replaces the one with this key} It is an
+   * alarm, such as a time-out, and ends with the actor.
    *
    * @param key names the timer
    * @param message never null
@@ -127,4 +142,17 @@ public interface Actor<M> extends Exitable, Executor {
 
   @Override
   Actor<M> closeOnExit(AutoCloseable... resources);
+
+  /**
+   * Does nothing, but declares an exception, so that it can be caught by name around an
+   * {@code ask}: that throws whatever the handler threw, and the compiler knows of no checked ones.
+   * {@snippet class="io.fibry.JavadocSnippetsTest" region="mayThrow"}
+   *
+   * @param <X> its type
+   * @param type of what a handler may throw
+   * @throws X never
+   */
+  static <X extends Exception> void mayThrow(Class<X> type) throws X {
+    Objects.requireNonNull(type, "type");
+  }
 }

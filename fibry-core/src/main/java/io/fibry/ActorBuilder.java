@@ -57,8 +57,8 @@ public interface ActorBuilder<M> {
 
   /**
    * {@return a copy whose idle actors handle an {@code ask} without its own limit on the asker's
-   * virtual thread, as cheaply as a lock} Only for {@link Strategy#FIBER}. Messages still run one
-   * at a time and see what those before them wrote.
+   * virtual thread, which spares a switch of threads} Only for {@link Strategy#FIBER}. Messages
+   * still run one at a time and see what those before them wrote.
    *
    * <p>The handler then sees the asker's thread-locals, name, context class loader and interrupts.
    * It runs on the asker's stack (at most 32 deep, then queued), so a {@link StackOverflowError}
@@ -113,58 +113,58 @@ public interface ActorBuilder<M> {
   /** {@return a sink without an object, which passes {@code null} to its code} */
   Sink<Void> newSink();
 
-  /**
-   * {@return a copy that makes pools: actors of several workers with one mailbox} For building
-   * blocks, like the methods below; programs use {@code Pools}.
-   *
-   * @param <N> messages
-   * @param sharing how they share it
-   * @throws IllegalArgumentException if these are pools already
-   */
-  <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing);
-
-  /** {@return whether it makes pools} */
-  boolean isShared();
+  /** {@return the same builder, with what code that builds on builders needs} */
+  ForBlocks<M> forBlocks();
 
   /**
-   * {@return a copy for a part of the whole: "orders" becomes "orders/3"; unchanged without a name}
-   *
-   * @param part the name below
-   */
-  ActorBuilder<M> part(String part);
-
-  /** {@return the name, if any} */
-  Optional<String> name();
-
-  /** {@return the strategy of actors made now} */
-  Strategy strategy();
-
-  /** {@return the mailbox of actors made now} */
-  Mailbox<? super M> mailbox();
-
-  /**
-   * {@return a copy with this mailbox, unless this builder or its scope was given one}
-   *
-   * @param otherwise the default
-   */
-  ActorBuilder<M> orMailbox(Mailbox<Object> otherwise);
-
-  /** {@return the clock of the scope} */
-  Scheduler scheduler();
-
-  /**
-   * {@return a copy for doors to the outside: a closing scope sends them their pill before it waits
-   * for any member}
-   */
-  ActorBuilder<M> endsFirst();
-
-  /**
-   * Makes actors with a state. Immutable and thread-safe.
+   * Makes actors with a state. Immutable and thread-safe. The steps of a builder may come before or
+   * after {@link #initialState}.
    *
    * @param <S> state
    * @param <M> messages
    */
   interface Stateful<S, M> {
+
+    /**
+     * {@return a copy, as of {@link ActorBuilder#strategy(Strategy)}}
+     *
+     * @param strategy instead of the scope's
+     */
+    Stateful<S, M> strategy(Strategy strategy);
+
+    /**
+     * {@return a copy, as of {@link ActorBuilder#mailbox(Mailbox)}}
+     *
+     * @param <N> messages
+     * @param mailbox instead of the scope's
+     */
+    <N extends M> Stateful<S, N> mailbox(Mailbox<? super N> mailbox);
+
+    /**
+     * {@return a copy, as of {@link ActorBuilder#onFailure}}
+     *
+     * @param policy instead of {@link FailurePolicy#goOn}
+     */
+    Stateful<S, M> onFailure(FailurePolicy policy);
+
+    /**
+     * {@return a copy, as of {@link ActorBuilder#protocol}}
+     *
+     * @param <N> messages
+     * @param type of messages
+     */
+    <N extends M> Stateful<S, N> protocol(Class<N> type);
+
+    /**
+     * {@return a copy, as of {@link ActorBuilder#around}}
+     *
+     * @param <N> messages
+     * @param around goes around those given before
+     */
+    <N extends M> Stateful<S, N> around(Handler.Around<? super N> around);
+
+    /** {@return a copy, as of {@link ActorBuilder#inlineRequests}} */
+    Stateful<S, M> inlineRequests();
 
     /**
      * {@return a copy with a hook, called on the actor's thread when it ends, if a state was made}
@@ -216,5 +216,97 @@ public interface ActorBuilder<M> {
 
     /** {@return the state itself as an actor} */
     Sink<S> newSink();
+  }
+
+  /**
+   * A builder as building blocks see it: what it was told, and copies that programs do not need.
+   *
+   * @param <M> messages
+   */
+  interface ForBlocks<M> extends ActorBuilder<M> {
+
+    /**
+     * {@return a copy that makes pools: actors of several workers with one mailbox} Programs
+     * use {@code Pools}.
+     *
+     * @param <N> messages
+     * @param sharing how they share it
+     * @throws IllegalArgumentException if these are pools already
+     */
+    <N extends M> ForBlocks<N> shared(Sharing<? super N> sharing);
+
+    /** {@return whether it makes pools} */
+    boolean isShared();
+
+    /**
+     * {@return a copy for a part of the whole: "orders" becomes "orders/3"; unchanged without a
+     * name}
+     *
+     * @param part the name below
+     */
+    ForBlocks<M> part(String part);
+
+    /** {@return the name, if any} */
+    Optional<String> name();
+
+    /** {@return the strategy of actors made now} */
+    Strategy strategy();
+
+    /** {@return the mailbox of actors made now} */
+    Mailbox<? super M> mailbox();
+
+    /**
+     * {@return a copy with this mailbox, unless this builder or its scope was given one}
+     *
+     * @param otherwise the default
+     */
+    ForBlocks<M> orMailbox(Mailbox<Object> otherwise);
+
+    /** {@return the clock of the scope} */
+    Scheduler scheduler();
+
+    /** {@return whether logs and errors may say what messages do, by the scope's options} */
+    boolean showsMessages();
+
+    /**
+     * {@return what a log or an error may say of this message}
+     *
+     * @param message of a user, whose {@code toString} gets a thread and 50 ms, or a second if it
+     *     computes
+     */
+    String shown(Object message);
+
+    /** {@return the scope that the actors are made in} */
+    ActorScope scope();
+
+    /**
+     * {@return a copy that makes its actors in a new scope inside} It is for a block that makes
+     * actors while a close drains others: it takes them until its turn. What its actors escalate
+     * goes to the scope around; nothing keeps it where the root does not keep an actor of this
+     * builder.
+     *
+     * @param kind the scope's name, if this builder has none
+     * @throws IllegalStateException if the scope around is closed
+     */
+    ForBlocks<M> inside(String kind);
+
+    /**
+     * {@return a copy for doors to the outside: a closing scope sends them their pill before it
+     * waits for any member}
+     */
+    ForBlocks<M> endsFirst();
+
+    /**
+     * {@return a copy for the inside of a block: what its actors handle counts neither as sent nor
+     * as handled, as no user sent it} A message that they do not handle counts, but not a task.
+     */
+    ForBlocks<M> uncounted();
+
+    /**
+     * {@return a copy whose actors write to a client outside} Messages that are lost since it has
+     * gone, after the actor's end or with an IOException, count as
+     * {@link DeadLetter.Reason#DISCONNECTED}.
+     */
+    ForBlocks<M> toClient();
   }
 }

@@ -1,6 +1,7 @@
 package io.fibry;
 
 import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -36,11 +37,14 @@ public interface ActorScope extends AutoCloseable {
   ActorBuilder<Object> named(String name);
 
   /**
-   * {@return the living actor made with this name and {@code protocol}, if any}
+   * {@return the living actor with this name, if any} It must have been made with
+   * {@link ActorBuilder#protocol}, as the JVM does not know a handler's type of messages.
    *
    * @param <M> messages
    * @param name of the actor
-   * @param protocol of the actor
+   * @param protocol that it was made with
+   * @throws IllegalStateException if it was made without one
+   * @throws IllegalArgumentException if it was made with another
    */
   <M> Optional<Actor<M>> find(String name, Class<M> protocol);
 
@@ -73,7 +77,14 @@ public interface ActorScope extends AutoCloseable {
   String dump();
 
   /**
-   * Waits until nothing is queued, no handler runs and no timer is due; for tests.
+   * {@return the figures of all actors in and below this scope that it tracks, in the order made; a
+   * pool counts as one} For meters and dashboards.
+   */
+  List<ActorFigures> actors();
+
+  /**
+   * Waits until nothing is queued, no handler runs and no timer is due; for tests. By a manual
+   * clock, what waits until that is moved is quiet.
    *
    * @param limit by the system's clock, whatever the scope's
    * @return false if the limit came first
@@ -81,14 +92,31 @@ public interface ActorScope extends AutoCloseable {
    */
   boolean awaitQuiet(Duration limit);
 
+  /**
+   * {@return whether this scope, or one around it, has begun to close, so that nothing new can be
+   * made in it} The root is never closed.
+   */
+  boolean isClosed();
+
+  /**
+   * Runs code once when this scope, or one around it, begins to close; at once, if it has begun:
+   * such as a farewell to the client of a long conversation. It has a thread of its own, and the
+   * close does not wait for it. What it throws is logged.
+   *
+   * @param farewell what to do
+   * @return ends the registration
+   */
+  Farewell whenClosing(Runnable farewell);
+
   /** Closes within the drain limit. Logs the report if something was left. */
   @Override
   void close();
 
   /**
    * Ends all members, the last made first, each after what is queued. After the limit it interrupts
-   * the rest, and after the grace cuts them off. Nothing new can be made meanwhile; no message
-   * begins after it has returned. The root ends what it tracks, and stays open.
+   * the rest, and after the grace cuts them off. Nothing new can be made meanwhile, but for
+   * {@code Entities}, which end after servers; no message begins after it has returned. The root
+   * ends what it tracks, and stays open.
    *
    * <p>A second call waits for the report of the first. Called by a handler inside the scope, it
    * ends all others, lets the handler's actor exit after its message, and returns.
@@ -99,6 +127,14 @@ public interface ActorScope extends AutoCloseable {
    * is closed, without more patience
    */
   Report closeWithin(Duration limit);
+
+  /** A registration of {@link #whenClosing}. */
+  interface Farewell extends AutoCloseable {
+
+    /** Forgets the code, unless it has begun. */
+    @Override
+    void close();
+  }
 
   /**
    * The accounts of a scope and those below: {@code sent} = {@code handled} + all {@code unhandled}
@@ -137,6 +173,7 @@ public interface ActorScope extends AutoCloseable {
     private Consumer<DeadLetter> deadLetters = letter -> {};
     private Scheduler scheduler = Scheduler.system();
     private Watchdog watchdog; // null: none
+    private boolean messageTexts = true;
     private List<Carrier<?>> carriers = List.of();
 
     private Options() {}
@@ -184,8 +221,12 @@ public interface ActorScope extends AutoCloseable {
      */
     public Options withFailurePolicy(FailurePolicy policy) {
       Objects.requireNonNull(policy, "policy");
-      if (policy.retries() > 0) throw new IllegalArgumentException(policy
-          + " cannot be a scope's policy: the message is gone when it decides; give the retries to the actor's policy");
+      if (policy.retries() > 0 || policy.redeliveries() > 0) throw new IllegalArgumentException(policy
+          + " cannot be a scope's policy: it does not decide about messages; give retries and redeliveries to the "
+          + "actor's policy");
+      if (policy.kind() == FailurePolicy.Kind.GO_ON && policy.backOff().isPresent()) throw new IllegalArgumentException(
+          policy + " cannot be a scope's policy: it suspends no actor that another made; give the back-off to the "
+              + "actor's policy");
       return with(copy -> copy.failurePolicy = policy);
     }
 
@@ -197,7 +238,7 @@ public interface ActorScope extends AutoCloseable {
     public Options withAskLimit(Duration limit) {
       Objects.requireNonNull(limit, "limit");
       if (!limit.isPositive()) throw new IllegalArgumentException(
-          "an ask limit of " + limit + " leaves no time for an answer; give more than zero");
+          "an ask limit of " + Durations.text(limit) + " leaves no time for an answer; give more than zero");
       return with(copy -> copy.askLimit = limit);
     }
 
@@ -253,7 +294,7 @@ public interface ActorScope extends AutoCloseable {
     public Options withWatchdog(Duration handling, int waiting) {
       Objects.requireNonNull(handling, "handling");
       if (!handling.isPositive()) throw new IllegalArgumentException(
-          "a watchdog after " + handling + " would report every message; give more than zero");
+          "a watchdog after " + Durations.text(handling) + " would report every message; give more than zero");
       if (waiting < 1) throw new IllegalArgumentException(
           "a watchdog at " + waiting + " queued messages would report every actor; give one or more");
       return with(copy -> copy.watchdog = new Watchdog(handling, waiting));
@@ -273,9 +314,22 @@ public interface ActorScope extends AutoCloseable {
       return with(copy -> copy.carriers = more);
     }
 
+    /**
+     * {@return a copy that tells logs, dumps, watchdog reports and the texts of exceptions what
+     * messages say, or only their class} For messages with personal data or secrets. Names of
+     * actors and the texts of your own exceptions stay. Texts of strings are in quotes, all of one
+     * line, at most 200 characters; a {@code toString} has 50 ms, or a second if it computes.
+     *
+     * @param shown true unless changed
+     */
+    public Options withMessageTexts(boolean shown) {
+      return with(copy -> copy.messageTexts = shown);
+    }
+
     private static Duration notNegative(Duration time, String name) {
       if (Objects.requireNonNull(time, name).isNegative())
-        throw new IllegalArgumentException("a " + name + " of " + time + " lies in the past; give zero or more");
+        throw new IllegalArgumentException(
+            "a " + name + " of " + Durations.text(time) + " lies in the past; give zero or more");
       return time;
     }
 
@@ -324,36 +378,14 @@ public interface ActorScope extends AutoCloseable {
       return Optional.ofNullable(watchdog);
     }
 
+    /** {@return whether texts of messages are shown} */
+    public boolean messageTexts() {
+      return messageTexts;
+    }
+
     /** {@return what travels with messages, in order; always the same list} */
     public List<Carrier<?>> carriers() {
       return carriers;
     }
-  }
-
-  /**
-   * Something of the sender's thread that travels with messages, such as the MDC: captured when one
-   * is sent or its timer started, and set while it is handled. A request handled on its asker's
-   * thread needs none. What a carrier throws is logged; the message is handled all the same. Must
-   * be thread-safe and quick.
-   *
-   * @param <C> what it captures
-   */
-  interface Carrier<C> {
-
-    /** {@return the MDC of slf4j, whatever its provider; always the same} */
-    static Carrier<?> mdc() {
-      return Mdc.CARRIER;
-    }
-
-    /** {@return what to set, which must not change} Called on the sender's thread. */
-    C capture();
-
-    /**
-     * Called on the handler's thread, before the handler and the code around it.
-     *
-     * @param captured for this message
-     * @return closed on the same thread after the message; puts back what was there
-     */
-    AutoCloseable set(C captured);
   }
 }

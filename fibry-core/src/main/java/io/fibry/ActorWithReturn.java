@@ -34,6 +34,14 @@ public interface ActorWithReturn<M, R> extends Actor<M> {
    */
   CompletableFuture<R> sendMessageReturn(M message);
 
+  /**
+   * {@return a future of the answer, as from {@link Actor#sendMessageReturn(Request, Duration)}}
+   *
+   * @param message never null
+   * @param limit more than zero
+   */
+  CompletableFuture<R> sendMessageReturn(M message, Duration limit);
+
   @Override
   ActorWithReturn<M, R> closeOnExit(AutoCloseable... resources);
 }

@@ -17,7 +17,10 @@ public interface DeadLetter {
   /** {@return why it was not handled} */
   Reason reason();
 
-  /** {@return what the handler threw; empty unless {@link Reason#FAILED}} */
+  /**
+   * {@return what the handler threw; empty unless {@link Reason#FAILED} or
+   * {@link Reason#UNANSWERED}}
+   */
   Optional<Throwable> cause();
 
   /** {@return whether the actor took it, sent again without waiting for room} */
@@ -27,6 +30,8 @@ public interface DeadLetter {
   enum Reason {
     /** The handler threw. */
     FAILED,
+    /** The handler asked an actor, and threw on that it got no answer. */
+    UNANSWERED,
     /** A full mailbox refused it. */
     REJECTED,
     /** A full mailbox dropped it. */
@@ -36,6 +41,13 @@ public interface DeadLetter {
     /** A request cancelled before it was handled. */
     CANCELLED,
     /** The actor had ended, or ended first. */
-    UNDELIVERED
+    UNDELIVERED,
+    /** {@code sendMessageLater}, without a key, was to send it after the actor's end. */
+    NOT_DUE,
+    /**
+     * It was for a client, such as that of a {@code lineActor}, whose connection had ended. It is
+     * counted, and told to the listener, but not kept among the last dead letters.
+     */
+    DISCONNECTED
   }
 }

@@ -2,20 +2,41 @@ package io.fibry;
 
 /** Why something ended. */
 public sealed interface ExitReason {
+  // the texts are written here, since those of a record fail for ever if first used without memory
 
   /** It had done all it was given: a poison pill, a close, a task that returned. */
-  record Finished() implements ExitReason {}
+  record Finished() implements ExitReason {
+    @Override
+    public String toString() {
+      return "Finished";
+    }
+  }
 
   /** It was asked to, by {@code askExit} or because its scope closed. */
-  record Stopped() implements ExitReason {}
+  record Stopped() implements ExitReason {
+    @Override
+    public String toString() {
+      return "Stopped";
+    }
+  }
 
   /**
    * Its failure policy gave up, or it could get no thread any more.
    *
    * @param cause what was thrown
    */
-  record Failed(Throwable cause) implements ExitReason {}
+  record Failed(Throwable cause) implements ExitReason {
+    @Override
+    public String toString() {
+      return "Failed: " + cause;
+    }
+  }
 
   /** It was killed. */
-  record Killed() implements ExitReason {}
+  record Killed() implements ExitReason {
+    @Override
+    public String toString() {
+      return "Killed";
+    }
+  }
 }

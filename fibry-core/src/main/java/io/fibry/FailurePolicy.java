@@ -1,5 +1,6 @@
 package io.fibry;
 
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -54,7 +55,7 @@ public final class FailurePolicy {
   public record Budget(int restarts, Duration within) {}
 
   /**
-   * How long an actor is suspended before a restart.
+   * How long an actor is suspended before it restarts or goes on.
    *
    * @param first before the first
    * @param most before any
@@ -62,29 +63,43 @@ public final class FailurePolicy {
   public record BackOff(Duration first, Duration most) {}
 
   private static final int DEEPEST_CHOICE = 8;
+  private static final FailurePolicy[] PLAIN = plain(); // by kind: many actors share one
 
   private final Kind kind;
   private final boolean logs;
   private final int retries;
+  private final int redeliveries;
   private final Budget budget; // null: unlimited
   private final BackOff backOff; // null: none
   private final Function<Throwable, FailurePolicy> choice; // BY only
+  private final FailurePolicy unanswered; // null: see withUnanswered
 
-  private FailurePolicy(Kind kind, boolean logs, int retries, Budget budget, BackOff backOff,
-      Function<Throwable, FailurePolicy> choice) {
+  private FailurePolicy(Kind kind, boolean logs, int retries, int redeliveries, Budget budget, BackOff backOff,
+      Function<Throwable, FailurePolicy> choice, FailurePolicy unanswered) {
     this.kind = kind;
     this.logs = logs;
     this.retries = retries;
+    this.redeliveries = redeliveries;
     this.budget = budget;
     this.backOff = backOff;
     this.choice = choice;
+    this.unanswered = unanswered;
   }
 
   private static FailurePolicy of(Kind kind) {
-    return new FailurePolicy(kind, true, 0, null, null, null);
+    return PLAIN[kind.ordinal()];
   }
 
-  /** {@return a policy that logs and goes on; the default of actors} */
+  private static FailurePolicy[] plain() {
+    var all = new FailurePolicy[Kind.values().length];
+    for (var kind : Kind.values()) all[kind.ordinal()] = new FailurePolicy(kind, true, 0, 0, null, null, null, null);
+    return all;
+  }
+
+  /**
+   * {@return a policy that logs and goes on; the default of actors} Of equal failures it logs one a
+   * second, with the number of the others.
+   */
   public static FailurePolicy goOn() {
     return of(Kind.GO_ON);
   }
@@ -125,12 +140,13 @@ public final class FailurePolicy {
 
   /**
    * {@return a policy that chooses one by what was thrown} Its modifiers hold where the chosen one
-   * has none. If the choice fails, the actor stops.
+   * has none. If the choice fails, the actor stops. A {@link RequestException} is no failure of the
+   * actor: see {@link #withUnanswered}.
    *
    * @param choice returns a policy; runs on the actor's thread
    */
   public static FailurePolicy by(Function<Throwable, FailurePolicy> choice) {
-    return new FailurePolicy(Kind.BY, true, 0, null, null, Objects.requireNonNull(choice, "choice"));
+    return new FailurePolicy(Kind.BY, true, 0, 0, null, null, Objects.requireNonNull(choice, "choice"), null);
   }
 
   /**
@@ -143,25 +159,52 @@ public final class FailurePolicy {
     needsRestart("a budget");
     if (restarts < 0) throw new IllegalArgumentException("a budget of " + restarts + " restarts; give zero or more");
     if (!Objects.requireNonNull(within, "within").isPositive())
-      throw new IllegalArgumentException("a budget cannot count restarts within " + within + "; give more than zero");
-    return new FailurePolicy(kind, logs, retries, new Budget(restarts, within), backOff, choice);
+      throw new IllegalArgumentException(
+          "a budget cannot count restarts within " + Durations.text(within) + "; give more than zero");
+    return new FailurePolicy(kind, logs, retries, redeliveries, new Budget(restarts, within), backOff, choice,
+        unanswered);
   }
 
   /**
-   * {@return a copy that suspends the actor before a restart, each time twice as long up to
-   * {@code most}, shortened at random by up to half} Messages wait meanwhile, and no thread is
-   * held. After {@code most} without failure it starts over.
+   * {@return a copy that suspends the actor before it restarts or goes on, each time twice as long
+   * up to {@code most}, shortened at random by up to half} Messages wait meanwhile, and no thread
+   * is held. After {@code most} without failure it starts over.
    *
    * @param first more than zero
    * @param most at least {@code first}
    */
   public FailurePolicy withBackOff(Duration first, Duration most) {
-    needsRestart("a back-off");
+    mayGoOn("a back-off");
     if (!Objects.requireNonNull(first, "first").isPositive())
-      throw new IllegalArgumentException("a back-off of " + first + " does not wait; give more than zero");
+      throw new IllegalArgumentException(
+          "a back-off of " + Durations.text(first) + " does not wait; give more than zero");
     if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
-        "a back-off cannot grow from " + first + " to " + most + "; let the second be at least the first");
-    return new FailurePolicy(kind, logs, retries, budget, new BackOff(first, most), choice);
+        "a back-off cannot grow from " + Durations.text(first) + " to " + Durations.text(most)
+            + "; let the second be at least the first");
+    return new FailurePolicy(kind, logs, retries, redeliveries, budget, new BackOff(first, most), choice, unanswered);
+  }
+
+  /**
+   * {@return a copy that gives a failed message again before those that wait, after the restart, or
+   * with the same state where the policy is {@link #goOn}} With a back-off, nothing is lost and
+   * nothing overtakes while, say, a connection is down. The asker goes on waiting; a message that
+   * is answered, put aside or no longer awaited is not given again. When it has been given again
+   * {@code times} times and fails once more, it has failed, and the actor goes on to the next. This
+   * belongs to an actor's policy, also to {@link #escalate}.
+   * {@snippet class="io.fibry.JavadocSnippetsTest" region="redelivery"}
+   *
+   * @param times in a row, for one message; more than zero
+   */
+  public FailurePolicy withRedelivery(int times) {
+    if (kind != Kind.ESCALATE) mayGoOn("a redelivery");
+    if (times <= 0) throw new IllegalArgumentException(
+        "a message cannot be given again " + times + " times; give more than zero, or leave withRedelivery out");
+    return new FailurePolicy(kind, logs, retries, times, budget, backOff, choice, unanswered);
+  }
+
+  private void mayGoOn(String what) {
+    if (kind == Kind.STOP || kind == Kind.ESCALATE) throw new IllegalStateException(this + " does not go on, so " + what
+        + " has no meaning; give it to goOn(), restart(), restartAll(), restartRest() or by(..)");
   }
 
   private void needsRestart(String what) {
@@ -170,19 +213,34 @@ public final class FailurePolicy {
   }
 
   /**
-   * {@return a copy that first repeats a failed message, unless answered or put aside}
+   * {@return a copy that first repeats a failed message at once, unless answered or put aside}
    *
    * @param times zero or more
    */
   public FailurePolicy withRetries(int times) {
     if (times < 0)
       throw new IllegalArgumentException("a message cannot be retried " + times + " times; give zero or more");
-    return new FailurePolicy(kind, logs, times, budget, backOff, choice);
+    return new FailurePolicy(kind, logs, times, redeliveries, budget, backOff, choice, unanswered);
+  }
+
+  /**
+   * {@return a copy with a policy of its own for a {@link RequestException} that leaves the
+   * handler} Then the handler asked an actor that refused, was late or had ended, which is no
+   * failure of the handler's actor. Without a policy for it, that actor goes on with its state: it
+   * does not retry, restart or escalate, whatever the policy is otherwise. Its own asker gets the
+   * exception, and the message counts as {@link DeadLetter.Reason#UNANSWERED}. The log has one line
+   * a second at most, without a stack.
+   *
+   * @param policy for such exceptions; that it has one itself means nothing
+   */
+  public FailurePolicy withUnanswered(FailurePolicy policy) {
+    return new FailurePolicy(kind, logs, retries, redeliveries, budget, backOff, choice,
+        Objects.requireNonNull(policy, "policy"));
   }
 
   /** {@return a copy that counts failures but does not log them} */
   public FailurePolicy withoutLog() {
-    return new FailurePolicy(kind, false, retries, budget, backOff, choice);
+    return new FailurePolicy(kind, false, retries, redeliveries, budget, backOff, choice, unanswered);
   }
 
   /**
@@ -216,6 +274,11 @@ public final class FailurePolicy {
     return retries;
   }
 
+  /** {@return how often a failed message is given again} */
+  public int redeliveries() {
+    return redeliveries;
+  }
+
   /** {@return how many restarts it allows; empty: any number} */
   public Optional<Budget> budget() {
     return Optional.ofNullable(budget);
@@ -226,18 +289,26 @@ public final class FailurePolicy {
     return Optional.ofNullable(backOff);
   }
 
+  /** {@return the policy for requests of the handler that were not answered, if it has one} */
+  public Optional<FailurePolicy> unanswered() {
+    return Optional.ofNullable(unanswered);
+  }
+
   /** The chosen policy, with this one's modifiers where it has none. */
   private FailurePolicy within(FailurePolicy chosen) {
     return new FailurePolicy(chosen.kind, logs && chosen.logs, Math.max(retries, chosen.retries),
-        chosen.budget != null ? chosen.budget : budget, chosen.backOff != null ? chosen.backOff : backOff,
-        chosen.choice);
+        Math.max(redeliveries, chosen.redeliveries), chosen.budget != null ? chosen.budget : budget,
+        chosen.backOff != null ? chosen.backOff : backOff,
+        chosen.choice, unanswered);
   }
 
   @Override
   public String toString() {
     return kind.call + (retries > 0 ? ".withRetries(" + retries + ")" : "")
-        + (budget != null ? ".withBudget(" + budget.restarts + ", " + budget.within + ")" : "")
-        + (backOff != null ? ".withBackOff(" + backOff.first + ", " + backOff.most + ")" : "")
-        + (logs ? "" : ".withoutLog()");
+        + (budget != null ? ".withBudget(" + budget.restarts + ", " + Durations.text(budget.within) + ")" : "")
+        + (backOff != null ? ".withBackOff(" + Durations.text(backOff.first) + ", " + Durations.text(backOff.most) + ")"
+            : "")
+        + (redeliveries > 0 ? ".withRedelivery(" + redeliveries + ")" : "")
+        + (unanswered != null ? ".withUnanswered(" + unanswered + ")" : "") + (logs ? "" : ".withoutLog()");
   }
 }

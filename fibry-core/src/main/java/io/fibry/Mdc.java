@@ -7,7 +7,7 @@ import org.slf4j.MDC;
  * Carries the MDC of slf4j. A provider without one, or a thread that never used it, has null, which
  * counts as empty.
  */
-final class Mdc implements ActorScope.Carrier<Map<String, String>> {
+final class Mdc implements Carrier<Map<String, String>> {
   static final Mdc CARRIER = new Mdc();
 
   private Mdc() {}

@@ -1,12 +1,13 @@
 package io.fibry;
 
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Texts;
 import java.io.IOException;
 import java.io.ObjectOutputStream;
 
 /** Why a request got neither a value nor the handler's own exception. */
 public abstract sealed class RequestException extends RuntimeException
-    permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException {
+    permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException,
+    CircuitOpenException {
   private static final long serialVersionUID = 1;
   private static final String REQUEST = "{request}";
 
@@ -28,7 +29,7 @@ public abstract sealed class RequestException extends RuntimeException
   public String getMessage() {
     String text = super.getMessage();
     if (shown == null && text != null)
-      shown = text.contains(REQUEST) ? text.replace(REQUEST, Log.shown(request)) : text;
+      shown = text.contains(REQUEST) ? text.replace(REQUEST, Texts.shown(request)) : text;
     return shown;
   }
 

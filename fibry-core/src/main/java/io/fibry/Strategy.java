@@ -16,7 +16,12 @@ import java.util.concurrent.Executor;
 @FunctionalInterface
 public interface Strategy {
 
-  /** A virtual thread, only while there is work. */
+  /**
+   * A virtual thread, only while there is work. It may then go on with an actor that its handler
+   * has woken, which costs far less than a new thread. So a handler must remove what it sets in a
+   * {@code ThreadLocal}, as on any pool, or another actor may see it; where it cannot, use
+   * {@link #residentFiber}.
+   */
   Strategy FIBER = Strategies.FIBER;
 
   /**

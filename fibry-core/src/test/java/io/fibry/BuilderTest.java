@@ -38,17 +38,39 @@ class BuilderTest {
 
     plain.strategy(Strategy.THREAD);
     plain.mailbox(Mailbox.bounded(3, Overflow.REJECT));
-    plain.part("one");
+    plain.forBlocks().part("one");
     plain.around((Object m, Handler.Task next) -> log.add(m));
     plain.protocol(String.class);
 
-    assertSame(Strategy.FIBER, plain.strategy());
-    assertSame(Mailbox.unbounded(), plain.mailbox());
-    assertEquals(Optional.of("plain"), plain.name());
+    assertSame(Strategy.FIBER, plain.forBlocks().strategy());
+    assertSame(Mailbox.unbounded(), plain.forBlocks().mailbox());
+    assertEquals(Optional.of("plain"), plain.forBlocks().name());
     var actor = plain.newActorWithReturn((Object m) -> m);
     assertEquals("x", actor.ask("x"));
     assertEquals(List.of(), log);
-    assertEquals(Optional.empty(), scope.find("plain", String.class));
+    assertThrows(IllegalStateException.class, () -> scope.find("plain", String.class));
+  }
+
+  @Test
+  void stepsMayComeAfterTheState() {
+    var seen = new CopyOnWriteArrayList<Object>();
+    var actor = scope.named("late").initialState(() -> new int[1]).strategy(Strategy.THREAD)
+        .mailbox(Mailbox.bounded(3, Overflow.REJECT)).onFailure(FailurePolicy.restart().withoutLog())
+        .protocol(String.class).around((message, next) -> {
+          seen.add("around " + message);
+          next.run();
+        }).inlineRequests().onStop(state -> seen.add("stop " + state[0]))
+        .newActorWithReturn((int[] state, String m) -> {
+          if (m.isEmpty()) throw new IllegalArgumentException("planned");
+          return ++state[0];
+        });
+
+    assertEquals(1, actor.ask("a"));
+    assertEquals(2, actor.ask("b"));
+    assertThrows(IllegalArgumentException.class, () -> actor.ask(""));
+    assertEquals(1, actor.ask("c"));
+    assertSame(actor, scope.find("late", String.class).orElseThrow());
+    assertEquals(List.of("around a", "around b", "around ", "stop 2", "around c"), seen);
   }
 
   @Test
@@ -68,8 +90,8 @@ class BuilderTest {
     var bounded = Mailbox.bounded(7, Overflow.REJECT);
     var builder = Variants.scope(o -> o.withStrategy(Strategy.THREAD).withMailbox(bounded)).anonymous();
 
-    assertSame(Strategy.THREAD, builder.strategy());
-    assertSame(bounded, builder.mailbox());
+    assertSame(Strategy.THREAD, builder.forBlocks().strategy());
+    assertSame(bounded, builder.forBlocks().mailbox());
     assertFalse(builder.newActorWithReturn((Object m) -> Thread.currentThread().isVirtual()).ask("?"));
   }
 
@@ -78,24 +100,25 @@ class BuilderTest {
     var otherwise = Mailbox.bounded(5, Overflow.BLOCK);
     var told = Mailbox.bounded(7, Overflow.REJECT);
 
-    assertSame(otherwise, scope.anonymous().orMailbox(otherwise).mailbox());
-    assertSame(told, scope.anonymous().mailbox(told).orMailbox(otherwise).mailbox());
-    assertSame(Mailbox.unbounded(), scope.anonymous().mailbox(Mailbox.unbounded()).orMailbox(otherwise).mailbox());
-    assertSame(told, Variants.scope(o -> o.withMailbox(told)).anonymous().orMailbox(otherwise).mailbox());
+    assertSame(otherwise, scope.anonymous().forBlocks().orMailbox(otherwise).mailbox());
+    assertSame(told, scope.anonymous().mailbox(told).forBlocks().orMailbox(otherwise).mailbox());
+    assertSame(Mailbox.unbounded(),
+        scope.anonymous().mailbox(Mailbox.unbounded()).forBlocks().orMailbox(otherwise).mailbox());
+    assertSame(told, Variants.scope(o -> o.withMailbox(told)).anonymous().forBlocks().orMailbox(otherwise).mailbox());
   }
 
   @Test
   void schedulerIsTheScopes() {
     var clock = new Clock();
 
-    assertSame(clock, Variants.scope(o -> o.withScheduler(clock)).anonymous().scheduler());
+    assertSame(clock, Variants.scope(o -> o.withScheduler(clock)).anonymous().forBlocks().scheduler());
   }
 
   @Test
   void partNamesAPartOfTheWhole() {
-    assertEquals(Optional.of("orders/3"), scope.named("orders").part("3").name());
-    assertEquals("orders/3", scope.named("orders").part("3").newActor((Object m) -> {}).name());
-    assertEquals(Optional.empty(), scope.anonymous().part("3").name());
+    assertEquals(Optional.of("orders/3"), scope.named("orders").forBlocks().part("3").name());
+    assertEquals("orders/3", scope.named("orders").forBlocks().part("3").newActor((Object m) -> {}).name());
+    assertEquals(Optional.empty(), scope.anonymous().forBlocks().part("3").name());
   }
 
   @Test
@@ -218,7 +241,7 @@ class BuilderTest {
     put(cases, "newActor in context", "handler", () -> builder.newActor((Handler.InContext<Object>) null));
     put(cases, "newActorWithReturn", "handler",
         () -> builder.newActorWithReturn((Handler.Returning<Object, Object>) null));
-    put(cases, "part", "part", () -> scope.named("whole").part(null));
+    put(cases, "part", "part", () -> scope.named("whole").forBlocks().part(null));
     put(cases, "onStop", "hook", () -> stateful.onStop(null));
     put(cases, "rollback", "copy", () -> stateful.rollback(null));
     put(cases, "stateful newActor", "handler", () -> stateful.newActor((Handler.Stateful<String, Object>) null));
@@ -256,7 +279,7 @@ class BuilderTest {
     put(cases, "no capacity", "at least 1", () -> Mailbox.bounded(0, Overflow.BLOCK));
     put(cases, "negative capacity", "-5", () -> Mailbox.bounded(-5, Overflow.BLOCK));
     put(cases, "ask for no time", "more than zero", () -> actor.ask("x", Duration.ZERO));
-    put(cases, "ask until before", "PT-2S", () -> actor.ask("x", Duration.ofSeconds(-2)));
+    put(cases, "ask until before", "-2 s", () -> actor.ask("x", Duration.ofSeconds(-2)));
     put(cases, "ask limit", "more than zero", () -> options.withAskLimit(Duration.ZERO));
     put(cases, "grace", "zero or more", () -> options.withGrace(Duration.ofSeconds(-1)));
     return cases.entrySet().stream().map(c -> dynamicTest(c.getKey(), () -> {

@@ -18,6 +18,14 @@ public class Clock implements Scheduler {
     this.time = time;
   }
 
+  /** What is logged while it moves. */
+  public String logged(Duration by) {
+    try (var logged = new Logged()) {
+      manual.advance(by);
+      return logged.text();
+    }
+  }
+
   @Override
   public long nanoTime() {
     return time.nanoTime();

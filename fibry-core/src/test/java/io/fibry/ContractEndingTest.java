@@ -304,7 +304,9 @@ class ContractEndingTest {
 
     assertFalse(later.cancel());
     assertFalse(ticks.cancel());
-    assertEquals(List.of(), letters.all);
+    assertEquals(List.of("later"), letters.messages(Reason.NOT_DUE));
+    assertEquals(1, letters.all.size());
+    assertEquals(1, scope.report().sent());
   }
 
   @Promise("7.9")

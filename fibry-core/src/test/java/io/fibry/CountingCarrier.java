@@ -12,7 +12,7 @@ import org.slf4j.spi.MDCAdapter;
  * A carrier of one entry of an MDC of its own, since the tests' logger has no MDC. It records its
  * calls.
  */
-public final class CountingCarrier implements ActorScope.Carrier<String> {
+public final class CountingCarrier implements Carrier<String> {
   public final AtomicInteger captures = new AtomicInteger();
   public final List<String> steps = Collections.synchronizedList(new ArrayList<>());
   private final MDCAdapter mdc = new BasicMDCAdapter();

@@ -69,6 +69,26 @@ class CutOffFaultTest {
     assertInstanceOf(ActorStoppedException.class, failure(waiting));
   }
 
+  /** The context throws as soon as the actor is cut off, perhaps before its asker is told. */
+  @Test
+  void anAskerIsToldOfTheCutOffAndNotOfWhatTheHandlerThrowsThen() {
+    record Question() implements Request<Question, Integer> {}
+    var scope = Variants.scope(o -> o.withGrace(Duration.ZERO));
+    for (int i = 0; i < 500; i++) {
+      var begun = new CountDownLatch(1);
+      Actor<Question> actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> {
+        begun.countDown();
+        while (true) context.self();
+      });
+      var answer = actor.sendMessageReturn(new Question());
+      await(begun);
+
+      actor.kill();
+
+      assertInstanceOf(ActorStoppedException.class, failure(answer));
+    }
+  }
+
   private static ActorWithReturn<Object, Integer> holding(ReentrantLock lock) {
     return impatient().anonymous().newActorWithReturn((Object message) -> {
       lock.lock();

@@ -43,7 +43,7 @@ class DeadLetterTest {
     var letter = letters.all.getFirst();
     assertEquals(List.of("dead", "message", Reason.FAILED), List.of(letter.actor(), letter.message(), letter.reason()));
     assertSame(failure, letter.cause().orElseThrow());
-    assertEquals("dead letter to 'dead', FAILED: message", letter.toString());
+    assertEquals("dead letter to 'dead', FAILED: \"message\"", letter.toString());
   }
 
   @Test

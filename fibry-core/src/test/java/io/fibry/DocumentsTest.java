@@ -21,23 +21,23 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 @Timeout(60)
 class DocumentsTest {
-  private static final Path README = Path.of("../README.md");
+  static final Path README = Path.of("../README.md");
   private static final Path DOCS = Path.of("../docs");
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
-  private static final String IMPORTS = Stream
-      .of("io.fibry", "io.fibry.flow", "io.fibry.fsm", "io.fibry.io", "io.fibry.mailbox", "io.fibry.net",
-          "io.fibry.pool", "io.fibry.pubsub", "io.fibry.stereotype", "io.fibry.time",
-          "java.io", "java.net", "java.time", "java.util", "java.util.concurrent", "java.util.concurrent.atomic")
-      .map(name -> "import " + name + ".*;\n").reduce("", String::concat);
+  private static final String IMPORTS = JshellTest.imports();
 
   /** A block, by its number in its document. */
   record Block(Path document, int number, String text) {
     /** A class as it is, or statements wrapped in a main method. */
     String source() {
-      return CLASS.matcher(text).find() ? IMPORTS + text : IMPORTS
+      return isClass() ? IMPORTS + text : IMPORTS
           + "class Statements {\n  public static void main(String[] args) throws Exception {\n" + text + "\n  }\n}\n";
+    }
+
+    boolean isClass() {
+      return CLASS.matcher(text).find();
     }
 
     String main() {

@@ -89,7 +89,7 @@ class DumpTest {
     Patience.eventually(() -> Inside.isSuspended(actor));
     actor.sendMessage(2);
 
-    says("  tired .*: waits for its restart; 1 waiting; 0 handled, 1 failed");
+    says("  tired .*: rests after a failure; 1 waiting; 0 handled, 1 failed");
   }
 
   @Promise("19.7")

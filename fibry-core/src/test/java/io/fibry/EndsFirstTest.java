@@ -18,7 +18,7 @@ class EndsFirstTest {
   @Test
   void aDoorIsToldBeforeThoseMadeAfterItAreWaitedFor() {
     var doorIsShut = new CountDownLatch(1);
-    scope.anonymous().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    scope.anonymous().forBlocks().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
     var guest = scope.anonymous().newActor((String m) -> {
       doorIsShut.await();
       ended.add(m);
@@ -41,7 +41,7 @@ class EndsFirstTest {
 
   @Test
   void aDoorThatClosesItsScopeItselfIsNotWaitedFor() {
-    var door = scope.anonymous().endsFirst().newSink();
+    var door = scope.anonymous().forBlocks().endsFirst().newSink();
 
     door.execAndWait(none -> scope.close());
     door.waitForExit();
@@ -53,7 +53,7 @@ class EndsFirstTest {
   void aDoorOfAScopeBelowIsToldInItsTurn() {
     var below = scope.openScope("below");
     var doorIsShut = new CountDownLatch(1);
-    below.anonymous().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
+    below.anonymous().forBlocks().endsFirst().newSink().closeOnExit(doorIsShut::countDown);
     below.anonymous().newActor((String m) -> doorIsShut.await()).sendMessage("waits for the door");
     scope.anonymous().newSink()
         .closeOnExit(() -> ended.add("made later, ended with the door open: " + doorIsShut.getCount()));

@@ -23,10 +23,10 @@ class EntitiesSnippetsTest {
   @Test
   void entities() {
     // @start region="entities"
-    Entities<String, String> carts = Entities.of(Duration.ofMinutes(10), id -> ActorSystem.named("cart/" + id)
-        .initialState(() -> load(id))
-        .onStop(items -> stored.put(id, items))
-        .newActor((List<String> items, String item) -> items.add(item)));
+    Entities<String, String> carts = Entities.of(ActorSystem.named("cart"), Duration.ofMinutes(10),
+        (cart, id) -> cart.initialState(() -> load(id))
+            .onStop(items -> stored.put(id, items))
+            .newActor((List<String> items, String item) -> items.add(item)));
 
     carts.actor("ada").sendMessage("milk"); // makes Ada's cart
     carts.actor("ada").sendMessage("bread"); // same cart, or its successor with the milk

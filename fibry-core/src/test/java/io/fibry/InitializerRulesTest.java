@@ -8,6 +8,8 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaModifier;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,8 +17,9 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 
 /**
- * No static initializer waits. A fiber that initializes a class holds its carrier, and so does each
- * that waits for the class: with as many as there are carriers, all fibers would stop for ever.
+ * What the first use of code may do. No static initializer waits. A fiber that initializes a class
+ * holds its carrier, and so does each that waits for the class: with as many as there are carriers,
+ * all fibers would stop for ever.
  */
 class InitializerRulesTest {
   private static final Set<String> WAITS =
@@ -48,6 +51,19 @@ class InitializerRulesTest {
   @Test
   void noneWaits() {
     assertEquals(ALLOWED, waits(ArchitectureTest.MAIN));
+  }
+
+  /** What is linked while memory is full fails for ever, and texts tell of what happens then. */
+  @Test
+  void noTextIsLinked() throws IOException {
+    var linked = new TreeSet<String>();
+    for (var type : ArchitectureTest.MAIN)
+      try (var code = type.getSource().orElseThrow().getUri().toURL().openStream()) {
+        if (new String(code.readAllBytes(), StandardCharsets.ISO_8859_1).contains("StringConcatFactory"))
+          linked.add(type.getName());
+      }
+
+    assertEquals(Set.of(), linked);
   }
 
   @Test

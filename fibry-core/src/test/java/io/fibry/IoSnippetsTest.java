@@ -50,7 +50,11 @@ class IoSnippetsTest {
 
       // @start region="downloader"
       try (var web = Downloader.open(ActorSystem.anonymous(), o -> o.withParallel(4).withMaxBytes(100_000))) {
-        page = web.ask(uri, Duration.ofSeconds(5)).text();
+        try {
+          page = web.ask(uri, Duration.ofSeconds(5)).text();
+        } catch (Downloader.Refused refused) { // an IOException
+          page = "status " + refused.status();
+        }
         another = web.sendMessageReturn(uri); // cancelling it cancels the download
       } // finishes pending downloads
       // @end

@@ -11,6 +11,9 @@ import io.fibry.mailbox.Overflow;
 import io.fibry.stereotype.Stereotypes;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,6 +21,7 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -70,6 +74,40 @@ class JavadocSnippetsTest {
 
     assertEquals(9, nine);
     assertEquals(25, sum.join());
+  }
+
+  @Test
+  void done() {
+    // @start region="done"
+    record Save(String text) implements Request<Save, Done> {}
+    var saved = new ArrayList<String>();
+    Actor<Save> notes = ActorSystem.anonymous().newActor((Save save, ActorContext<Save> context) -> {
+      saved.add(save.text());
+      context.reply(save, Done.DONE);
+    });
+
+    notes.ask(new Save("buy milk")); // returns when it is saved
+    // @end
+
+    assertEquals(List.of("buy milk"), saved);
+  }
+
+  @Test
+  void mayThrow() {
+    String text;
+
+    // @start region="mayThrow"
+    var reader = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn((Path file) -> Files.readString(file));
+    try {
+      Actor.mayThrow(IOException.class);
+      text = reader.ask(Path.of("no-such-file"));
+    } catch (IOException unreadable) { // without `mayThrow`, this line would not compile
+      text = "";
+    }
+    // @end
+
+    assertEquals("", text);
   }
 
   @Test
@@ -176,10 +214,24 @@ class JavadocSnippetsTest {
   }
 
   @Test
+  void redelivery() {
+    var tries = new AtomicInteger();
+    // @start region="redelivery"
+    var later = FailurePolicy.goOn().withBackOff(Duration.ofMillis(10), Duration.ofSeconds(1)).withRedelivery(5);
+    var mail = ActorSystem.anonymous().onFailure(later).newActorWithReturn((String letter) -> {
+      if (tries.incrementAndGet() < 3) throw new IOException("the server is down");
+      return letter + " sent at try " + tries;
+    });
+
+    assertEquals("hello sent at try 3", mail.ask("hello")); // nothing was lost, nobody waited for the second letter
+    // @end
+  }
+
+  @Test
   void carrier() {
     var user = new ThreadLocal<String>();
     // @start region="carrier"
-    class User implements ActorScope.Carrier<String> {
+    class User implements Carrier<String> {
       @Override
       public String capture() { // on the sender's thread
         return user.get();
@@ -191,7 +243,7 @@ class JavadocSnippetsTest {
         return user::remove;
       }
     }
-    ActorSystem.configure(options -> options.withCarrier(new User()).withCarrier(ActorScope.Carrier.mdc()));
+    ActorSystem.configure(options -> options.withCarrier(new User()).withCarrier(Carrier.mdc()));
     // @end
     var before = ActorScope.Options.defaults();
     try {

@@ -61,6 +61,13 @@ class JvmLifeTest {
     }
   }
 
+  static final class Caller {
+    public static void main(String[] args) {
+      ActorSystem.anonymous().strategy(Strategy.THREAD).newActor((Integer i) -> {});
+      System.out.println("made an actor");
+    }
+  }
+
   @Promise("13.3")
   @Test
   void noActorKeepsTheJvmAlive() throws Exception {
@@ -101,6 +108,17 @@ class JvmLifeTest {
       String printed = child.ended(0);
 
       assertTrue(printed.contains("rounds: "), printed);
+    }
+  }
+
+  /** At the edge of a stack it would fail for ever, and no fiber could park (Java 21). */
+  @Test
+  void theJdksClassThatParksFibersIsInitializedBeforeTheFirstPark() throws Exception {
+    try (var child = JvmChild.start(List.of("-Xlog:class+init=info"), Caller.class)) {
+      String printed = child.ended(0);
+
+      String before = printed.substring(0, printed.indexOf("made an actor"));
+      assertTrue(Runtime.version().feature() > 21 || before.contains("'jdk/internal/misc/VirtualThreads'"), before);
     }
   }
 

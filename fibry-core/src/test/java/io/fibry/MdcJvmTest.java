@@ -3,7 +3,6 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.fibry.ActorScope.Carrier;
 import io.fibry.Variants.Variant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

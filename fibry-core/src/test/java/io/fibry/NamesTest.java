@@ -73,16 +73,19 @@ class NamesTest {
     var shop = scope.named("shop").protocol(Shop.class).newActor((Shop m) -> {});
 
     assertSame(shop, scope.find("shop", Shop.class).orElseThrow());
-    assertEquals(Optional.empty(), scope.find("shop", Order.class));
+    assertEquals("actor 'shop' has the protocol Shop, not Order; ask for the one that it was made with",
+        assertThrows(IllegalArgumentException.class, () -> scope.find("shop", Order.class)).getMessage());
     assertEquals(Optional.empty(), scope.find("other", Shop.class));
   }
 
   @Promise("10.3")
   @Test
-  void anActorWithoutAProtocolIsNotFound() {
+  void whoLooksForAnActorWithoutAProtocolIsTold() {
     scope.named("loose").newActor((Object m) -> {});
 
-    assertEquals(Optional.empty(), scope.find("loose", Object.class));
+    assertEquals(
+        "actor 'loose' was made without a protocol, so it cannot be found; make it with .protocol(Object.class)",
+        assertThrows(IllegalStateException.class, () -> scope.find("loose", Object.class)).getMessage());
   }
 
   @Test
@@ -100,7 +103,7 @@ class NamesTest {
       var refusal = assertThrows(IllegalArgumentException.class, () -> scope.named(blank));
       assertTrue(refusal.getMessage().contains("anonymous()"), refusal.getMessage());
     }
-    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").part(" "));
+    assertThrows(IllegalArgumentException.class, () -> scope.named("whole").forBlocks().part(" "));
   }
 
   @Test

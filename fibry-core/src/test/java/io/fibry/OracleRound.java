@@ -68,7 +68,8 @@ final class OracleRound {
         case 5 -> made(Pools.fixed(how.mailbox(mailbox), 2));
         case 6 -> made(Pools.weighted(how.mailbox(mailbox), 3, (OracleMessage m) -> 1 + (int) (m.number & 1)));
         case 7 -> made(Pools.byKey(how.mailbox(mailbox), 2, (OracleMessage m) -> m.number & 3));
-        case 8 -> Entities.of(Duration.ofMillis(1), (Integer key) -> made(how)).actor(1);
+        case 8 -> Entities.of(how, Duration.ofMillis(1), (ActorBuilder<OracleMessage> one, Integer key) -> made(one))
+            .actor(1);
         default -> made(how.mailbox(mailbox));
       };
     }

@@ -25,7 +25,7 @@ class OverloadSnippetsTest {
     int rows = database.ask("delete from old", Duration.ofMillis(500));
     // @end
 
-    assertEquals("15 rows, bounded(1000, REJECT) within PT0.1S, bounded(31, REJECT)",
+    assertEquals("15 rows, bounded(1000, REJECT) within 100 ms, bounded(31, REJECT)",
         rows + " rows, " + timely + ", " + sized);
     database.close();
   }

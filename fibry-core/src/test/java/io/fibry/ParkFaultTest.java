@@ -98,9 +98,9 @@ class ParkFaultTest {
   @Promise("23.6")
   @Test
   void aKeyIsBornAndPassivatedAfterAUseThatFailed() {
-    var entities = Entities.of(Duration.ofMillis(20), (Integer key) -> {
+    var entities = Entities.of(ActorSystem.anonymous(), Duration.ofMillis(20), (how, key) -> {
       Patience.await(gate);
-      return ActorSystem.anonymous().newActorWithReturn((Integer number) -> number);
+      return how.newActor((Integer number) -> {});
     });
     var first = Thread.startVirtualThread(() -> entities.actor(7).sendMessage(1));
     Patience.parked(first);

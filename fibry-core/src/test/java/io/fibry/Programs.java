@@ -107,7 +107,7 @@ final class Programs {
   }
 
   /** The class path without the test classes. */
-  private static String library() {
+  static String library() {
     var parts =
         Arrays.stream(CLASS_PATH.split(java.io.File.pathSeparator)).filter(part -> !part.contains("test-classes"));
     return String.join(java.io.File.pathSeparator, parts.toList());

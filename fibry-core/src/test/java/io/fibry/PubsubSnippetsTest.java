@@ -27,10 +27,10 @@ class PubsubSnippetsTest {
   void topic() {
     // @start region="topic"
     try (Topic<Integer> prices = Topic.of(ActorSystem.anonymous())) {
-      prices.subscribe(price -> print("the latest 1,024 wait: " + price));
+      prices.subscribeToLatest(price -> print("the latest 1,024 wait: " + price));
       prices.subscribe(Mailbox.bounded(10, Overflow.BLOCK), price -> print("slow, holds the publisher back: " + price));
       prices.subscribeOn(Runnable::run, price -> print("on the publisher's thread: " + price));
-      var leaving = prices.subscribe(price -> print("never called: " + price));
+      var leaving = prices.subscribeToLatest(price -> print("never called: " + price));
       leaving.close();
 
       prices.publish(42);

@@ -1,15 +1,22 @@
 package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.fibry.FailurePolicy;
 import io.fibry.flow.Batch;
+import io.fibry.flow.CircuitBreaker;
 import io.fibry.flow.Hooks;
 import io.fibry.flow.RateLimit;
+import io.fibry.flow.TimeLimit;
+import io.fibry.pool.Pools;
 import io.fibry.stereotype.Stereotypes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -55,6 +62,44 @@ class RecipeSnippetsTest {
 
     assertEquals(13, place);
     geocoder.close();
+  }
+
+  @Test
+  void timeLimit() {
+    // @start region="timeLimit"
+    var search = TimeLimit.of(ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog()),
+        Duration.ofMillis(50)).newActorWithReturn((String word) -> {
+          if (word.length() > 5) new CountDownLatch(1).await(); // a search without end
+          return word + " found";
+        });
+
+    assertEquals("hat found", search.ask("hat"));
+    assertThrows(TimeoutException.class, () -> search.ask("everything"));
+    // @end
+  }
+
+  @Test
+  void circuitBreaker() {
+    // @start region="circuitBreaker"
+    var breaker = CircuitBreaker.of("payments", ActorSystem.anonymous(),
+        o -> o.withWindow(20, 10).withFailureRate(0.5).withPause(Duration.ofSeconds(5)));
+    var payments = breaker.around(Pools.fixed(ActorSystem.named("payments"), 4))
+        .newActorWithReturn((Integer cents) -> pay(cents)); // calls the service
+
+    String receipt;
+    try {
+      receipt = payments.ask(300);
+    } catch (CircuitOpenException open) { // the service has failed too often
+      receipt = "later";
+    }
+    // @end
+
+    assertEquals("300", receipt);
+    payments.close();
+  }
+
+  private static String pay(Integer cents) {
+    return cents.toString();
   }
 
   @Test

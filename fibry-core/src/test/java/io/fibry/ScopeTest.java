@@ -108,8 +108,8 @@ class ScopeTest {
       assertEquals(List.of(Strategy.CALLER, clock, Duration.ofSeconds(3), Duration.ZERO), List
           .of(Scopes.options(inner).strategy(), Scopes.options(inner).scheduler(), Scopes.options(inner).askLimit(),
               Scopes.options(inner).grace()));
-      assertEquals(outer.anonymous().mailbox(), inner.anonymous().mailbox());
-      assertSame(Strategy.CALLER, inner.anonymous().strategy());
+      assertEquals(outer.anonymous().forBlocks().mailbox(), inner.anonymous().forBlocks().mailbox());
+      assertSame(Strategy.CALLER, inner.anonymous().forBlocks().strategy());
     }
   }
 
@@ -119,7 +119,7 @@ class ScopeTest {
     try (var outer = ActorSystem.openScope("outer")) {
       outer.openScope("inner", o -> o.withStrategy(Strategy.THREAD));
 
-      assertSame(Strategy.FIBER, outer.anonymous().strategy());
+      assertSame(Strategy.FIBER, outer.anonymous().forBlocks().strategy());
     }
   }
 

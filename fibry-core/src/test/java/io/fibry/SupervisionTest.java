@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Durations;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -135,7 +136,9 @@ class SupervisionTest {
   void theLogSaysWhatBecomesOfTheActor() {
     try (var logged = new Logged()) {
       for (var policy : List.of(FailurePolicy.goOn(), FailurePolicy.restart(), FailurePolicy.stop()))
-        sent(scope.named("clerk of " + policy).onFailure(policy).newActor((Object m) -> handle(0, m)),
+        sent(
+            scope.openScope("office").named("clerk of " + policy).onFailure(policy)
+                .newActor((Object m) -> handle(0, m)),
             new IOException("planned"));
 
       for (String text : List.of("goOn()' failed at", "it goes on", "it restarts", "it stops"))
@@ -229,10 +232,10 @@ class SupervisionTest {
         ? FailurePolicy.restart().withBudget(1, Patience.LONG) : FailurePolicy.restart()).withBudget(7, Patience.LONG)
         .withRetries(2);
 
-    assertEquals("restart().withRetries(2).withBudget(1, PT10S)",
-        within.chosenFor(new IOException()).toString().replace(Patience.LONG.toString(), "PT10S"));
-    assertEquals("restart().withRetries(2).withBudget(7, PT10S)",
-        within.chosenFor(new Error()).toString().replace(Patience.LONG.toString(), "PT10S"));
+    assertEquals("restart().withRetries(2).withBudget(1, 10 s)",
+        within.chosenFor(new IOException()).toString().replace(Durations.text(Patience.LONG), "10 s"));
+    assertEquals("restart().withRetries(2).withBudget(7, 10 s)",
+        within.chosenFor(new Error()).toString().replace(Durations.text(Patience.LONG), "10 s"));
   }
 
   @Promise("17.7")

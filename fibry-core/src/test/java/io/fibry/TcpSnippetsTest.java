@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.net.Peer;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.pubsub.Topic;
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -17,19 +18,20 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(20)
 class TcpSnippetsTest {
   @Test
-  void acceptor() {
+  void acceptor() throws IOException {
     // @start region="acceptor"
     try (var echo = TcpAcceptor.open(ActorSystem.named("echo"), 0,
         connection -> connection.getInputStream().transferTo(connection.getOutputStream()),
         o -> o.withMaxConnections(100))) {
-      // connect to echo.port()
-      // @end
-      try (var peer = new Peer(echo.port()).send("hello").end()) {
-        assertEquals("hello", peer.rest());
-      }
-      // @start region="acceptor"
+      assertEquals("hello", talk(echo.port(), "hello")); // a client connects, talks, and goes
     } // stops listening, waits until the clients have gone, ten seconds at most
     // @end
+  }
+
+  private static String talk(int port, String text) throws IOException {
+    try (var peer = new Peer(port).send(text).end()) {
+      return peer.rest();
+    }
   }
 
   @Test

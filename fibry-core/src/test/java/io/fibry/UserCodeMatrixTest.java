@@ -211,8 +211,8 @@ class UserCodeMatrixTest {
     };
   }
 
-  private static ActorScope.Carrier<Integer> carrier(Runnable capture, Runnable set) {
-    return new ActorScope.Carrier<>() {
+  private static Carrier<Integer> carrier(Runnable capture, Runnable set) {
+    return new Carrier<>() {
       @Override
       public Integer capture() {
         capture.run();
@@ -327,13 +327,13 @@ class UserCodeMatrixTest {
       case TEXT -> victim.sendMessageReturn(new Report());
       case CLOCK -> victim.sendMessageLater("later", Duration.ofMillis(1));
       case REQUEST_CALLBACK -> victim.sendMessageReturn("asked").whenComplete((value, failure) -> code.strike());
-      case BIRTH -> Entities.of(SHORT, key -> code.strike() ? how().newActor((Object m) -> {}) : null).actor("key")
-          .sendMessage("hello");
+      case BIRTH -> Entities.of(how(), SHORT, (one, key) -> code.strike() ? one.newActor((Object m) -> {}) : null)
+          .actor("key").sendMessage("hello");
       case STAGE -> Pipeline.from(how(), (Object m) -> code.strike()).into(m -> {}).sendMessage("in");
       case PRODUCER -> Generator.<Object>of(how(), 1, out -> code.strike()).iterator().hasNext();
       case SUBSCRIBER -> {
         var topic = Topic.of(how());
-        topic.subscribe(m -> code.strike());
+        topic.subscribeToLatest(m -> code.strike());
         topic.publish("news");
       }
       case FOLLOWER -> SharedValue.of(how(), 1).subscribe(m -> code.strike());

@@ -51,13 +51,6 @@ class WatchdogTest {
     });
   }
 
-  private String logged(Duration by) {
-    try (var logged = new Logged()) {
-      time.manual.advance(by);
-      return logged.text();
-    }
-  }
-
   private static int count(String text, String what) {
     return text.split(what, -1).length - 1;
   }
@@ -67,7 +60,7 @@ class WatchdogTest {
   void anActorAtOneMessageForTooLongIsLoggedWithItsStack() {
     Gate.occupy(actor(scope, "slow"));
 
-    String text = logged(LIMIT.multipliedBy(2));
+    String text = time.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("actor 'slow' has been handling"), text);
     assertTrue(text.contains("Gate.pass"), text);
@@ -79,7 +72,7 @@ class WatchdogTest {
   void anyActorIsSeen(Variants.Variant variant) {
     var gate = Gate.occupy(variant.named(scope, "slow").newActor((Object m) -> ((Gate) m).pass()));
 
-    String text = logged(LIMIT.multipliedBy(2));
+    String text = time.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("actor 'slow' has been handling"), text);
     gate.open();
@@ -90,13 +83,13 @@ class WatchdogTest {
   void onceForEachMessage() {
     var actor = actor(scope, "slow");
     var first = Gate.occupy(actor);
-    String text = logged(LIMIT.multipliedBy(10));
+    String text = time.logged(LIMIT.multipliedBy(10));
     var second = new Gate();
     actor.sendMessage(second);
     first.open();
     Patience.await(second.entered);
 
-    String next = logged(LIMIT.multipliedBy(10));
+    String next = time.logged(LIMIT.multipliedBy(10));
 
     assertEquals(1, count(text, "has been handling"), text);
     assertEquals(1, count(next, "has been handling"), next);
@@ -116,7 +109,7 @@ class WatchdogTest {
     Actor<Object> actor = scope.named("busy").newActor((Object m) -> ((Held) m).gate.pass());
     var first = new Gate();
     var slow = occupied(actor, first);
-    String text = logged(LIMIT.multipliedBy(2));
+    String text = time.logged(LIMIT.multipliedBy(2));
     var second = new Gate();
     actor.sendMessage(new Held(second));
     first.open();
@@ -134,7 +127,7 @@ class WatchdogTest {
 
     for (int i = 0; i < 20; i++) {
       var gate = Gate.occupy(actor);
-      text.append(logged(LIMIT.dividedBy(2)));
+      text.append(time.logged(LIMIT.dividedBy(2)));
       gate.open();
       assertTrue(scope.awaitQuiet(Patience.LONG));
     }
@@ -168,8 +161,22 @@ class WatchdogTest {
     assertEquals(List.of(1, 0, 0, 0, 1, 0, 0, 0), barks);
   }
 
+  /** Many wait for one: the log is no place to count them. */
+  @Promise("19.8")
+  @Test
+  void oneASecondOfThoseAtTheSamePlace() {
+    for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
+
+    String text = time.logged(LIMIT.multipliedBy(2));
+    Gate.occupy(actor(scope, "later"));
+    String next = time.logged(LIMIT.multipliedBy(2));
+
+    assertEquals(1, count(text, "has been handling"), text);
+    assertEquals(1, count(next, "; 49 more at the same place were not logged"), next);
+  }
+
   private int barks(Duration by) {
-    return count(logged(by), "more than 10 messages wait for actor 'full'");
+    return count(time.logged(by), "more than 10 messages wait for actor 'full'");
   }
 
   @Promise("19.9")
@@ -179,7 +186,7 @@ class WatchdogTest {
     Gate.occupy(actor(strict, "below"));
     Gate.occupy(actor(scope, "above"));
 
-    String text = logged(Duration.ofSeconds(3));
+    String text = time.logged(Duration.ofSeconds(3));
 
     assertTrue(text.contains("'below'") && !text.contains("'above'"), text);
   }
@@ -228,9 +235,9 @@ class WatchdogTest {
   void itIsTurnedOnAndOffWhileTheScopeLives() {
     var root = Variants.scope(o -> o.withScheduler(time));
     Gate.occupy(actor(root, "slow"));
-    String off = logged(LIMIT.multipliedBy(2));
+    String off = time.logged(LIMIT.multipliedBy(2));
     Scopes.configure(root, o -> o.withWatchdog(LIMIT, 10));
-    String on = logged(LIMIT.multipliedBy(2));
+    String on = time.logged(LIMIT.multipliedBy(2));
     int timers = time.periodic.size();
     Scopes.configure(root, o -> o.withWatchdog(LIMIT.multipliedBy(2), 10));
     int changed = time.periodic.size();
@@ -249,7 +256,7 @@ class WatchdogTest {
     root.close();
     Gate.occupy(actor(root, "slow"));
 
-    String text = logged(LIMIT.multipliedBy(2));
+    String text = time.logged(LIMIT.multipliedBy(2));
 
     assertTrue(text.contains("'slow'"), text);
   }

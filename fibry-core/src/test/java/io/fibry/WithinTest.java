@@ -98,7 +98,7 @@ class WithinTest {
     var refusal = assertThrows(MailboxFullException.class, () -> actor.ask("request"));
 
     assertEquals(
-        "the mailbox of actor 'timely' is full: request would have waited about PT0.06S, longer than PT0.05S; ask "
+        "the mailbox of actor 'timely' is full: \"request\" would have waited about 60 ms, longer than 50 ms; ask "
             + "again later, or give it more workers or a longer within(..)",
         refusal.getMessage());
     assertEquals(100, refusal.capacity());

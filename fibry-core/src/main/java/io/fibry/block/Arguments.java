@@ -1,5 +1,6 @@
 package io.fibry.block;
 
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -15,7 +16,7 @@ public final class Arguments {
 
   /** Checks a rate of messages or the like. */
   public static void rate(int number, String what, Duration period) {
-    var rate = "a rate of " + number + " " + what + " in " + Objects.requireNonNull(period, "period");
+    var rate = "a rate of " + number + " " + what + " in " + Durations.text(Objects.requireNonNull(period, "period"));
     atLeastOne(number, rate + " would let none through");
     if (!period.isPositive())
       throw new IllegalArgumentException(rate + " is none; give a period of more than zero");

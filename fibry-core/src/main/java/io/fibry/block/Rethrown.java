@@ -1,5 +1,6 @@
 package io.fibry.block;
 
+import io.fibry.engine.message.Refusals;
 import java.util.concurrent.CompletionException;
 
 /** Failures as they were first thrown. */
@@ -10,6 +11,12 @@ public final class Rethrown {
   @SuppressWarnings("unchecked") // erased, so nothing is cast
   public static <E extends Throwable> E as(Throwable failure) throws E {
     throw (E) failure;
+  }
+
+  /** What an actor answered in place of an answer, also through a future; else the failure. */
+  public static Throwable refusalIn(Throwable failure) {
+    var refusal = Refusals.in(failure);
+    return refusal != null ? refusal : failure;
   }
 
   /** A request's future wraps failures that the JDK would take for its own. */

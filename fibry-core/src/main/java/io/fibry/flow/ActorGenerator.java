@@ -33,7 +33,7 @@ record ActorGenerator<T>(ActorBuilder<Object> builder, int ahead, List<Handler<G
     var buffer = new ReadAheadBuffer<T>(ahead, producers.size());
     var iteration = new ReadAhead<>(buffer);
     // on the reader's thread a producer could not wait for the reader
-    var threaded = builder.strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
+    var threaded = builder.forBlocks().strategy() == Strategy.CALLER ? builder.strategy(Strategy.FIBER) : builder;
     try {
       for (var producer : producers) buffer.start(threaded, producer);
     } catch (Throwable failure) {

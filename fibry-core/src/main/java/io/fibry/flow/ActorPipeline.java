@@ -88,7 +88,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
 
   private ActorBuilder<Object> builder(int number, int room) {
     var mailbox = Mailbox.bounded(room, Overflow.BLOCK);
-    var part = builder.part("" + number);
+    var part = builder.forBlocks().part("" + number);
     return number == 1 ? part.orMailbox(mailbox) : part.mailbox(mailbox);
   }
 
@@ -99,7 +99,7 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
       openOrdered(number, stage, builder, opened);
       return;
     }
-    if (stage.parallel > 1) builder = builder.shared(Sharing.scaling(stage.parallel, stage.parallel));
+    if (stage.parallel > 1) builder = builder.forBlocks().shared(Sharing.scaling(stage.parallel, stage.parallel));
     opened.add(endBefore(next, builder.newActor(message -> pass(message, stage.code.handle(message), number, next))));
   }
 
@@ -122,14 +122,16 @@ record ActorPipeline<I, O>(ActorBuilder<Object> builder, List<ActorPipeline.Stag
   private void openOrdered(int number, Stage stage, ActorBuilder<Object> builder, List<Actor<Object>> opened) {
     var next = opened.getLast();
     var pending = new ConcurrentLinkedQueue<PendingResult>();
-    var pool = builder.part("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
-        .onFailure(FailurePolicy.goOn().withoutLog()).shared(Sharing.scaling(stage.parallel, stage.parallel))
+    var pool = builder.forBlocks().part("work").mailbox(Mailbox.bounded(stage.parallel + 2, Overflow.BLOCK))
+        .onFailure(FailurePolicy.goOn().withoutLog()).forBlocks()
+        .shared(Sharing.scaling(stage.parallel, stage.parallel))
         .newActorWithReturn(stage.code);
     opened.add(pool);
-    var out = builder.part("out").mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
+    var out = builder.forBlocks().part("out").uncounted().mailbox(Mailbox.bounded(stage.parallel, Overflow.BLOCK))
         .newActor((Object message) -> pass(message, result(future(pending, message, pool)), number, next));
     opened.add(endBefore(next, out.closeOnExit(pool::sendPoisonPill)));
-    opened.add(endBefore(out, builder.newActor((Object message) -> start(message, pending, pool, out))));
+    opened.add(endBefore(out,
+        builder.forBlocks().uncounted().newActor((Object message) -> start(message, pending, pool, out))));
   }
 
   private static void start(Object message, Queue<PendingResult> pending, ActorWithReturn<Object, Object> pool,

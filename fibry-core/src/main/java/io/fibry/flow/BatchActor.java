@@ -11,6 +11,7 @@ import io.fibry.block.Arguments;
 import io.fibry.block.FrontedExitable;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
@@ -34,10 +35,10 @@ final class BatchActor<M> extends FrontedExitable<Actor<M>> implements Actor<M> 
   /** Puts its code outside the user's, which sees neither batches nor timers. */
   private <B> BatchActor(ActorBuilder<Object> builder, BatchKind<M, B> kind, int size, Duration wait,
       Handler<B> handler) {
-    writer = builder.part("batch").mailbox(Mailbox.bounded(1, Overflow.BLOCK))
+    writer = builder.forBlocks().part("batch").uncounted().mailbox(Mailbox.bounded(1, Overflow.BLOCK))
         .around((batch, next) -> write(handler, batch)).newActor(batch -> {});
     try {
-      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, builder.scheduler(), writer));
+      gatherer = gatherer(builder, new OpenBatch<>(kind, size, wait, builder.forBlocks().scheduler(), writer));
     } catch (Throwable refused) {
       writer.askExit();
       throw refused;
@@ -54,12 +55,12 @@ final class BatchActor<M> extends FrontedExitable<Actor<M>> implements Actor<M> 
     Objects.requireNonNull(builder, "builder");
     Objects.requireNonNull(handler, "handler");
     Arguments.atLeastOne(size, "a batch of " + size + " messages would never be full");
-    Arguments.positive(wait, "wait", "a batch cannot wait " + wait + " for its messages");
-    if (builder.mailbox().ordered()) throw new IllegalArgumentException(
+    Arguments.positive(wait, "wait", "a batch cannot wait " + Durations.text(wait) + " for its messages");
+    if (builder.forBlocks().mailbox().ordered()) throw new IllegalArgumentException(
         "a batch is timed by messages of its own, which a priority mailbox cannot order; give it another mailbox");
-    if (builder.isShared())
+    if (builder.forBlocks().isShared())
       throw new IllegalArgumentException("the workers of a pool would gather a batch each; give a builder of actors");
-    var bounded = (ActorBuilder<Object>) builder.orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
+    var bounded = (ActorBuilder<Object>) builder.forBlocks().orMailbox(Mailbox.bounded(ROOM, Overflow.BLOCK));
     return new BatchActor<>(bounded, kind, size, wait, handler);
   }
 
@@ -119,6 +120,11 @@ final class BatchActor<M> extends FrontedExitable<Actor<M>> implements Actor<M> 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     return gatherer.sendMessageReturn(request);
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
+    return gatherer.sendMessageReturn(request, limit);
   }
 
   @Override

@@ -115,7 +115,7 @@ record HookChain<M, R>(ActorBuilder<?> builder, AtomicLong started, Handler.Retu
   /** On an actor of its own. */
   private void start(HookCall call) {
     call.contain(() -> {
-      var actor = builder.part("hook-" + started.incrementAndGet()).newSink();
+      var actor = builder.forBlocks().part("hook-" + started.incrementAndGet()).newSink();
       actor.execAsync(call);
       actor.sendPoisonPill();
     });

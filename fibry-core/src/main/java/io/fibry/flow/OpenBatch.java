@@ -2,7 +2,8 @@ package io.fibry.flow;
 
 import io.fibry.Actor;
 import io.fibry.RequestException;
-import io.fibry.block.Nanoseconds;
+import io.fibry.Steps;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 
@@ -13,10 +14,23 @@ import java.time.Duration;
  * the first message of that mailbox finds the batch due.
  */
 final class OpenBatch<M, B> {
-  /** A timer's message, for one batch: another may be open when it comes. */
-  record Expiry(OpenBatch<?, ?> open, Object batch) {
+  /**
+   * A timer's message, for one batch: another may be open when it comes. Of no steps, so that it
+   * does not count as one of the user's.
+   */
+  record Expiry(OpenBatch<?, ?> open, Object batch) implements Steps {
     void handle() {
       if (open.batch == batch) open.tryHandOver();
+    }
+
+    @Override
+    public Object step() {
+      return this;
+    }
+
+    @Override
+    public long stepsDone() {
+      return 0;
     }
 
     @Override
@@ -55,7 +69,7 @@ final class OpenBatch<M, B> {
   }
 
   private void begin(B first) {
-    due = clock.nanoTime() + Nanoseconds.of(wait);
+    due = clock.nanoTime() + Durations.nanos(wait);
     timer = gatherer.sendMessageLater(new Expiry(this, first), wait);
     batch = first;
   }

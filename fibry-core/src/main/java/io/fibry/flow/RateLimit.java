@@ -32,7 +32,7 @@ public final class RateLimit {
    */
   public static <M> ActorBuilder<M> of(ActorBuilder<M> builder, int messages, Duration period) {
     Arguments.rate(messages, "messages", period);
-    var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").scheduler(), messages, period);
+    var bucket = new TokenBucket(Objects.requireNonNull(builder, "builder").forBlocks().scheduler(), messages, period);
     Handler.Around<M> limited = (message, next) -> {
       bucket.take();
       next.run();

@@ -1,9 +1,8 @@
 package io.fibry.flow;
 
-import io.fibry.block.Nanoseconds;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.concurrent.CountDownLatch;
 
 /**
  * A token bucket, kept as the time at which it will be full. Each token adds its share of the
@@ -20,22 +19,12 @@ final class TokenBucket {
   TokenBucket(Scheduler clock, int tokens, Duration period) {
     this.clock = clock;
     this.tokens = tokens;
-    this.period = Nanoseconds.of(period);
+    this.period = Durations.nanos(period);
     this.full = clock.nanoTime();
   }
 
   void take() throws InterruptedException {
-    long time = reserve();
-    long wait = time - clock.nanoTime();
-    if (wait <= 0) return;
-    var reached = new CountDownLatch(1);
-    var timer = clock.after(Duration.ofNanos(wait), reached::countDown);
-    try {
-      // a manual clock may have moved before the timer was set
-      if (time - clock.nanoTime() > 0) reached.await();
-    } finally {
-      timer.cancel();
-    }
+    clock.sleepUntil(reserve());
   }
 
   /** Answers when the token is there. */
@@ -48,7 +37,7 @@ final class TokenBucket {
     fraction += period % tokens;
     long carry = fraction >= tokens ? 1 : 0;
     fraction -= carry * tokens;
-    full = now + Math.min(2 * Nanoseconds.MOST, full - now + period / tokens + carry);
+    full = now + Math.min(2 * Durations.MOST, full - now + period / tokens + carry);
     return full - period;
   }
 }

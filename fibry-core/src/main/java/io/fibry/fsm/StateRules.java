@@ -1,6 +1,7 @@
 package io.fibry.fsm;
 
 import io.fibry.Handler;
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
@@ -48,7 +49,7 @@ final class StateRules {
   record After(Class<?> state, Duration time, Handler.Returning<Object, Object> next) implements Rule {
     @Override
     public String text() {
-      return "after(" + state.getSimpleName() + ", " + time + ")";
+      return "after(" + state.getSimpleName() + ", " + Durations.text(time) + ")";
     }
   }
 

@@ -10,6 +10,7 @@ import io.fibry.fsm.StateRules.Entering;
 import io.fibry.fsm.StateRules.Leaving;
 import io.fibry.fsm.StateRules.On;
 import io.fibry.fsm.StateRules.Rule;
+import io.fibry.text.Durations;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.LinkedHashSet;
@@ -73,7 +74,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public <A extends S> Fsm<S, M> after(Class<A> state, Duration time, Handler.Returning<A, S> next) {
     below(states, state, "state");
     Arguments.positive(time, "time", this + " cannot leave "
-        + state.getSimpleName() + " after " + time + ": it would never be in it");
+        + state.getSimpleName() + " after " + Durations.text(time) + ": it would never be in it");
     return with(new After(state, time, ((Handler.Returning<Object, ?>) Objects.requireNonNull(next, "next"))::handle),
         state.getSimpleName() + " has a time");
   }
@@ -155,7 +156,7 @@ final class TransitionTable<S, M> implements Fsm<S, M> {
   public Actor<M> newActor(ActorBuilder<? super M> how) {
     var builder = (ActorBuilder<Object>) Objects.requireNonNull(how, "how");
     check();
-    var mailbox = builder.mailbox();
+    var mailbox = builder.forBlocks().mailbox();
     boolean begins = rules(initial.getClass()).begins();
     if (mailbox.ordered() && (begins || afters().findAny().isPresent()))
       throw new IllegalArgumentException(this

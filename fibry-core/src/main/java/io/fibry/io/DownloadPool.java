@@ -34,7 +34,7 @@ final class DownloadPool extends FrontedExitable<Downloader> implements Download
     var client = HttpClient.newBuilder().followRedirects(HttpClient.Redirect.NORMAL).connectTimeout(CONNECTING)
         .executor(fibers()).build();
     var budget = new RetryBudget();
-    var clock = how.scheduler();
+    var clock = how.forBlocks().scheduler();
     try {
       pool = Pools.fixed((ActorBuilder<Object>) how, options.parallel)
           .newActor((DownloadRequest request, ActorContext<DownloadRequest> context) -> {
@@ -68,16 +68,17 @@ final class DownloadPool extends FrontedExitable<Downloader> implements Download
   }
 
   @Override
-  public Download ask(URI uri) {
+  public Download ask(URI uri) throws IOException {
     return ask(uri, pool::ask);
   }
 
   @Override
-  public Download ask(URI uri, Duration limit) {
+  public Download ask(URI uri, Duration limit) throws IOException {
     return ask(uri, request -> pool.ask(request, limit));
   }
 
-  private Download ask(URI uri, Function<DownloadRequest, Download> asking) {
+  private Download ask(URI uri, Function<DownloadRequest, Download> asking) throws IOException {
+    Actor.mayThrow(IOException.class);
     var request = new DownloadRequest(uri, options);
     try {
       return asking.apply(request);

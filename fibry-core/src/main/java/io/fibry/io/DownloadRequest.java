@@ -4,6 +4,7 @@ import io.fibry.Request;
 import io.fibry.io.Downloader.Download;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -59,7 +60,8 @@ final class DownloadRequest implements Request<DownloadRequest, Download> {
       throws IOException, InterruptedException {
     long begun = clock.nanoTime();
     var limit = clock.after(options.limit, () -> over
-        .completeExceptionally(new HttpTimeoutException(uri + " was not downloaded within " + options.limit)));
+        .completeExceptionally(
+            new HttpTimeoutException(uri + " was not downloaded within " + Durations.text(options.limit))));
     budget.pay();
     try {
       for (int tries = 1; true; tries++) {

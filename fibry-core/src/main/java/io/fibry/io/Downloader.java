@@ -4,6 +4,7 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
+import io.fibry.text.Durations;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -53,8 +54,10 @@ public interface Downloader extends Exitable {
    * @param uri begins with http or https
    * @return the download
    * @throws IllegalArgumentException for other URIs
+   * @throws Refused for a status other than 200 to 299
+   * @throws IOException if the download failed otherwise
    */
-  Download ask(URI uri);
+  Download ask(URI uri) throws IOException;
 
   /**
    * Downloads, and waits at most {@code limit}.
@@ -63,8 +66,10 @@ public interface Downloader extends Exitable {
    * @param limit how long
    * @return the download
    * @throws IllegalArgumentException for other URIs
+   * @throws Refused for a status other than 200 to 299
+   * @throws IOException if the download failed otherwise
    */
-  Download ask(URI uri, Duration limit);
+  Download ask(URI uri, Duration limit) throws IOException;
 
   /**
    * Starts a download. Completing the future ends it.
@@ -225,7 +230,7 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withLimit(Duration limit) {
-      Arguments.positive(limit, "limit", "a limit of " + limit + " leaves no time for a download");
+      Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time for a download");
       return with(copy -> copy.limit = limit);
     }
 
@@ -237,9 +242,10 @@ public interface Downloader extends Exitable {
      * @return a changed copy
      */
     public Options withBackOff(Duration first, Duration most) {
-      Arguments.positive(first, "first", "a back-off of " + first + " is none");
+      Arguments.positive(first, "first", "a back-off of " + Durations.text(first) + " is none");
       if (Objects.requireNonNull(most, "most").compareTo(first) < 0) throw new IllegalArgumentException(
-          "a back-off of " + first + " that grows to " + most + "; let the second be at least the first");
+          "a back-off of " + Durations.text(first) + " that grows to " + Durations.text(most)
+              + "; let the second be at least the first");
       return with(copy -> {
         copy.first = first;
         copy.most = most;

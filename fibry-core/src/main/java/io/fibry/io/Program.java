@@ -2,6 +2,7 @@ package io.fibry.io;
 
 import io.fibry.block.Arguments;
 import io.fibry.block.ChangedCopy;
+import io.fibry.text.Durations;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -96,7 +97,7 @@ public final class Program implements Cloneable {
    * @return a changed copy
    */
   public Program withLimit(Duration limit) {
-    Arguments.positive(limit, "limit", "a limit of " + limit + " leaves no time to run");
+    Arguments.positive(limit, "limit", "a limit of " + Durations.text(limit) + " leaves no time to run");
     return with(copy -> copy.limit = limit);
   }
 

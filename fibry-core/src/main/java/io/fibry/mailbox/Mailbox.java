@@ -1,5 +1,6 @@
 package io.fibry.mailbox;
 
+import io.fibry.text.Durations;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Objects;
@@ -66,9 +67,10 @@ public final class Mailbox<M> {
    */
   public static int roomFor(Duration limit, Duration service, double perSecond) {
     if (Objects.requireNonNull(service, "service").isNegative())
-      throw new IllegalArgumentException("a message cannot take " + service + "; give zero or more");
+      throw new IllegalArgumentException("a message cannot take " + Durations.text(service) + "; give zero or more");
     if (Objects.requireNonNull(limit, "limit").compareTo(service) <= 0) throw new IllegalArgumentException(
-        "a message that takes " + service + " is never answered within " + limit + "; give a longer limit");
+        "a message that takes " + Durations.text(service) + " is never answered within " + Durations.text(limit)
+            + "; give a longer limit");
     if (!(perSecond > 0 && perSecond < Double.POSITIVE_INFINITY)) throw new IllegalArgumentException(
         "there is no capacity for " + perSecond + " messages handled per second; give more than zero");
     var left = limit.minus(service);
@@ -97,7 +99,7 @@ public final class Mailbox<M> {
   public Mailbox<M> selective() {
     if (target > 0) throw new IllegalArgumentException(
         "the handler of a selective mailbox chooses what it takes, so the wait of a message cannot be foreseen; "
-            + "leave out within(" + target() + ")");
+            + "leave out within(" + Durations.text(target()) + ")");
     return new Mailbox<>(capacity, overflow, 0, order, true);
   }
 
@@ -115,11 +117,13 @@ public final class Mailbox<M> {
    */
   public Mailbox<M> within(Duration target) {
     if (!Objects.requireNonNull(target, "target").isPositive()) throw new IllegalArgumentException(
-        "messages that may wait " + target + " could not wait at all; give more than zero");
-    if (capacity == Integer.MAX_VALUE || selective) throw new IllegalArgumentException("within(" + target
-        + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
+        "messages that may wait " + Durations.text(target) + " could not wait at all; give more than zero");
+    if (capacity == Integer.MAX_VALUE || selective)
+      throw new IllegalArgumentException("within(" + Durations.text(target)
+          + ") is for a mailbox with a capacity, whose messages are taken in the order they came; this one is " + this);
     if (overflow != Overflow.REJECT && overflow != Overflow.DROP_NEWEST) throw new IllegalArgumentException(
-        "within(" + target + ") refuses messages that would wait too long, and a mailbox that is " + this
+        "within(" + Durations.text(target) + ") refuses messages that would wait too long, and a mailbox that is "
+            + this
             + " refuses none; give it REJECT or DROP_NEWEST");
     return new Mailbox<>(capacity, overflow, target.compareTo(AGE) < 0 ? target.toNanos() : AGE.toNanos(), order,
         false);
@@ -164,6 +168,6 @@ public final class Mailbox<M> {
   public String toString() {
     return (order.isPresent() ? "priority"
         : capacity == Integer.MAX_VALUE ? "unbounded" : "bounded(" + capacity + ", " + overflow + ")")
-        + (target == 0 ? "" : " within " + target()) + (selective ? ", selective" : "");
+        + (target == 0 ? "" : " within " + Durations.text(target())) + (selective ? ", selective" : "");
   }
 }

@@ -41,6 +41,11 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
   }
 
   @Override
+  public ClientSocket socket() {
+    return socket;
+  }
+
+  @Override
   public InetSocketAddress remoteAddress() {
     return socket.remoteAddress();
   }
@@ -95,6 +100,7 @@ final class ClientConnection implements TcpConnection, Listener.Conversation {
 
   @Override
   public void close() {
+    socket.leavesTurns();
     if (lineOutbox != null) lineOutbox.finish();
     if (frameOutbox != null) frameOutbox.finish();
     socket.close();

@@ -28,6 +28,18 @@ final class ClientFrames extends ClientReader<byte[]> {
     return body(length);
   }
 
+  private record Frame(int length) {
+    @Override
+    public String toString() {
+      return "a frame of " + length + " bytes";
+    }
+  }
+
+  @Override
+  Object shown(byte[] frame) {
+    return new Frame(frame.length);
+  }
+
   /** Takes at most twice the memory of what has come: a length alone costs nothing. */
   private byte[] body(int length) throws IOException {
     var frame = new byte[Math.min(length, ClientInput.LARGE)];

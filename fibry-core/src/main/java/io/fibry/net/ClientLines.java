@@ -35,6 +35,18 @@ final class ClientLines extends ClientReader<String> {
     return begun == null ? null : begun.toString(StandardCharsets.UTF_8);
   }
 
+  private record Line(String text) {
+    @Override
+    public String toString() {
+      return "line '" + text + "'";
+    }
+  }
+
+  @Override
+  Object shown(String line) {
+    return new Line(line);
+  }
+
   private int lineEnd() {
     int to = in.at;
     while (to < in.end && in.buffer[to] != '\n' && in.buffer[to] != '\r') to++;

@@ -40,12 +40,15 @@ final class ClientOutbox<M> {
     this.maxUnsent = maxUnsent;
     this.format = format;
     // bytes are bounded instead; dead letters tell of failures
-    var quiet = builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog());
+    var quiet =
+        builder.mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.goOn().withoutLog()).forBlocks().toClient();
     // not with the user's code around messages
-    this.writer = quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
-        .newActor((M message) -> {});
-    this.door = quiet.part(name).strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
-        .newActor((M message) -> {});
+    this.writer =
+        quiet.part(name + "/out").strategy(Strategy.FIBER).around((message, next) -> write((M) message))
+            .newActor((M message) -> {});
+    this.door =
+        quiet.part(name).uncounted().strategy(Strategy.CALLER).around((message, next) -> admit((M) message))
+            .newActor((M message) -> {});
     door.closeOnExit(writer::sendPoisonPill);
     socket.endOnClose(door);
   }
@@ -78,7 +81,8 @@ final class ClientOutbox<M> {
 
   /** Waits until all is written, or cannot be; the write limit ends that. */
   void finish() {
-    door.sendPoisonPill();
+    if (socket.isClosed()) door.askExit(); // it was cut off
+    else door.sendPoisonPill();
     try {
       door.waitForExit();
       writer.waitForExit();

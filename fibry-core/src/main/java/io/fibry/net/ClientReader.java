@@ -18,16 +18,22 @@ abstract class ClientReader<T> implements Iterable<T> {
   /** Waits for the next one; null at the end. */
   abstract T read() throws IOException;
 
+  /** For texts, as what the handler is at. */
+  abstract Object shown(T one);
+
   @Override
   public final Iterator<T> iterator() {
     return new Iterator<>() {
       private T next; // null: not read yet
+      private boolean handling; // the one before
       private boolean ended;
 
       @Override
       public boolean hasNext() {
         if (next != null) return true;
         if (ended) return false;
+        if (handling) in.socket.step.end();
+        handling = false;
         try {
           next = read();
         } catch (IOException failure) {
@@ -35,6 +41,7 @@ abstract class ClientReader<T> implements Iterable<T> {
           throw new UncheckedIOException(failure.getMessage(), failure);
         }
         ended = next == null;
+        if (ended) in.socket.step.begin("the end of " + in);
         return !ended;
       }
 
@@ -43,6 +50,8 @@ abstract class ClientReader<T> implements Iterable<T> {
         if (!hasNext()) throw new NoSuchElementException("the client has ended its stream; call hasNext() first");
         var one = next;
         next = null;
+        handling = true;
+        in.socket.step.begin(shown(one));
         return one;
       }
     };

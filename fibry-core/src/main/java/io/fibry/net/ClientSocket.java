@@ -2,8 +2,8 @@ package io.fibry.net;
 
 import io.fibry.Exitable;
 import io.fibry.block.ChangedCopy;
-import io.fibry.block.Nanoseconds;
 import io.fibry.block.StackSafeLock;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,6 +43,8 @@ final class ClientSocket implements AutoCloseable {
   private final ListenerLimits limits;
   private final long totalDeadline;
   private final StackSafeLock writing = new StackSafeLock(false); // keeps each write whole
+  final CurrentStep step = new CurrentStep(); // of the conversation
+  private Thread talking; // in the conversation; each thread looks for itself only
 
   // of the thread that reads
   private Duration readLimit; // the check prints it
@@ -77,7 +79,7 @@ final class ClientSocket implements AutoCloseable {
     this.limits = limits;
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
-    this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Nanoseconds.of(limits.total()));
+    this.totalDeadline = limits.total() == ListenerLimits.NONE ? 0 : after(Durations.nanos(limits.total()));
     limitEachRead(limits.idle());
     try {
       socket.setTcpNoDelay(true);
@@ -93,29 +95,48 @@ final class ClientSocket implements AutoCloseable {
     return (InetSocketAddress) socket.getRemoteSocketAddress();
   }
 
+  /** The conversation begins; what it reads and writes is the turn of the client. */
+  void talksOn(Thread thread) {
+    step.beginWhole("the conversation with " + this);
+    talking = thread;
+  }
+
+  /** What the conversation waits for from here on is no step of its handler. */
+  void leavesTurns() {
+    if (Thread.currentThread() == talking) step.leave();
+  }
+
+  private boolean endsTurn() {
+    if (Thread.currentThread() != talking) return false;
+    step.pause();
+    return true;
+  }
+
   // ---- reading
 
   void limitEachRead(Duration limit) {
     readLimit = limit;
-    readNanos = limit == ListenerLimits.NONE ? 0 : Nanoseconds.of(limit);
+    readNanos = limit == ListenerLimits.NONE ? 0 : Durations.nanos(limit);
     together = false;
   }
 
   void limitAllReads(Duration limit) {
     readLimit = limit;
     together = true;
-    togetherDeadline = after(Nanoseconds.of(limit));
+    togetherDeadline = after(Durations.nanos(limit));
   }
 
   int read(byte[] bytes, int offset, int length) throws IOException {
     long deadline = together ? togetherDeadline : readNanos == 0 ? 0 : after(readNanos);
     if (together && clock.nanoTime() - deadline >= 0) cut(tooSlow(), true);
     READ_DEADLINE.setOpaque(this, deadline);
+    boolean turn = endsTurn();
     try {
       return in.read(bytes, offset, length);
     } catch (IOException failure) {
       throw clientFault(failure);
     } finally {
+      if (turn) step.resume();
       READ_DEADLINE.setOpaque(this, 0L);
     }
   }
@@ -158,14 +179,17 @@ final class ClientSocket implements AutoCloseable {
 
   @SuppressWarnings("try") // what is held is not named
   private void write(byte[] bytes, int offset, int length) throws IOException {
+    boolean turn = endsTurn();
     try (var held = writing.take()) {
       writeAlone(bytes, offset, length);
+    } finally {
+      if (turn) step.resume();
     }
   }
 
   private void writeAlone(byte[] bytes, int offset, int length) throws IOException {
     try {
-      long nanos = Nanoseconds.of(limits.write());
+      long nanos = Durations.nanos(limits.write());
       for (int done = 0; done < length; done += PIECE) {
         WRITE_DEADLINE.setOpaque(this, after(nanos));
         out.write(bytes, offset + done, Math.min(PIECE, length - done));
@@ -194,7 +218,7 @@ final class ClientSocket implements AutoCloseable {
   }
 
   void noteActivity() {
-    IDLE_DEADLINE.setOpaque(this, after(Nanoseconds.of(limits.idle())));
+    IDLE_DEADLINE.setOpaque(this, after(Durations.nanos(limits.idle())));
   }
 
   /** Between two requests nothing is lost by an end. False: the listener stops. */
@@ -232,10 +256,12 @@ final class ClientSocket implements AutoCloseable {
     if (closed) return;
     if (passed((long) READ_DEADLINE.getOpaque(this), now)) cut(tooSlow(), true);
     else if (passed((long) WRITE_DEADLINE.getOpaque(this), now)) reset(this
-        + " did not take what was written to it within " + limits.write() + " (the write limit), so it was cut off");
+        + " did not take what was written to it within " + Durations.text(limits.write())
+        + " (the write limit), so it was cut off");
     else if (passed(totalDeadline, now))
-      cut(this + " lasted longer than " + limits.total() + " (the total limit), so it was cut off", true);
-    else if (isIdleTooLong(now)) cut("nothing came from " + this + " or its target for " + limits.idle()
+      cut(this + " lasted longer than " + Durations.text(limits.total()) + " (the total limit), so it was cut off",
+          true);
+    else if (isIdleTooLong(now)) cut("nothing came from " + this + " or its target for " + Durations.text(limits.idle())
         + " (the idle limit), so both were cut off", true);
     else if (!keptAlive) {
       keptAlive = true;
@@ -256,8 +282,9 @@ final class ClientSocket implements AutoCloseable {
   }
 
   private String tooSlow() {
-    return this + (together ? " did not finish sending within " + readLimit
-        : " sent nothing for " + readLimit + " (the idle limit)") + ", so it was cut off";
+    String limit = Durations.text(readLimit);
+    return this + (together ? " did not finish sending within " + limit
+        : " sent nothing for " + limit + " (the idle limit)") + ", so it was cut off";
   }
 
   // ---- the end

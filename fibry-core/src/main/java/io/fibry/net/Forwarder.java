@@ -31,6 +31,7 @@ final class Forwarder implements Handler<ClientConnection> {
   @Override
   public void handle(ClientConnection client) throws Exception {
     clients.increment();
+    client.socket.leavesTurns();
     try (var socket = new Socket()) {
       client.socket.closeWithThis(socket); // a cut ends the connect, too
       connect(socket, client.socket);

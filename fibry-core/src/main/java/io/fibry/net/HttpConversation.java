@@ -3,7 +3,9 @@ package io.fibry.net;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
+import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
+import io.fibry.block.Rethrown;
 import io.fibry.net.HttpStatus.Refusal;
 import java.io.EOFException;
 import java.io.IOException;
@@ -28,6 +30,7 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
 
   @Override
   public void converse() throws IOException {
+    socket.step.begin(null); // until the first exchange
     try {
       while (exchange()) {
       }
@@ -70,11 +73,13 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
       in.permit = permit;
       answer.permit = permit;
       var exchange = new OpenExchange(builder, socket, head, body, answer);
+      socket.step.begin(exchange);
       try {
         handle(route, exchange, answer, body);
       } finally {
         permit.leave();
         exchange.end();
+        socket.step.end();
       }
     }
   }
@@ -142,9 +147,10 @@ record HttpConversation(HttpConversation.Server server, HttpRoutes routes, HttpO
   }
 
   private void refuse(HttpAnswer answer, Throwable failure, OpenExchange exchange) throws IOException {
-    switch (failure) {
+    switch (Rethrown.refusalIn(failure)) {
       case MailboxFullException full -> refuse(answer, 503);
       case ActorStoppedException stopped -> refuse(answer, 503);
+      case CircuitOpenException open -> refuse(answer, 503);
       case AskTimeoutException late -> refuse(answer, 504);
       case Refusal refusal -> refuse(answer, refusal.code); // by a file route
       default -> answer.refuse(500, "Internal server error " + server.log(failure, exchange, "500") + "\n");

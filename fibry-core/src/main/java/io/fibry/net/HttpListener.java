@@ -2,6 +2,8 @@ package io.fibry.net;
 
 import io.fibry.ActorBuilder;
 import io.fibry.block.ChangedCopy;
+import io.fibry.block.FailureStacks;
+import io.fibry.text.Lines;
 import java.util.HexFormat;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -14,12 +16,15 @@ import org.slf4j.LoggerFactory;
 final class HttpListener extends Listener<HttpServer> implements HttpServer, HttpConversation.Server {
   private static final Logger LOG = LoggerFactory.getLogger(HttpServer.class);
 
+  private final ActorBuilder.ForBlocks<?> home;
+  private final FailureStacks stacks = new FailureStacks();
   private final HttpRoutes routes;
   private final HttpOptions options;
   private final AtomicInteger atWork = new AtomicInteger(); // exchanges; changed by their permits
 
   private HttpListener(ActorBuilder<?> builder, int port, HttpRoutes routes, HttpOptions options) {
     super(builder, port, options.limits(), LOG);
+    this.home = builder.forBlocks();
     this.routes = routes;
     this.options = options;
   }
@@ -38,9 +43,11 @@ final class HttpListener extends Listener<HttpServer> implements HttpServer, Htt
   @Override
   public String log(Throwable failure, Exchange exchange, String answered) {
     var number = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextInt());
-    var path = exchange.path();
-    LOG.error("{}: failure {} of {} {} was answered {}", this, number, exchange.method(),
-        path.length() > 200 ? path.substring(0, 200) + ".." : path, answered, failure);
+    var shown = home.showsMessages() ? Lines.line(exchange.toString()) : "an exchange";
+    if (stacks.isDue(failure))
+      LOG.error("{}: failure {} of {} was answered {}", this, number, shown, answered, failure);
+    else LOG.error("{}: failure {} of {} was answered {}; its stack is like one of the last second: {}", this, number,
+        shown, answered, home.shown(failure));
     return number;
   }
 

@@ -8,7 +8,8 @@ import java.util.function.UnaryOperator;
  * A running HTTP/1.1 server. Each connection has an actor, which handles its exchanges in turn; on
  * {@code Strategy.CALLER} there is one connection at a time. Thread-safe.
  *
- * <p>A handler's {@code MailboxFullException} or {@code ActorStoppedException} is answered 503, its
+ * <p>A handler's {@code MailboxFullException}, {@code ActorStoppedException} or
+ * {@code CircuitOpenException} is answered 503, its
  * {@code AskTimeoutException} 504, anything else it throws 500 with a number that is in the log.
  * The failure policy is not asked.
  *

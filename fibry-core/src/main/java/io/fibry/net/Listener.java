@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
+import io.fibry.Steps;
 import io.fibry.Strategy;
 import io.fibry.block.FrontedGroup;
 import io.fibry.block.Rethrown;
@@ -32,8 +33,20 @@ import org.slf4j.Logger;
 abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
 
   /** What is said with one client: the only message of its actor. */
-  interface Conversation {
+  interface Conversation extends Steps {
     void converse() throws Exception;
+
+    ClientSocket socket();
+
+    @Override
+    default Object step() {
+      return socket().step.step();
+    }
+
+    @Override
+    default long stepsDone() {
+      return socket().step.stepsDone();
+    }
   }
 
   private static final Duration GRACE = Duration.ofSeconds(1); // for the accepting fiber
@@ -57,7 +70,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
   @SuppressWarnings("unchecked") // any builder will do
   Listener(ActorBuilder<?> builder, int port, ListenerLimits limits, Logger log) {
     this.builder = ((ActorBuilder<Object>) builder).mailbox(Mailbox.unbounded());
-    this.clock = builder.scheduler();
+    this.clock = builder.forBlocks().scheduler();
     this.limits = limits;
     this.log = log;
     this.clientFaults = new LogThrottle(clock);
@@ -68,7 +81,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
         new ListenerSocket(new InetSocketAddress(limits.address(), ListenerLimits.port(port)), clock, log);
     try {
       this.mainActor =
-          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).endsFirst().newSink();
+          this.builder.strategy(Strategy.FIBER).onFailure(FailurePolicy.goOn()).forBlocks().endsFirst().newSink();
     } catch (Throwable refused) {
       serverSocket.shut();
       throw refused;
@@ -146,7 +159,7 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
     Client(ClientSocket socket, long number) {
       this.socket = socket;
       this.number = number;
-      var part = builder.name().isEmpty() ? builder : builder.part(Long.toString(number));
+      var part = builder.forBlocks().name().isEmpty() ? builder : builder.forBlocks().part(Long.toString(number));
       this.conversation = conversation(socket, part);
       this.actor = part.newActor(this::run);
     }
@@ -161,13 +174,16 @@ abstract class Listener<B extends Exitable> extends FrontedGroup<B> {
       // a failure policy tries again, but the client is gone
       if (failure != null) throw Rethrown.<Exception>as(failure);
       thread = Thread.currentThread();
+      socket.talksOn(thread);
       try {
         conversation.converse();
+        socket.step.endWhole();
       } catch (Throwable thrown) {
         if (!socket.isClientFault(thrown)) {
           failure = thrown;
           throw thrown;
         }
+        socket.step.endWhole();
         logClientFault(thrown);
       } finally {
         thread = null;

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.block.Nanoseconds;
+import io.fibry.text.Durations;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.Objects;
@@ -22,18 +22,20 @@ record ListenerLimits(InetAddress address, int connections, Duration idle, Durat
 
   /** Between two checks. */
   Duration period() {
-    return Duration.ofNanos(Math.clamp(Nanoseconds.of(shortest) / 8, 10_000_000, 1_000_000_000));
+    return Duration.ofNanos(Math.clamp(Durations.nanos(shortest) / 8, 10_000_000, 1_000_000_000));
   }
 
   static Duration positive(Duration limit, String what) {
     if (!Objects.requireNonNull(limit, "limit").isPositive()) throw new IllegalArgumentException(what + " limit of "
-        + limit + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none");
+        + Durations.text(limit)
+        + " leaves no time for anything; give more than zero, or ChronoUnit.FOREVER.getDuration() for none");
     return limit;
   }
 
   static Duration notNegative(Duration limit, String what) {
     if (Objects.requireNonNull(limit, "limit").isNegative())
-      throw new IllegalArgumentException(what + " limit of " + limit + " is negative; give zero or more");
+      throw new IllegalArgumentException(
+          what + " limit of " + Durations.text(limit) + " is negative; give zero or more");
     return limit;
   }
 

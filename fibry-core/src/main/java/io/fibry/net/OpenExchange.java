@@ -89,7 +89,10 @@ final class OpenExchange implements Exchange {
   public Actor<String> eventActor() {
     refuseOnText("eventActor()");
     try {
-      if (events == null) events = ServerSentEvents.open(builder, socket, answer);
+      if (events == null) {
+        events = ServerSentEvents.open(builder, socket, answer);
+        socket.leavesTurns(); // the handler may wait here for the client's end
+      }
     } catch (IOException gone) {
       throw new UncheckedIOException(gone);
     }
@@ -124,5 +127,10 @@ final class OpenExchange implements Exchange {
   void end() {
     if (events != null) events.finish();
     answer.end();
+  }
+
+  @Override
+  public String toString() {
+    return method() + " " + path();
   }
 }

@@ -1,6 +1,6 @@
 package io.fibry.net;
 
-import io.fibry.block.Nanoseconds;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -22,7 +22,7 @@ final class SenderRates {
 
   SenderRates(Scheduler clock, int packets, Duration period) {
     this.clock = clock;
-    this.period = Nanoseconds.of(period);
+    this.period = Durations.nanos(period);
     this.perToken = Math.max(1, this.period / packets);
   }
 

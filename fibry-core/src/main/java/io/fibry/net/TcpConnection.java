@@ -46,10 +46,11 @@ public interface TcpConnection extends AutoCloseable {
   Iterable<byte[]> frames();
 
   /**
-   * {@return an actor whose messages are lines for the client; always the same} No sender waits: a
-   * client that leaves more than {@code withMaxUnsent} unsent is cut off. The actor ends with the
-   * connection, whose close first writes what was sent, within the write limit. A message that is
-   * not written, or has a line end inside, is a dead letter.
+   * {@return an actor whose messages are lines for the client; always the same} No sender waits:
+   * when more than {@code withMaxUnsent} bytes are unsent, the client is cut off, also if a single
+   * burst is that large. The actor ends with the connection, whose close first writes what was
+   * sent, within the write limit: {@link io.fibry.ExitReason.Stopped} if it was cut off. A message
+   * that is not written, or has a line end inside, is a dead letter.
    */
   Actor<String> lineActor();
 

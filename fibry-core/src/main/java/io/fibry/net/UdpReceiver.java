@@ -48,7 +48,7 @@ final class UdpReceiver extends FrontedExitable<UdpServer> implements UdpServer 
   private final CompletableFuture<Object> ended = new CompletableFuture<>(); // completed by `end`
   private final AtomicLong dropped = new AtomicLong(); // written by the fiber
   private final Actor<UdpPacket> handling;
-  private final Actor<UdpReceiver> receiving = ActorSystem.anonymous().strategy(Strategy.FIBER)
+  private final Actor<UdpReceiver> receiving = ActorSystem.anonymous().forBlocks().uncounted().strategy(Strategy.FIBER)
       .mailbox(Mailbox.unbounded()).onFailure(FailurePolicy.stop()).newActor(UdpReceiver::receive);
 
   @SuppressWarnings("unchecked") // any builder will do
@@ -57,9 +57,9 @@ final class UdpReceiver extends FrontedExitable<UdpServer> implements UdpServer 
     this.sockets = sockets;
     this.options = options;
     this.port = sockets.in().getLocalPort();
-    this.clock = builder.scheduler();
+    this.clock = builder.forBlocks().scheduler();
     this.failures = new LogThrottle(clock);
-    this.handling = ((ActorBuilder<Object>) builder).orMailbox(MAILBOX)
+    this.handling = ((ActorBuilder<Object>) builder).forBlocks().orMailbox(MAILBOX)
         .newActor((UdpPacket packet) -> handler.handle(this, packet));
   }
 

@@ -1,10 +1,11 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorWithReturn;
 import io.fibry.Exitable;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 
 /**
  * An actor per key: made at first use, ended when idle, made again when needed. Thread-safe.
@@ -20,14 +21,16 @@ import java.util.function.Function;
  * {@code onStop}, and can load what it saved. At most a thousand actors end at the same time. A use
  * of the key waits for that end, even {@code sendMessage}; a caller that the end waits for, such as
  * {@code onStop}, gets an {@link io.fibry.AskCycleException}. No message is lost, and those of one
- * sender keep their order. An actor's timers, and messages to itself, do not keep it alive. Its
- * {@code self()} is valid for one life, its address for all.
+ * sender keep their order. An actor's timers and watches, and messages to itself, do not keep it
+ * alive, and end with that life. Its {@code self()} is valid for one life, its address for all.
  *
  * <p>An actor that ends otherwise has a successor at the next use; uses during that end are
  * answered as ended actors answer.
  *
  * <p>Ending the entities ends their actors in the same way, and waits for all. Afterwards addresses
- * answer like ended actors. {@link #close} from one of their handlers does not wait.
+ * answer like ended actors. {@link #close} from one of their handlers does not wait. A close of the
+ * scope ends them after the scope's servers and what was made in it later; until then actors can be
+ * born. The actors of a named builder have names: "accounts" makes "accounts/7".
  *
  * @param <K> keys; equal keys have one actor
  * @param <M> messages
@@ -35,30 +38,36 @@ import java.util.function.Function;
 public interface Entities<K, M> extends Exitable {
 
   /**
-   * Entities on the system's clock.
+   * Entities of actors.
    *
    * @param <K> keys
    * @param <M> messages
+   * @param <B> messages of the builder
+   * @param builder how births make actors; its scope has the clock, and ends the entities
    * @param idle the idle time, exceeded by an eighth and 2 ms at most
-   * @param birth makes a key's actor; different keys at the same time
+   * @param birth makes a key's actor with the builder; different keys at the same time
    * @return entities, none alive
    */
-  static <K, M> Entities<K, M> of(Duration idle, Function<K, Actor<M>> birth) {
-    return of(idle, Scheduler.system(), birth);
+  static <K, M, B> Entities<K, M> of(ActorBuilder<B> builder, Duration idle,
+      BiFunction<ActorBuilder<B>, K, Actor<M>> birth) {
+    return new LiveEntities<K, M, Object>(builder, idle, birth);
   }
 
   /**
-   * Entities on another clock.
+   * Entities of actors that answer.
    *
    * @param <K> keys
    * @param <M> messages
+   * @param <R> answers
+   * @param <B> messages of the builder
+   * @param builder how births make actors; its scope has the clock, and ends the entities
    * @param idle the idle time, exceeded by an eighth and 2 ms at most
-   * @param clock also for timers set through addresses
-   * @param birth makes a key's actor; different keys at the same time
+   * @param birth makes a key's actor with the builder; different keys at the same time
    * @return entities, none alive
    */
-  static <K, M> Entities<K, M> of(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
-    return new LiveEntities<>(idle, clock, birth);
+  static <K, M, R, B> WithReturn<K, M, R> withReturn(ActorBuilder<B> builder, Duration idle,
+      BiFunction<ActorBuilder<B>, K, ActorWithReturn<M, R>> birth) {
+    return new LiveEntities<>(builder, idle, birth);
   }
 
   /**
@@ -82,4 +91,20 @@ public interface Entities<K, M> extends Exitable {
 
   @Override
   Entities<K, M> closeOnExit(AutoCloseable... resources);
+
+  /**
+   * Entities whose actors answer each message. Thread-safe.
+   *
+   * @param <K> keys; equal keys have one actor
+   * @param <M> messages
+   * @param <R> answers
+   */
+  interface WithReturn<K, M, R> extends Entities<K, M> {
+
+    @Override
+    ActorWithReturn<M, R> actor(K key);
+
+    @Override
+    WithReturn<K, M, R> closeOnExit(AutoCloseable... resources);
+  }
 }

@@ -1,8 +1,8 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
-import io.fibry.ActorContext;
 import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.FailurePolicy;
@@ -18,7 +18,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /** The address of a key: delegates to the actor that the key has now. */
-record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements EntityTimers.Address<M> {
+record EntityAddress<K, M, R>(LiveEntities<K, M, R> entities, K key)
+    implements EntityTimers.Address<M>, ActorWithReturn<M, R> {
 
   @Override
   public boolean sendMessage(M message) {
@@ -70,53 +71,81 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Entity
   }
 
   @Override
-  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
+  public <Q extends M, A> CompletableFuture<A> sendMessageReturn(Request<Q, A> request) {
+    return awaited(request, actor -> actor.sendMessageReturn(request));
+  }
+
+  @Override
+  public CompletableFuture<R> sendMessageReturn(M message) {
+    return awaited(message, actor -> answering(actor).sendMessageReturn(message));
+  }
+
+  @Override
+  public <Q extends M, A> CompletableFuture<A> sendMessageReturn(Request<Q, A> request, Duration limit) {
+    return awaited(request, actor -> actor.sendMessageReturn(request, limit));
+  }
+
+  @Override
+  public CompletableFuture<R> sendMessageReturn(M message, Duration limit) {
+    return awaited(message, actor -> answering(actor).sendMessageReturn(message, limit));
+  }
+
+  private <A> CompletableFuture<A> awaited(Object request, Function<Actor<M>, CompletableFuture<A>> sending) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, true);
     return use(entity, actor -> {
-      var answer = actor.sendMessageReturn(request);
+      var answer = sending.apply(actor);
       if (entity != null && !answer.isDone()) entity.awaits(answer);
       return answer;
     });
   }
 
-  @Override
-  public <Q extends M, R> R ask(Request<Q, R> request) {
-    return askWithin(null, request);
+  @SuppressWarnings("unchecked") // only Entities.WithReturn show this address as one that answers
+  private ActorWithReturn<M, R> answering(Actor<M> actor) {
+    return (ActorWithReturn<M, R>) actor;
   }
 
   @Override
-  public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    return askWithin(Objects.requireNonNull(limit, "limit"), request);
+  public <Q extends M, A> A ask(Request<Q, A> request) {
+    return ask(request, null, actor -> actor.ask(request));
+  }
+
+  @Override
+  public <Q extends M, A> A ask(Request<Q, A> request, Duration limit) {
+    Objects.requireNonNull(limit, "limit");
+    return ask(request, limit, actor -> actor.ask(request, limit));
+  }
+
+  @Override
+  public R ask(M message) {
+    return ask(message, null, actor -> answering(actor).ask(message));
+  }
+
+  @Override
+  public R ask(M message, Duration limit) {
+    Objects.requireNonNull(limit, "limit");
+    return ask(message, limit, actor -> answering(actor).ask(message, limit));
   }
 
   /** Null: the limit of the scope. */
-  private <Q extends M, R> R askWithin(Duration limit, Request<Q, R> request) {
+  private <A> A ask(Object request, Duration limit, Function<Actor<M>, A> asking) {
     Objects.requireNonNull(request, "request");
     var entity = entities.enter(key, false);
-    if (entity == null) return ask(relay(limit), request, limit);
-    return use(entity, actor -> ask(actor, request, limit));
-  }
-
-  private static <M, Q extends M, R> R ask(Actor<M> actor, Request<Q, R> request, Duration limit) {
-    return limit == null ? actor.ask(request) : actor.ask(request, limit);
+    if (entity != null) return use(entity, asking);
+    var relay = relay(asking);
+    return limit == null ? relay.ask(request) : relay.ask(request, limit);
   }
 
   /** Waits and asks for us: so the limit covers both, and rings of waits are found. */
-  private Actor<M> relay(Duration limit) {
+  private <A> ActorWithReturn<Object, A> relay(Function<Actor<M>, A> asking) {
     return ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded())
-        .onFailure(FailurePolicy.goOn().withoutLog())
-        .newActor((M message, ActorContext<M> context) -> relay(message, context, limit));
-  }
-
-  @SuppressWarnings("unchecked") // the message is such a request
-  private <Q extends M> void relay(M message, ActorContext<M> context, Duration limit) {
-    var request = (Request<Q, Object>) message;
-    var entity = entities.enter(key, true);
-    use(entity, actor -> {
-      if (!context.cancelled()) context.reply(request, ask(actor, request, limit));
-      return null;
-    });
+        .onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((request, context) -> {
+          var entity = entities.enter(key, true);
+          return use(entity, actor -> {
+            if (context.cancelled()) throw new CancellationException("the asker no longer waits");
+            return asking.apply(actor);
+          });
+        });
   }
 
   @Override
@@ -176,7 +205,7 @@ record EntityAddress<K, M>(LiveEntities<K, M> entities, K key) implements Entity
   }
 
   @Override
-  public Actor<M> closeOnExit(AutoCloseable... resources) {
+  public ActorWithReturn<M, R> closeOnExit(AutoCloseable... resources) {
     present().closeOnExit(resources);
     return this;
   }

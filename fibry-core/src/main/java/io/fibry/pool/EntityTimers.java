@@ -1,6 +1,7 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.Strategy;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
@@ -32,12 +33,14 @@ final class EntityTimers {
     AGAIN
   }
 
+  private final ActorBuilder.ForBlocks<?> builder;
   private final Scheduler clock;
   private final ConcurrentHashMap<Object, EntityTimer<?>> pending = new ConcurrentHashMap<>();
   private volatile boolean ended;
 
-  EntityTimers(Scheduler clock) {
-    this.clock = clock;
+  EntityTimers(ActorBuilder.ForBlocks<?> builder) {
+    this.builder = builder;
+    this.clock = builder.scheduler();
   }
 
   /** After the end of the entities the message is a dead letter at once. */
@@ -52,9 +55,11 @@ final class EntityTimers {
     return timer;
   }
 
+  /** As at the end of an actor: what was to be sent without a key is a dead letter. */
   void end() {
     ended = true;
-    for (var timer : pending.values()) timer.cancel();
+    for (var timer : pending.values())
+      if (timer.cancel() && timer.isMessage()) Entity.ended(timer.address.name()).sendMessage(timer.message);
   }
 
   /** Sends on a thread of its own, since that may make the actor, or wait. */
@@ -73,6 +78,10 @@ final class EntityTimers {
       this.key = key == null ? this : new TimerKey(address, key);
       this.message = Objects.requireNonNull(message, "message");
       this.repeats = repeats;
+    }
+
+    boolean isMessage() {
+      return !repeats && key == this;
     }
 
     @Override
@@ -98,7 +107,7 @@ final class EntityTimers {
       try {
         address.sendMessage(message, () -> sending.set(Sending.OFFERING));
       } catch (Throwable failure) {
-        LOG.error("a timer could not send {} to {}", message, address, failure);
+        LOG.error("a timer could not send {} to {}", builder.shown(message), address, failure);
         Entity.ended(address.name()).sendMessage(message);
       }
     }

@@ -1,7 +1,7 @@
 package io.fibry.pool;
 
 import io.fibry.block.Arguments;
-import io.fibry.block.Nanoseconds;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,7 +38,7 @@ final class IdleWheel<K, M> {
 
   IdleWheel(Duration idleness, Scheduler clock, Runnable due, BiPredicate<Entity<K, M>, Long> passivation) {
     Arguments.positive(idleness, "idle",
-        "entities that are idle after " + idleness + " would end before their first message");
+        "entities that are idle after " + Durations.text(idleness) + " would end before their first message");
     this.clock = clock;
     this.due = () -> {
       try {
@@ -50,7 +50,7 @@ final class IdleWheel<K, M> {
     };
     this.passivation = passivation;
     this.start = clock.nanoTime();
-    long nanos = Nanoseconds.of(idleness);
+    long nanos = Durations.nanos(idleness);
     this.tick = Math.max(SHORTEST, Math.ceilDiv(nanos, TICKS));
     this.life = Math.ceilDiv(nanos, tick) + 1;
   }

@@ -1,7 +1,9 @@
 package io.fibry.pool;
 
 import io.fibry.Actor;
-import io.fibry.ActorSystem;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.Exitable;
 import io.fibry.Sink;
@@ -9,21 +11,27 @@ import io.fibry.Strategy;
 import io.fibry.block.FrontedExitable;
 import io.fibry.block.StackRoom;
 import io.fibry.mailbox.Mailbox;
-import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The live entities. The sweeper, an actor, turns the {@link IdleWheel}; its end is theirs. */
-final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implements Entities<K, M> {
+/**
+ * The live entities, in a scope of their own. The sweeper, an actor, turns the {@link IdleWheel};
+ * its end is theirs.
+ */
+final class LiveEntities<K, M, R> extends FrontedExitable<Entities.WithReturn<K, M, R>>
+    implements Entities.WithReturn<K, M, R> {
   private static final Logger LOG = LoggerFactory.getLogger(Entities.class);
 
   /** Later constants overrule earlier ones. */
@@ -39,11 +47,11 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
 
   private static final int MAX_ENDING = 1_000; // since each has a thread
 
+  private final ActorScope scope; // has the sweeper, and what the builder given to births makes
   private final Function<K, Actor<M>> birth;
   // also those being born or ending
   private final ConcurrentHashMap<K, Entity<K, M>> living = new ConcurrentHashMap<>();
-  private final Sink<Void> sweeper =
-      ActorSystem.anonymous().strategy(Strategy.FIBER).mailbox(Mailbox.unbounded()).newSink();
+  private final Sink<Void> sweeper;
   final EntityTimers timers;
   private final IdleWheel<K, M> wheel;
   private final Semaphore endings = new Semaphore(MAX_ENDING);
@@ -51,14 +59,25 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
   private final CompletableFuture<Void> killed = new CompletableFuture<>();
   private volatile End end; // null: alive; written under the monitor, upwards
 
-  LiveEntities(Duration idle, Scheduler clock, Function<K, Actor<M>> birth) {
-    this.timers = new EntityTimers(Objects.requireNonNull(clock, "clock"));
-    this.birth = Objects.requireNonNull(birth, "birth");
-    this.wheel = new IdleWheel<>(idle, clock, this::due, this::passivate);
+  <B> LiveEntities(ActorBuilder<B> builder, Duration idle,
+      BiFunction<ActorBuilder<B>, K, ? extends Actor<M>> birth) {
+    Objects.requireNonNull(birth, "birth");
+    var home = Objects.requireNonNull(builder, "builder").forBlocks();
+    this.timers = new EntityTimers(home);
+    this.wheel = new IdleWheel<>(idle, home.scheduler(), this::due, this::passivate);
+    var inside = home.inside("entities");
+    boolean named = inside.name().isPresent();
+    this.birth = key -> birth.apply(named ? inside.part(key.toString()) : inside, key);
+    this.scope = inside.scope();
+    this.sweeper =
+        inside.name().map(scope::named).orElseGet(scope::anonymous).forBlocks().uncounted().strategy(Strategy.FIBER)
+            .mailbox(Mailbox.unbounded()).newSink();
+    scope.whenClosing(this::sendPoisonPill); // comes before the scope's own pills
+    sweeper.onExit().thenRun(scope::close);
   }
 
   @Override
-  public Actor<M> actor(K key) {
+  public ActorWithReturn<M, R> actor(K key) {
     return new EntityAddress<>(this, Objects.requireNonNull(key, "key"));
   }
 
@@ -110,7 +129,9 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
       pending.end(null);
     } catch (Throwable failure) {
       forget(entity);
-      pending.end(failure);
+      boolean closed = failure instanceof IllegalStateException && scope.isClosed();
+      pending.end(closed ? null : failure);
+      if (closed) return false;
       throw failure;
     }
     if (end == null) {
@@ -199,8 +220,9 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
 
   // ---- idle actors
 
-  private void due() {
-    if (end == null) sweeper.execAsync(nothing -> sweep());
+  /** Under the monitor: when the end is decided, no turn comes to the sweeper any more. */
+  private synchronized void due() {
+    if (end == null) onSweeper(this::sweep);
   }
 
   private void sweep() {
@@ -241,7 +263,13 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
     if (wanted != End.FINISH)
       for (var entity : living.values()) if (entity.actor() != null) endQuietly(entity, wanted.signal);
     if (wanted == End.KILL) killed.complete(null);
-    if (ending.compareAndSet(false, true)) sweeper.execAsync(nothing -> awaitAll());
+    if (ending.compareAndSet(false, true)) onSweeper(this::awaitAll);
+  }
+
+  private void onSweeper(Runnable task) {
+    try {
+      sweeper.execute(task);
+    } catch (RejectedExecutionException ended) {} // nothing is left to do
   }
 
   /** On the sweeper's thread. */
@@ -251,7 +279,8 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
       finish(entity);
     }
     while (!living.isEmpty()) living.values().forEach(this::awaitLast);
-    end.signal.accept(sweeper);
+    // a scope that closes sends the pill itself, so that the reason is always the same
+    if (end != End.FINISH || !scope.isClosed()) end.signal.accept(sweeper);
   }
 
   private void awaitLast(Entity<K, M> entity) {
@@ -261,8 +290,8 @@ final class LiveEntities<K, M> extends FrontedExitable<Entities<K, M>> implement
       if (pending != null) CompletableFuture.anyOf(pending.end, killed).join();
       awaitEnd(entity);
     } catch (RuntimeException failure) {
-      // in a ring, the actor waits for our end
-      if (!(failure instanceof AskCycleException))
+      // in a ring, the actor waits for our end; after an interrupt, the scope ends it
+      if (!(failure instanceof AskCycleException || failure instanceof CancellationException))
         LOG.error("the end of entity {} could not be waited for", entity.key, failure);
       living.remove(entity.key, entity);
     }

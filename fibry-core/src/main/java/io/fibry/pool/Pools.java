@@ -14,11 +14,12 @@ import java.util.function.ToIntFunction;
  * <p>The given builder makes each worker: thread, state, failure policy. Its mailbox becomes the
  * pool's: bounded to 1024 with {@code BLOCK}, unless set. Any free worker takes the next message,
  * so a worker that blocks or fails delays no others. A stopped one is replaced when needed.
- * {@code context.self()} is the pool.
+ * {@code context.self()} is the pool. What goes around the handler, such as a rate limit, may be
+ * added to the builder before or afterwards.
  *
  * <p>{@code onStop} runs for each worker, then {@code closeOnExit}. A pool takes no blocks
- * ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has no effect. If so many
- * workers wait for their own pool that the others cannot serve them, one gets an
+ * ({@code sendMessages}) and no selective mailbox; {@code inlineRequests} has no effect. If workers
+ * wait for their own pool, and too few are left to serve them, one gets an
  * {@link io.fibry.AskCycleException}. If workers send to their own pool, give it an unbounded
  * mailbox or one that rejects.
  */
@@ -33,7 +34,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> perMessage(ActorBuilder<M> how) {
-    return Objects.requireNonNull(how, "how").shared(Sharing.perMessage());
+    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.perMessage());
   }
 
   /**
@@ -45,7 +46,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> fixed(ActorBuilder<M> how, int workers) {
-    return Objects.requireNonNull(how, "how").shared(Sharing.scaling(workers, workers));
+    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.scaling(workers, workers));
   }
 
   /**
@@ -58,7 +59,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M> ActorBuilder<M> scaling(ActorBuilder<M> how, int least, int most) {
-    return Objects.requireNonNull(how, "how").shared(Sharing.scaling(least, most));
+    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.scaling(least, most));
   }
 
   /**
@@ -74,7 +75,7 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> weighted(ActorBuilder<M> how, int permits, ToIntFunction<N> weight) {
-    return Objects.requireNonNull(how, "how").shared(Sharing.weighted(permits, weight));
+    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.weighted(permits, weight));
   }
 
   /**
@@ -88,6 +89,6 @@ public final class Pools {
    * @return a builder
    */
   public static <M, N extends M> ActorBuilder<N> byKey(ActorBuilder<M> how, int workers, Function<N, ?> key) {
-    return Objects.requireNonNull(how, "how").shared(Sharing.byKey(workers, key));
+    return Objects.requireNonNull(how, "how").forBlocks().shared(Sharing.byKey(workers, key));
   }
 }

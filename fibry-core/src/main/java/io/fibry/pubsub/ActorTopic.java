@@ -67,6 +67,11 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   }
 
   @Override
+  public String shown(M message) {
+    return builder.forBlocks().shown(message);
+  }
+
+  @Override
   public boolean isCut() {
     return cut;
   }
@@ -77,8 +82,8 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
   }
 
   @Override
-  public Subscription subscribe(Handler<M> subscriber) {
-    return subscribe(builder.orMailbox(LATEST), subscriber);
+  public Subscription subscribeToLatest(Handler<M> subscriber) {
+    return subscribe(builder.forBlocks().orMailbox(LATEST), subscriber);
   }
 
   @Override
@@ -90,7 +95,7 @@ final class ActorTopic<M> extends FrontedGroup<Topic<M>> implements Topic<M>, Su
     Objects.requireNonNull(subscriber, "subscriber");
     if (subscribers == null) throw ended();
     int number = made.incrementAndGet();
-    Actor<M> actor = builder.part(Integer.toString(number)).newActor(subscriber);
+    Actor<M> actor = builder.forBlocks().part(Integer.toString(number)).newActor(subscriber);
     own.put(number, actor);
     var subscription = new ActorSubscriber<>(this, actor, true);
     actor.onExit().whenComplete((reason, none) -> {

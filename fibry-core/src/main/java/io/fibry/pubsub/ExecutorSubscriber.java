@@ -42,7 +42,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
       if (foreign != null) throw failure; // the actor's failure policy decides
       // the interrupt is for the thread, a pool's or the publisher's
       if (failure instanceof InterruptedException) Thread.currentThread().interrupt();
-      LOG.error("topic '{}': a subscriber failed at {}", topic.name(), message, failure);
+      LOG.error("topic '{}': a subscriber failed at {}", topic.name(), topic.shown(message), failure);
     }
   }
 
@@ -58,7 +58,7 @@ final class ExecutorSubscriber<M> extends Subscriber<M> {
 
     @Override
     public String toString() {
-      return "'" + subscriber.topic.name() + "' published " + message;
+      return "'" + subscriber.topic.name() + "' published " + subscriber.topic.shown(message);
     }
   }
 }

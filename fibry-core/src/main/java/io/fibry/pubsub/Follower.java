@@ -25,13 +25,15 @@ abstract class Follower<E> implements Subscription {
   private static final int BUSY = 1;
   private static final int AGAIN = 2;
 
+  private final ActorBuilder.ForBlocks<?> builder;
   private final Actor<E> actor;
   private final AtomicInteger state = new AtomicInteger();
   private final AtomicReference<E> underWay = new AtomicReference<>(); // null: a thread has it
 
   @SuppressWarnings("unchecked")
   Follower(ActorBuilder<?> builder, int number, Handler<E> handler) {
-    var typed = (ActorBuilder<E>) builder.part(Integer.toString(number));
+    this.builder = builder.forBlocks();
+    var typed = (ActorBuilder<E>) builder.forBlocks().part(Integer.toString(number));
     actor = typed.<E>mailbox(Mailbox.unbounded()).<E>around((news, next) -> {
       try {
         next.run();
@@ -78,7 +80,7 @@ abstract class Follower<E> implements Subscription {
       return true;
     } catch (Throwable refusal) {
       // of a weigher, a key or a full stack: it must not harm the changer
-      LOG.error("follower '{}' did not take {}", actor.name(), news, refusal);
+      LOG.error("follower '{}' did not take {}", actor.name(), builder.shown(news), refusal);
       return !underWay.compareAndSet(news, null);
     }
   }

@@ -10,6 +10,9 @@ abstract class Subscriber<M> implements Subscription {
   interface Home<M> {
     String name();
 
+    /** What logs may say of a message. */
+    String shown(M message);
+
     /** Whether what was published before its end is undelivered too. */
     boolean isCut();
 
@@ -41,7 +44,7 @@ abstract class Subscriber<M> implements Subscription {
     } catch (AskCycleException ring) {
       throw ring;
     } catch (Throwable refusal) {
-      LOG.error("topic '{}': a subscriber did not take {}", topic.name(), message, refusal);
+      LOG.error("topic '{}': a subscriber did not take {}", topic.name(), topic.shown(message), refusal);
     }
     if (isGone()) leave(); // the watcher may learn it later
   }

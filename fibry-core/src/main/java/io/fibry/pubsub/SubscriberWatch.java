@@ -17,7 +17,7 @@ final class SubscriberWatch extends WeakReference<Subscriber.Home<?>> {
   // filled by the collector, emptied by those who make topics
   private static final ReferenceQueue<Subscriber.Home<?>> FORGOTTEN = new ReferenceQueue<>();
 
-  private final Actor<Exitable> watcher = ActorSystem.anonymous().strategy(Strategy.CALLER)
+  private final Actor<Exitable> watcher = ActorSystem.anonymous().forBlocks().uncounted().strategy(Strategy.CALLER)
       .mailbox(Mailbox.unbounded()).newActor(this::watch);
 
   SubscriberWatch(Subscriber.Home<?> topic) {

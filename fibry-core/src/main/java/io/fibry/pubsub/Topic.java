@@ -60,13 +60,14 @@ public interface Topic<M> extends Exitable {
   Subscription subscribe(Actor<? super M> subscriber);
 
   /**
-   * Subscribes a new actor. Unless a mailbox is set, it holds the latest 1,024 messages.
+   * Subscribes a new actor that gets the latest messages: of those that wait, more than 1,024 drop
+   * the oldest, unless the builder has another mailbox.
    *
    * @param subscriber its failures are for the builder's policy
    * @return the subscription
    * @throws IllegalStateException if it has ended
    */
-  Subscription subscribe(Handler<M> subscriber);
+  Subscription subscribeToLatest(Handler<M> subscriber);
 
   /**
    * Subscribes a new actor with this mailbox.

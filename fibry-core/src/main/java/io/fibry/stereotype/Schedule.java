@@ -5,8 +5,8 @@ import io.fibry.ActorBuilder;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.block.Arguments;
-import io.fibry.block.Nanoseconds;
 import io.fibry.mailbox.Mailbox;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -39,12 +39,13 @@ final class Schedule {
   }
 
   static Exitable atFixedRate(ActorBuilder<?> how, Duration initial, Duration period, Handler<Exitable> task) {
-    Arguments.positive(period, "period", "a period of " + period + " never ends");
+    Arguments.positive(period, "period", "a period of " + Durations.text(period) + " never ends");
     return start(how, initial, true, period, task);
   }
 
   static Exitable withFixedDelay(ActorBuilder<?> how, Duration initial, Duration delay, Handler<Exitable> task) {
-    Arguments.positive(delay, "delay", "a delay of " + delay + " between two runs leaves no time for anything else");
+    Arguments.positive(delay, "delay",
+        "a delay of " + Durations.text(delay) + " between two runs leaves no time for anything else");
     return start(how, initial, false, delay, task);
   }
 
@@ -53,12 +54,13 @@ final class Schedule {
       Handler<Exitable> task) {
     Objects.requireNonNull(task, "task");
     if (Objects.requireNonNull(initial, "initial").isNegative())
-      throw new IllegalArgumentException("an initial delay of " + initial + " lies in the past; give zero or more");
-    var schedule = new Schedule(how.scheduler(), Nanoseconds.of(initial), fixedRate, Nanoseconds.of(time), task);
+      throw new IllegalArgumentException(
+          "an initial delay of " + Durations.text(initial) + " lies in the past; give zero or more");
+    var schedule =
+        new Schedule(how.forBlocks().scheduler(), Durations.nanos(initial), fixedRate, Durations.nanos(time), task);
     Actor<Run> actor = ((ActorBuilder<Object>) how).mailbox(Mailbox.unbounded())
         .newActor((run, context) -> schedule.run(run, context.self()));
-    // without a key, since the run may set the next timer before this returns
-    actor.sendMessageLater(new Run(1), initial);
+    actor.sendMessageLater(schedule, new Run(1), initial);
     return actor;
   }
 
@@ -66,7 +68,7 @@ final class Schedule {
     try {
       task.handle(self);
     } finally {
-      // with a key, since the policy may retry this run
+      // with the same key, since the policy may retry this run
       if (!self.onExit().isDone())
         self.sendMessageLater(this, new Run(run.number() + 1), Duration.ofNanos(fixedRate ? untilNext(run) : time));
     }

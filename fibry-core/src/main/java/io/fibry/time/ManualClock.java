@@ -2,17 +2,22 @@ package io.fibry.time;
 
 import java.time.Duration;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * A scheduler for tests: {@link #advance} moves its time and runs due tasks. Thread-safe.
  * {@snippet class="io.fibry.JavadocSnippetsTest" region="clock"}
  */
 public final class ManualClock extends TaskScheduler {
-  // guarded by this, like the next two
+  // guarded by this, like the next three
   private final TreeSet<Entry> queue =
       new TreeSet<>(Comparator.<Entry>comparingLong(e -> e.at).thenComparingLong(e -> e.number));
+  private final Set<Thread> asleep = new HashSet<>();
   private long now;
   private long made;
 
@@ -29,6 +34,15 @@ public final class ManualClock extends TaskScheduler {
     for (Entry due = next(end); due != null; due = next(end)) due.run();
   }
 
+  /**
+   * How far the clock must be moved for the next task to run.
+   *
+   * @return zero or more; empty: no task is left
+   */
+  public synchronized Optional<Duration> untilNext() {
+    return queue.isEmpty() ? Optional.empty() : Optional.of(Duration.ofNanos(Math.max(0, queue.first().at - now)));
+  }
+
   /** Moves the time to the next due entry, or null, to {@code end}. */
   private synchronized Entry next(long end) {
     Entry due = queue.isEmpty() || queue.first().at > end ? null : queue.pollFirst();
@@ -39,6 +53,42 @@ public final class ManualClock extends TaskScheduler {
   @Override
   public synchronized long nanoTime() {
     return now;
+  }
+
+  @Override
+  public void sleepUntil(long time) throws InterruptedException {
+    var thread = Thread.currentThread();
+    var reached = new CountDownLatch(1);
+    Timer timer;
+    synchronized (this) {
+      if (time - now <= 0) return;
+      timer = start(() -> wake(thread, reached), time - now, 0);
+      asleep.add(thread);
+    }
+    try {
+      reached.await();
+    } finally {
+      timer.cancel();
+      wake(thread, reached);
+    }
+  }
+
+  /** Before `advance` returns, the thread is no longer taken for asleep. */
+  private synchronized void wake(Thread thread, CountDownLatch reached) {
+    if (reached.getCount() == 0) return;
+    asleep.remove(thread);
+    reached.countDown();
+  }
+
+  @Override
+  public boolean isManual() {
+    return true;
+  }
+
+  @Override
+  public synchronized boolean isAsleep(Thread thread) {
+    // in this order: an interrupted thread begins to run before it clears its flag
+    return asleep.contains(thread) && !thread.isInterrupted() && thread.getState() != Thread.State.RUNNABLE;
   }
 
   @Override

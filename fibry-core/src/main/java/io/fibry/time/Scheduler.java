@@ -1,6 +1,7 @@
 package io.fibry.time;
 
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * Runs tasks later. Thread-safe.
@@ -57,6 +58,46 @@ public interface Scheduler {
    * @return its timer
    */
   Timer withFixedDelay(Duration initial, Duration delay, Runnable task);
+
+  /**
+   * Waits on this thread until {@link #nanoTime} has reached a time. A handler waits so for the
+   * scope's clock, which a test can move.
+   *
+   * @param time by this clock
+   * @throws InterruptedException if interrupted
+   */
+  default void sleepUntil(long time) throws InterruptedException {
+    long left = time - nanoTime();
+    if (left <= 0) return;
+    var reached = new CountDownLatch(1);
+    var timer = after(Duration.ofNanos(left), reached::countDown);
+    try {
+      // a clock that a program moves may have moved before the timer was set
+      if (time - nanoTime() > 0) reached.await();
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /**
+   * Whether time passes only when the program moves it, as in tests. Then a handler or actor that
+   * waits for this clock is quiet.
+   *
+   * @return false, unless the clock knows better
+   */
+  default boolean isManual() {
+    return false;
+  }
+
+  /**
+   * Whether this thread is in {@link #sleepUntil}, and stays there until the clock is moved.
+   *
+   * @param thread any
+   * @return false, unless the clock is manual
+   */
+  default boolean isAsleep(Thread thread) {
+    return false;
+  }
 
   /** A scheduled task. Thread-safe. */
   interface Timer {

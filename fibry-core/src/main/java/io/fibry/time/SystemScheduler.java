@@ -1,5 +1,7 @@
 package io.fibry.time;
 
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -42,19 +44,25 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   /**
-   * Null while the timer thread is made. Its creator has an empty stack, since a thread keeps the
-   * class loaders on that, and this one never ends. On Java 25 a virtual creator may never run.
+   * Null while the timer thread is made, by a thread with an empty stack: a failure at the edge of
+   * this one's would leave a timer thread that never starts. No fiber makes it, since other fibers
+   * may hold all carriers.
    */
   private Thread thread() {
     var only = thread.get();
-    if (only == null) (Runtime.version().feature() < 24 ? Thread.ofVirtual() : Thread.ofPlatform().daemon())
-        .inheritInheritableThreadLocals(false).start(this::settleIn);
+    if (only == null) Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).start(this::settleIn);
     return only;
   }
 
+  /**
+   * Before Java 24 a new thread keeps the class loaders of its creator, unless privileged, and the
+   * timer thread never ends.
+   */
+  @SuppressWarnings("removal")
   private void settleIn() {
-    var made =
-        Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-timer").unstarted(this::loop);
+    PrivilegedAction<Thread> maker = () -> Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false)
+        .name("fibry-timer").unstarted(this::loop);
+    var made = Runtime.version().feature() < 24 ? AccessController.doPrivileged(maker) : maker.run();
     if (!thread.compareAndSet(null, made)) return;
     try {
       made.start();

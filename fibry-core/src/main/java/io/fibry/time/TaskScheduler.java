@@ -1,5 +1,6 @@
 package io.fibry.time;
 
+import io.fibry.text.Durations;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -32,13 +33,14 @@ abstract class TaskScheduler implements Scheduler {
 
   static long delay(Duration delay, String name) {
     if (Objects.requireNonNull(delay, name).isNegative())
-      throw new IllegalArgumentException("a delay of " + delay + " lies in the past; give zero or more");
+      throw new IllegalArgumentException(
+          "a delay of " + Durations.text(delay) + " lies in the past; give zero or more");
     return nanos(delay);
   }
 
   private static long period(Duration period, String name) {
     if (!Objects.requireNonNull(period, name).isPositive())
-      throw new IllegalArgumentException("a period of " + period + " never ends; give more than zero");
+      throw new IllegalArgumentException("a period of " + Durations.text(period) + " never ends; give more than zero");
     return nanos(period);
   }
 

@@ -1,2 +1,5 @@
-/** Schedulers: the one of the system, and one for tests. */
+/**
+ * Schedulers: {@link io.fibry.time.Scheduler} has that of the system,
+ * {@link io.fibry.time.ManualClock} is one for tests.
+ */
 package io.fibry.time;

@@ -81,8 +81,8 @@ class BatchBuilderTest {
         () -> Batch.lists(scope.anonymous(), 1, SECOND.negated(), seen::add));
 
     assertEquals("a batch of 0 messages would never be full; give at least 1", small.getMessage());
-    assertEquals("a batch cannot wait PT0S for its messages; give more than zero", never.getMessage());
-    assertEquals("a batch cannot wait PT-1S for its messages; give more than zero", past.getMessage());
+    assertEquals("a batch cannot wait 0 s for its messages; give more than zero", never.getMessage());
+    assertEquals("a batch cannot wait -1 s for its messages; give more than zero", past.getMessage());
   }
 
   @Test
@@ -99,7 +99,7 @@ class BatchBuilderTest {
   @Test
   void aBuilderOfPoolsIsRefused() {
     var refused = assertThrows(IllegalArgumentException.class,
-        () -> Batch.lists(scope.anonymous().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
+        () -> Batch.lists(scope.anonymous().forBlocks().shared(Sharing.scaling(2, 2)), 1, SECOND, seen::add));
 
     assertEquals("the workers of a pool would gather a batch each; give a builder of actors", refused.getMessage());
   }

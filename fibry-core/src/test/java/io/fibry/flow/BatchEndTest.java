@@ -103,7 +103,7 @@ class BatchEndTest {
     scope.close();
 
     assertEquals(List.of(List.of("a")), seen);
-    assertEquals(new ExitReason.Stopped(), log.onExit().resultNow());
+    assertEquals(new ExitReason.Stopped(), Patience.value(log.onExit())); // told on a thread of its own
   }
 
   @Test

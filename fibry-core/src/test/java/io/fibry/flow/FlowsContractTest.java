@@ -132,7 +132,7 @@ class FlowsContractTest {
   @ParameterizedTest
   @MethodSource("strategies")
   void aSequenceIsPublished(String strategy) {
-    var before = ActorSystem.anonymous().strategy();
+    var before = ActorSystem.anonymous().forBlocks().strategy();
     var seen = new ArrayList<Integer>();
     var actor = scope.anonymous().newActor((Integer i) -> {
       seen.add(i);

@@ -14,6 +14,7 @@ import io.fibry.ActorSystem;
 import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.AskTimeoutException;
+import io.fibry.Carrier;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
@@ -44,7 +45,7 @@ class GroupRequestTest {
   private static final Duration SHORT = Duration.ofMillis(10);
 
   private final ThreadLocal<String> user = new ThreadLocal<>();
-  private final ActorScope scope = ActorSystem.openScope("asked", o -> o.withCarrier(new ActorScope.Carrier<String>() {
+  private final ActorScope scope = ActorSystem.openScope("asked", o -> o.withCarrier(new Carrier<String>() {
     @Override
     public String capture() {
       return user.get();

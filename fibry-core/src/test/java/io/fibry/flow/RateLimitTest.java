@@ -182,7 +182,7 @@ class RateLimitTest {
     for (int i = 0; i < 5; i++) {
       int waiting = i;
       actors.get(i).sendMessage("go");
-      Patience.eventually(() -> clock.due.size() == waiting);
+      Patience.eventually(() -> order.size() == 1 && clock.due.size() == waiting);
     }
     for (int i = 1; i < 5; i++) {
       int passed = i + 1;
@@ -197,8 +197,8 @@ class RateLimitTest {
   @ValueSource(booleans = {true, false})
   void theWorkersOfAPoolShareTheLimit(boolean first) {
     var three = Sharing.scaling(3, 3);
-    var builder = first ? RateLimit.of(scope.anonymous(), 2, SECOND).shared(three)
-        : RateLimit.of(scope.anonymous().shared(three), 2, SECOND);
+    var builder = first ? RateLimit.of(scope.anonymous(), 2, SECOND).forBlocks().shared(three)
+        : RateLimit.of(scope.anonymous().forBlocks().shared(three), 2, SECOND);
     var pool = builder.newActor(this::passed);
 
     for (int i = 0; i < 5; i++) pool.sendMessage(i);
@@ -229,7 +229,7 @@ class RateLimitTest {
     assertEquals("geo", state.name());
     assertEquals("a", state.ask("a"));
     assertEquals("ab", state.ask("b"));
-    assertEquals(Strategy.CALLER, builder.strategy());
+    assertEquals(Strategy.CALLER, builder.forBlocks().strategy());
   }
 
   @Test
@@ -294,8 +294,8 @@ class RateLimitTest {
     var none = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 0, SECOND));
     var never = assertThrows(IllegalArgumentException.class, () -> RateLimit.of(builder, 5, Duration.ZERO));
 
-    assertEquals("a rate of 0 messages in PT1S would let none through; give at least 1", none.getMessage());
-    assertEquals("a rate of 5 messages in PT0S is none; give a period of more than zero", never.getMessage());
+    assertEquals("a rate of 0 messages in 1 s would let none through; give at least 1", none.getMessage());
+    assertEquals("a rate of 5 messages in 0 s is none; give a period of more than zero", never.getMessage());
     assertNullRefused("builder", () -> RateLimit.of(null, 1, SECOND));
     assertNullRefused("period", () -> RateLimit.of(builder, 1, null));
   }

@@ -197,7 +197,7 @@ class SubscriberTest {
 
     assertEquals(List.of(8L, "cancel"), publisher.told);
     var why = assertInstanceOf(CancellationException.class, ends.getFirst().orElseThrow());
-    assertTrue(why.getMessage().endsWith("ended before its stream did: Stopped[]"), why::getMessage);
+    assertTrue(why.getMessage().endsWith("ended before its stream did: Stopped"), why::getMessage);
   }
 
   @Test

@@ -81,9 +81,9 @@ class FsmRulesTest {
 
   @Test
   void aTimeIsMoreThanZero() {
-    refused("the machine of Door cannot leave Open after PT0S: it would never be in it; give more than zero",
+    refused("the machine of Door cannot leave Open after 0 s: it would never be in it; give more than zero",
         () -> all.after(Open.class, Duration.ZERO, open -> open));
-    refused("the machine of Door cannot leave Open after PT-1S: it would never be in it; give more than zero",
+    refused("the machine of Door cannot leave Open after -1 s: it would never be in it; give more than zero",
         () -> all.after(Open.class, Duration.ofSeconds(-1), open -> open));
   }
 
@@ -179,7 +179,7 @@ class FsmRulesTest {
     var wheel = Fsm.of(Wheel.class, Event.class, new Spinning()).on(Wheel.class, Event.class, (any, event) -> any);
 
     impossible(
-        "a state of class Spinning has two times, after(Fast, PT10S) and after(Loud, PT10S), and none is the most "
+        "a state of class Spinning has two times, after(Fast, 10 s) and after(Loud, 10 s), and none is the most "
             + "specific; add a rule for that class itself",
         wheel.after(Fast.class, DoorFixture.AWHILE, fast -> fast).after(Loud.class, DoorFixture.AWHILE, loud -> loud));
     impossible(

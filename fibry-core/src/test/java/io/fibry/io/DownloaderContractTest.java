@@ -14,6 +14,7 @@ import io.fibry.Variants;
 import io.fibry.io.Downloader.Options;
 import io.fibry.io.Downloader.Refused;
 import io.fibry.pool.Pools;
+import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.URI;
 import java.time.Duration;
@@ -55,7 +56,7 @@ class DownloaderContractTest {
 
   @ParameterizedTest
   @MethodSource("strategies")
-  void downloadsAndRefuses(String strategy) {
+  void downloadsAndRefuses(String strategy) throws IOException {
     try (var web = web()) {
       var downloader = downloader(strategy, o -> o);
 
@@ -131,10 +132,10 @@ class DownloaderContractTest {
     refused("0 downloads at a time would load nothing; give at least 1", () -> options.withParallel(0));
     refused("downloads of at most 0 bytes; give at least 1", () -> options.withMaxBytes(0));
     refused("0 tries would download nothing; give at least 1", () -> options.withTries(0));
-    refused("a limit of PT0S leaves no time for a download; give more than zero",
+    refused("a limit of 0 s leaves no time for a download; give more than zero",
         () -> options.withLimit(Duration.ZERO));
-    refused("a back-off of PT0S is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));
-    refused("a back-off of PT2S that grows to PT1S; let the second be at least the first",
+    refused("a back-off of 0 s is none; give more than zero", () -> options.withBackOff(Duration.ZERO, Duration.ZERO));
+    refused("a back-off of 2 s that grows to 1 s; let the second be at least the first",
         () -> options.withBackOff(Duration.ofSeconds(2), Duration.ofSeconds(1)));
     assertThrows(IllegalArgumentException.class, () -> options.withUserAgent("mine\r\nCookie: theirs"));
     assertThrows(IllegalArgumentException.class, () -> Downloader.open(Pools.fixed(scope.anonymous(), 2), o -> o));
@@ -151,7 +152,7 @@ class DownloaderContractTest {
   }
 
   @Test
-  void limitsWithoutEndAreNoOverflow() {
+  void limitsWithoutEndAreNoOverflow() throws IOException {
     try (var web = web()) {
       var longest = Duration.ofSeconds(Long.MAX_VALUE);
 
@@ -161,7 +162,7 @@ class DownloaderContractTest {
   }
 
   @Test
-  void manyDownloadersLeaveNothing() {
+  void manyDownloadersLeaveNothing() throws IOException {
     try (var web = web()) {
       round(web.uri("/")); // first use
       Patience.eventually(() -> web.open.isEmpty());
@@ -178,7 +179,7 @@ class DownloaderContractTest {
     }
   }
 
-  private static WeakReference<?> round(URI uri) {
+  private static WeakReference<?> round(URI uri) throws IOException {
     var downloader = Downloader.open(ActorSystem.anonymous(), o -> o);
     assertEquals("hi", downloader.ask(uri).text());
     downloader.close();

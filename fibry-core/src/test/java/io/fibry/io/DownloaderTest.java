@@ -42,7 +42,7 @@ class DownloaderTest {
   // ---- what comes
 
   @Test
-  void answersWhatIsThere() {
+  void answersWhatIsThere() throws IOException {
     try (var web =
         ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Type: text/plain", "Content-Length: 5", "", "hello")) {
       var download = downloader.ask(web.uri("/greeting"));
@@ -53,7 +53,7 @@ class DownloaderTest {
   }
 
   @Test
-  void answersWhatComesInChunksOrUntilTheEnd() {
+  void answersWhatComesInChunksOrUntilTheEnd() throws IOException {
     try (
         var chunks =
             ScriptedWebServer.saying("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "", "3", "hel", "2", "lo", "0",
@@ -77,7 +77,7 @@ class DownloaderTest {
   }
 
   @Test
-  void saysWhatItIs() {
+  void saysWhatItIs() throws IOException {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 0", "", "");
         var mine = Downloader.open(scope.anonymous(), o -> o.withUserAgent("mine/1"))) {
       downloader.ask(web.uri("/"));
@@ -89,7 +89,7 @@ class DownloaderTest {
   }
 
   @Test
-  void followsARedirectionAndSaysWhereItWasFound() {
+  void followsARedirectionAndSaysWhereItWasFound() throws IOException {
     try (var web = new ScriptedWebServer((head,
         out) -> out.write((head.startsWith("GET /old")
             ? "HTTP/1.1 302 Found\r\nLocation: /new\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -175,7 +175,7 @@ class DownloaderTest {
   }
 
   @Test
-  void whatIsAsLongAsItMayBeComesWhole() {
+  void whatIsAsLongAsItMayBeComesWhole() throws IOException {
     try (var web = ScriptedWebServer.saying("HTTP/1.1 200 OK", "Content-Length: 1000", "", "x".repeat(1_000))) {
       assertEquals("x".repeat(1_000), downloader.ask(web.uri("/")).text());
     }
@@ -272,7 +272,7 @@ class DownloaderTest {
       clock.manual.advance(Duration.ofSeconds(5));
 
       var late = assertInstanceOf(HttpTimeoutException.class, Patience.failure(future));
-      assertEquals(web.uri("/") + " was not downloaded within PT5S", late.getMessage());
+      assertEquals(web.uri("/") + " was not downloaded within 5 s", late.getMessage());
       Patience.eventually(web.open::isEmpty);
     }
   }

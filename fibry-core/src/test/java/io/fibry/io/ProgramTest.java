@@ -253,7 +253,7 @@ class ProgramTest {
     refused(
         "the program '/a.BAT' is run by a shell, which interprets its arguments; give a program that needs none",
         () -> Program.at(Path.of("/a.BAT")));
-    refused("a limit of PT0S leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
+    refused("a limit of 0 s leaves no time to run; give more than zero", () -> shell.withLimit(Duration.ZERO));
     refused("an output of at most -1 bytes; give zero or more", () -> shell.withMaxOutput(-1));
     refused("'A=B' cannot be the name of a variable; give one without '='", () -> shell.withEnvironment("A=B", "c"));
     assertThrows(IOException.class, () -> Program.at(Path.of("/there/is/none")).run());

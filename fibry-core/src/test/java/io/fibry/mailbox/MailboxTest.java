@@ -35,20 +35,20 @@ class MailboxTest {
   void withinIsACopyThatSaysSo() {
     var plain = Mailbox.bounded(3, Overflow.REJECT);
 
-    assertEquals("bounded(3, REJECT) within PT0.02S", plain.within(Duration.ofMillis(20)).toString());
+    assertEquals("bounded(3, REJECT) within 20 ms", plain.within(Duration.ofMillis(20)).toString());
     assertEquals(Duration.ofMillis(20), plain.within(Duration.ofMillis(20)).target());
     assertEquals(Duration.ZERO, plain.target());
   }
 
   @Test
   void withinRefusesWhereNoWaitCanBeForetold() {
-    refused("messages that may wait PT0S could not wait at all",
+    refused("messages that may wait 0 s could not wait at all",
         () -> Mailbox.bounded(3, Overflow.REJECT).within(Duration.ZERO));
     refused("with a capacity", () -> Mailbox.unbounded().within(WAIT));
     refused("this one is priority", () -> Mailbox.priority(Comparator.<String>naturalOrder()).within(WAIT));
     refused("this one is bounded(3, REJECT), selective",
         () -> Mailbox.bounded(3, Overflow.REJECT).selective().within(WAIT));
-    refused("leave out within(PT0.02S)", () -> Mailbox.bounded(3, Overflow.REJECT).within(WAIT).selective());
+    refused("leave out within(20 ms)", () -> Mailbox.bounded(3, Overflow.REJECT).within(WAIT).selective());
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.BLOCK).within(WAIT));
     refused("give it REJECT or DROP_NEWEST", () -> Mailbox.bounded(3, Overflow.DROP_OLDEST).within(WAIT));
     assertThrows(NullPointerException.class, () -> Mailbox.bounded(3, Overflow.REJECT).within(null));
@@ -63,9 +63,9 @@ class MailboxTest {
 
   @Test
   void roomIsRefusedForWhatCanNeverBeInTime() {
-    refused("takes PT0.5S is never answered within PT0.5S",
+    refused("takes 500 ms is never answered within 500 ms",
         () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(500), 133));
-    refused("cannot take PT-0.001S", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
+    refused("cannot take -1 ms", () -> Mailbox.roomFor(Duration.ofMillis(500), Duration.ofMillis(-1), 133));
     for (double rate : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY})
       refused(rate + " messages handled per second", () -> Mailbox.roomFor(WAIT, Duration.ZERO, rate));
   }

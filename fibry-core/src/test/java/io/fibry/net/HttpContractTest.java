@@ -22,12 +22,14 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -134,7 +136,10 @@ class HttpContractTest {
           busy.sendMessage("waits");
           return "" + busy.ask("one too many");
         })
-        .text("/late", exchange -> { throw late(); })
+        .text("/future", exchange -> "" + busy.sendMessageReturn("one too many").join())
+        .text("/late", exchange -> {
+          throw late();
+        })
         .text("/stopped", exchange -> stopped.ask("hello"))
         .text("/null", exchange -> null)
         .text("/broken", exchange -> {
@@ -145,6 +150,7 @@ class HttpContractTest {
         .text("/good", exchange -> "good"));
     try (var logged = new Logged()) {
       assertEquals("503 1", code("/full") + " " + get("/full").headers().firstValue("retry-after").orElse(""));
+      assertEquals(503, code("/future"));
       assertEquals(504, code("/late"));
       assertEquals(503, code("/stopped"));
       for (var path : List.of("/null", "/broken", "/error", "/deep")) {
@@ -156,6 +162,22 @@ class HttpContractTest {
             logged.text());
       }
       assertEquals("good", get("/good").body());
+    }
+  }
+
+  @Promise("27.2")
+  @Test
+  void oneStackOfEqualFailuresIsLogged() throws Exception {
+    open("FIBER", routes -> routes.text("/broken", exchange -> { throw new IOException("no disk"); }));
+    try (var logged = new Logged()) {
+      var numbers = new ArrayList<String>();
+      for (int i = 0; i < 10; i++) numbers.add(get("/broken").body().strip().replaceAll(".* ", ""));
+
+      var text = logged.text();
+      for (var number : numbers) assertTrue(text.contains("failure " + number + " of GET /broken"), text);
+      int stacks = text.split("\n\tat .*lambda", -1).length - 1;
+      assertTrue(stacks >= 1 && stacks < 5, text); // one a second
+      assertTrue(text.contains("its stack is like one of the last second: java.io.IOException: no disk"), text);
     }
   }
 

@@ -124,7 +124,7 @@ class HttpLimitsTest {
 
       until(failure);
 
-      assertTrue(failure.join().getMessage().contains("did not take what was written to it within PT5S"),
+      assertTrue(failure.join().getMessage().contains("did not take what was written to it within 5 s"),
           failure.join().toString());
     }
   }

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.DeadLetter;
+import io.fibry.ExitReason;
 import io.fibry.Handler;
 import io.fibry.Patience;
 import io.fibry.Promise;
@@ -89,6 +90,25 @@ class LineActorTest {
   }
 
   @Test
+  void aBurstThatIsTooLargeStopsItNotByChance() {
+    for (int round = 0; round < 30; round++) {
+      var ends = new CompletableFuture<ExitReason>();
+      var acceptor = TcpAcceptor.open(served.scope.anonymous(), 0, connection -> {
+        var client = connection.lineActor();
+        client.onExit().thenAccept(ends::complete);
+        var line = "x".repeat(9_999);
+        for (int i = 0; i < 100_000 && client.sendMessage(line); i++);
+        connection.getInputStream().read();
+      }, o -> o.withMaxUnsent(20_000));
+      try (var peer = new Peer(acceptor.port())) {
+        assertInstanceOf(ExitReason.Stopped.class, Patience.value(ends));
+        peer.closed();
+      }
+      acceptor.close();
+    }
+  }
+
+  @Test
   void itIsTheSameEachTimeAndEndsWithTheConnection() {
     var acceptor = open(o -> o);
     try (var peer = new Peer(acceptor.port())) {
@@ -100,7 +120,8 @@ class LineActorTest {
       Patience.ended(client);
       assertSame(client, of(connected).lineActor());
       assertFalse(client.sendMessage("too late"));
-      assertEquals(List.of("too late"), served.letters.messages(DeadLetter.Reason.UNDELIVERED));
+      assertEquals(List.of("too late"), served.letters.messages(DeadLetter.Reason.DISCONNECTED));
+      assertEquals(List.of(), served.scope.deadLetters());
     }
   }
 

@@ -96,18 +96,18 @@ class TcpAcceptorTest {
     option("a max frame of 0 lets nothing through; give 1 or more", o -> o.withMaxFrame(0));
     option("a max unsent of -5 lets nothing through; give 1 or more", o -> o.withMaxUnsent(-5));
     option(
-        "an idle limit of PT0S leaves no time for anything; give more than zero, or "
+        "an idle limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withIdleLimit(Duration.ZERO));
     option(
-        "a total limit of PT-1S leaves no time for anything; give more than zero, or "
+        "a total limit of -1 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withTotalLimit(Duration.ofSeconds(-1)));
     option(
-        "a write limit of PT0S leaves no time for anything; give more than zero, or "
+        "a write limit of 0 s leaves no time for anything; give more than zero, or "
             + "ChronoUnit.FOREVER.getDuration() for none",
         o -> o.withWriteLimit(Duration.ZERO));
-    option("a drain limit of PT-1S is negative; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
+    option("a drain limit of -1 s is negative; give zero or more", o -> o.withDrainLimit(Duration.ofSeconds(-1)));
     assertEquals("address",
         assertThrows(NullPointerException.class, () -> served.open(TcpAcceptorTest::answer, o -> o.withAddress(null)))
             .getMessage());

@@ -110,7 +110,7 @@ class TcpLimitsTest {
       pass(2);
 
       cutWith("client /127.0.0.1:" + peer.socket.getLocalPort()
-          + " sent nothing for PT1M (the idle limit), so it was cut off");
+          + " sent nothing for 1 min (the idle limit), so it was cut off");
       peer.closed();
     }
   }
@@ -139,7 +139,7 @@ class TcpLimitsTest {
 
       pass(52);
 
-      cutWith("lasted longer than PT1M40S (the total limit)");
+      cutWith("lasted longer than 1 min 40 s (the total limit)");
       peer.closed();
     }
   }
@@ -174,7 +174,7 @@ class TcpLimitsTest {
         return cut.isDone();
       });
 
-      cutWith("did not take what was written to it within PT30S (the write limit)");
+      cutWith("did not take what was written to it within 30 s (the write limit)");
       peer.closed();
     }
   }
@@ -211,7 +211,7 @@ class TcpLimitsTest {
 
       assertNull(clock.broken.get());
       pass(61);
-      cutWith("sent nothing for PT1M");
+      cutWith("sent nothing for 1 min");
       peer.closed();
     }
   }

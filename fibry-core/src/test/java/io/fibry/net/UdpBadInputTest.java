@@ -49,9 +49,9 @@ class UdpBadInputTest {
 
   @Test
   void badLimitsAreRefused() {
-    refused("a rate of 0 packets in PT1S would let none through; give at least 1",
+    refused("a rate of 0 packets in 1 s would let none through; give at least 1",
         () -> options.withRate(0, Duration.ofSeconds(1)));
-    refused("a rate of 5 packets in PT0S is none; give a period of more than zero",
+    refused("a rate of 5 packets in 0 s is none; give a period of more than zero",
         () -> options.withRate(5, Duration.ZERO));
     refused("packets of at most 0 bytes; give from 1 to 65507", () -> options.withMaxPacket(0));
     refused("packets of at most 65508 bytes; give from 1 to 65507", () -> options.withMaxPacket(65_508));

@@ -3,6 +3,7 @@ package io.fibry.pool;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
@@ -50,17 +51,25 @@ final class BankFixture implements AutoCloseable {
   BankFixture(Strategy strategy) {
     scope = ActorSystem.openScope("bank",
         o -> o.withStrategy(strategy).withScheduler(clock).withDeadLetters(letters).withGrace(Duration.ofMillis(1)));
-    accounts = Entities.of(IDLE, clock, this::birth);
+    accounts = accountsIn(scope);
+  }
+
+  Entities<String, Order> accountsIn(ActorScope scope) {
+    return Entities.of(scope.named("account"), IDLE, this::birth);
   }
 
   Entities<String, Order> others(Function<String, Actor<Order>> birth) {
-    return Entities.of(IDLE, clock, birth);
+    return Entities.of(scope.anonymous(), IDLE, (how, name) -> birth.apply(name));
   }
 
-  Actor<Order> birth(String name) {
+  Actor<Order> bornInTheScope(String name) {
+    return birth(scope.named("account/" + name), name);
+  }
+
+  Actor<Order> birth(ActorBuilder<Object> how, String name) {
     tell("born " + name);
-    return scope.named("account/" + name).onFailure(FailurePolicy.stop().withoutLog())
-        .initialState(() -> new Account(name)).onStop(Account::save).newActor(Account::handle);
+    return how.onFailure(FailurePolicy.stop().withoutLog()).initialState(() -> new Account(name)).onStop(Account::save)
+        .newActor(Account::handle);
   }
 
   private void tell(String event) {

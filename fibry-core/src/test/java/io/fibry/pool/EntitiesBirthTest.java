@@ -42,7 +42,7 @@ class EntitiesBirthTest {
   private Entities<String, Order> slow() {
     all.set(bank.others(name -> {
       gate.passDeaf();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
     return all.get();
   }
@@ -73,7 +73,7 @@ class EntitiesBirthTest {
   void aBirthHoldsUpNoOtherKey() {
     all.set(bank.others(name -> {
       if (name.equals("ada")) gate.passDeaf();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
     elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);
@@ -86,7 +86,7 @@ class EntitiesBirthTest {
     var planned = new IllegalStateException("planned");
     var tries = new AtomicInteger();
     all.set(bank.others(name -> {
-      if (tries.getAndIncrement() > 0) return bank.birth(name);
+      if (tries.getAndIncrement() > 0) return bank.bornInTheScope(name);
       gate.passDeaf();
       throw planned;
     }));
@@ -129,7 +129,7 @@ class EntitiesBirthTest {
     all.set(bank.others(name -> {
       if (name.equals("ada"))
         all.get().actor("bob").sendMessage(new Pay(all.get().actor("eve").ask(new Balance()) + 5));
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
 
     all.get().actor("ada").sendMessage(new Pay(1));
@@ -142,7 +142,7 @@ class EntitiesBirthTest {
     all.set(bank.others(name -> {
       if (name.equals("ada")) all.get().actor("bob").sendMessage(new Pay(1));
       else all.get().actor("ada").ask(new Balance());
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
 
     var failure = assertThrows(IllegalStateException.class, () -> all.get().actor("ada").sendMessage(new Pay(1)));
@@ -161,7 +161,7 @@ class EntitiesBirthTest {
       both.countDown();
       Patience.await(both);
       all.get().actor(name.equals("ada") ? "bob" : "ada").sendMessage(new Pay(1));
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
 
     var ada = elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
@@ -204,7 +204,7 @@ class EntitiesBirthTest {
   @Test
   void anActorThatHasEndedWhenItIsBornIsUsedOnce() {
     all.set(bank.others(name -> {
-      Actor<Order> dead = bank.birth(name);
+      Actor<Order> dead = bank.bornInTheScope(name);
       dead.close();
       return dead;
     }));

@@ -276,7 +276,7 @@ class EntitiesEndTest {
     var gate = new Gate();
     all.set(bank.others(name -> {
       gate.passDeaf();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
     var sent = new CompletableFuture<Boolean>();
     Patience.elsewhere(() -> sent.complete(all.get().actor("ada").sendMessage(new Pay(1))));
@@ -298,7 +298,7 @@ class EntitiesEndTest {
     var gate = new Gate();
     all.set(bank.others(name -> {
       gate.passDeaf();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     }));
     Patience.elsewhere(() -> all.get().actor("ada").sendMessage(new Pay(1)));
     Patience.await(gate.entered);

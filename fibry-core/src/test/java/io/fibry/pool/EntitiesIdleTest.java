@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.Clock;
 import io.fibry.Gate;
@@ -152,7 +153,8 @@ class EntitiesIdleTest {
         return super.after(delay, task);
       }
     };
-    try (var accounts = Entities.of(BankFixture.IDLE, clock, (String name) -> bank.birth(name))) {
+    try (var scope = ActorSystem.openScope("other clock", o -> o.withScheduler(clock));
+        var accounts = bank.accountsIn(scope)) {
       accounts.actor("ada").sendMessage(new Pay(1));
 
       clock.manual.advance(BankFixture.IDLE.dividedBy(8));
@@ -187,7 +189,7 @@ class EntitiesIdleTest {
 
   @Test
   void byTheSystemsClockItWorksToo() {
-    var quick = Entities.of(Duration.ofMillis(10), (String name) -> bank.birth(name));
+    var quick = Entities.of(ActorSystem.anonymous(), Duration.ofMillis(10), bank::birth);
 
     quick.actor("ada").sendMessage(new Pay(1));
     Patience.eventually(() -> quick.size() == 0);
@@ -207,7 +209,8 @@ class EntitiesIdleTest {
       }
     };
     try (var logged = new Logged();
-        var accounts = Entities.of(BankFixture.IDLE, clock, (String name) -> bank.birth(name))) {
+        var scope = ActorSystem.openScope("other clock", o -> o.withScheduler(clock));
+        var accounts = bank.accountsIn(scope)) {
       accounts.actor("ada").sendMessage(new Pay(1));
       accounts.actor("bob").sendMessage(new Pay(1));
       clock.manual.advance(BankFixture.IDLE.multipliedBy(2));
@@ -222,8 +225,8 @@ class EntitiesIdleTest {
   void atMostAThousandLeaveAtOnce(boolean closing) {
     var leaving = new AtomicInteger();
     var gate = new CountDownLatch(1);
-    var many = Entities.of(BankFixture.IDLE, bank.clock,
-        (Integer key) -> bank.scope.anonymous().initialState(() -> key).onStop(state -> {
+    var many = Entities.of(bank.scope.anonymous(), BankFixture.IDLE,
+        (ActorBuilder<Object> how, Integer key) -> how.initialState(() -> key).onStop(state -> {
           leaving.incrementAndGet();
           Patience.await(gate);
         }).newActor((Integer state, Pay pay) -> {}));
@@ -243,8 +246,8 @@ class EntitiesIdleTest {
 
   @Test
   void idleForAsLongAsThereIsTime() {
-    try (var old = Entities.of(Duration.ofSeconds(Long.MAX_VALUE),
-        (String name) -> ActorSystem.anonymous().newActor((BankFixture.Order order) -> {}))) {
+    try (var old = Entities.of(ActorSystem.anonymous(), Duration.ofSeconds(Long.MAX_VALUE),
+        (ActorBuilder<Object> how, String name) -> how.newActor((BankFixture.Order order) -> {}))) {
       assertTrue(old.actor("ada").sendMessage(new Pay(1)));
     }
   }

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.LeakProbe;
 import io.fibry.Patience;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -25,33 +28,43 @@ class EntitiesLeakTest {
   private static final int MANY = Boolean.getBoolean("fibry.soak") ? 1_000_000 : 100_000;
 
   private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("leak", o -> o.withScheduler(clock));
+  private final ActorBuilder<Object> how = scope.anonymous();
 
-  private Entities<Integer, String> entities() {
-    return Entities.of(IDLE, clock, key -> ActorSystem.anonymous().newActor((String message) -> {}));
+  @AfterEach
+  void close() {
+    scope.close();
   }
 
-  private WeakReference<Object> used(boolean closed) {
-    var entities = entities();
+  private static Entities<Integer, String> entities(ActorBuilder<Object> how, Duration idle) {
+    return Entities.of(how, idle, (one, key) -> one.newActor((String message) -> {}));
+  }
+
+  private WeakReference<Object> usedAndClosed() {
+    var entities = entities(how, IDLE);
     entities.actor(1).sendMessage("a");
-    if (closed) {
-      entities.actor(2).sendMessageLater("later", IDLE);
-      entities.actor(2).sendMessageEvery("key", "again", IDLE);
-      entities.close();
-    } else {
-      clock.advance(IDLE.multipliedBy(2));
-      Patience.eventually(() -> entities.size() == 0);
-    }
+    entities.actor(2).sendMessageLater("later", IDLE);
+    entities.actor(2).sendMessageEvery("key", "again", IDLE);
+    entities.close();
     return new WeakReference<>(entities);
   }
 
   @Test
-  void closedOnesAreForgottenByTheClock() {
-    assertTrue(LeakProbe.collected(used(true)));
+  void closedOnesAreForgottenByTheClockAndTheScope() {
+    assertTrue(LeakProbe.collected(usedAndClosed()));
+  }
+
+  /** The root does not keep them. */
+  private static WeakReference<Object> usedInTheRoot() {
+    var entities = entities(ActorSystem.anonymous(), Duration.ofMillis(1));
+    entities.actor(1).sendMessage("a");
+    Patience.eventually(() -> entities.size() == 0);
+    return new WeakReference<>(entities);
   }
 
   @Test
   void onesThatNobodyKnowsAreGarbageOnceNoneIsAlive() {
-    assertTrue(LeakProbe.collected(used(false)));
+    assertTrue(LeakProbe.collected(usedInTheRoot()));
   }
 
   private Entities<Integer, String> lively;
@@ -59,8 +72,8 @@ class EntitiesLeakTest {
   @Test
   void actorsThatWereIdleAreForgotten() {
     var births = new ArrayList<WeakReference<Object>>();
-    lively = Entities.of(IDLE, clock, key -> {
-      Actor<String> actor = ActorSystem.anonymous().newActor(message -> {});
+    lively = Entities.of(how, IDLE, (one, key) -> {
+      Actor<String> actor = one.newActor(message -> {});
       births.add(new WeakReference<>(actor));
       return actor;
     });
@@ -83,7 +96,7 @@ class EntitiesLeakTest {
     long before = LeakProbe.used();
     var alone = keys.stream().map(births).toArray();
     long actors = LeakProbe.used();
-    var entities = Entities.of(IDLE, clock, births);
+    Entities<Integer, String> entities = Entities.of(how, IDLE, (one, key) -> births.apply(key));
     for (var key : keys) entities.actor(key).sendMessage("a");
     long all = LeakProbe.used();
     long each = ((all - actors) - (actors - before)) / MANY;

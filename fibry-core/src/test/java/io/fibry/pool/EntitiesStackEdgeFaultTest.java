@@ -35,7 +35,7 @@ class EntitiesStackEdgeFaultTest {
     var how = ActorSystem.anonymous().onFailure(FailurePolicy.goOn().withoutLog());
     for (int i = 0; i < ROUNDS; i++) {
       var entities =
-          Entities.of(Duration.ofMillis(20), (Integer key) -> how.newActor(EntitiesStackEdgeFaultTest::answer));
+          Entities.of(how, Duration.ofMillis(20), (one, key) -> one.newActor(EntitiesStackEdgeFaultTest::answer));
       var used = new TreeSet<Integer>();
       edge.overflow(level -> {
         int key = newKeys ? level : 0;

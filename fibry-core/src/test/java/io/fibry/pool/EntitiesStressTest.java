@@ -5,13 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
-import io.fibry.ActorScope;
+import io.fibry.ActorBuilder;
 import io.fibry.ActorSystem;
 import io.fibry.Letters;
 import io.fibry.Patience;
 import io.fibry.Promise;
 import io.fibry.Request;
-import io.fibry.Strategy;
 import io.fibry.Variants;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
@@ -105,9 +104,10 @@ class EntitiesStressTest {
     var random = new SplittableRandom(seed);
     for (int key = 0; key < KEYS; key++) ledgers[key] = new Ledger(wrong);
 
-    try (var scope = ActorSystem.openScope("stress", o -> o.withDeadLetters(letters))) {
-      var entities = Entities.of(byHand ? IDLE : Duration.ofMillis(1), byHand ? clock : Scheduler.system(),
-          (Integer key) -> birth(scope, Variants.STRATEGIES.get(strategy), key));
+    try (var scope = ActorSystem.openScope("stress",
+        o -> o.withDeadLetters(letters).withScheduler(byHand ? clock : Scheduler.system()))) {
+      var entities = Entities.of(scope.named("entity").strategy(Variants.STRATEGIES.get(strategy)),
+          byHand ? IDLE : Duration.ofMillis(1), this::birth);
       var senders = new ArrayList<Thread>();
       for (int i = 0; i < SENDERS; i++) senders.add(sender(entities, i, random.split(), leaving));
       for (var sender : senders) sender.join();
@@ -133,8 +133,8 @@ class EntitiesStressTest {
     if (byHand) assertTrue(lives > KEYS, where);
   }
 
-  private Actor<Work> birth(ActorScope scope, Strategy strategy, int key) {
-    return scope.named("entity/" + key).strategy(strategy).initialState(() -> ledgers[key].open()).onStop(Ledger::close)
+  private Actor<Work> birth(ActorBuilder<Object> how, int key) {
+    return how.initialState(() -> ledgers[key].open()).onStop(Ledger::close)
         .newActor(Ledger::handle);
   }
 

@@ -138,13 +138,15 @@ class EntitiesTest {
 
   @Test
   void badInputIsRefused() {
-    assertEquals("entities that are idle after PT0S would end before their first message; give more than zero",
-        assertThrows(IllegalArgumentException.class, () -> Entities.of(Duration.ZERO, bank::birth)).getMessage());
-    assertEquals("idle", assertThrows(NullPointerException.class, () -> Entities.of(null, bank::birth)).getMessage());
-    assertEquals("clock",
-        assertThrows(NullPointerException.class, () -> Entities.of(BankFixture.IDLE, null, bank::birth)).getMessage());
+    var how = bank.scope.anonymous();
+    assertEquals("entities that are idle after 0 s would end before their first message; give more than zero",
+        assertThrows(IllegalArgumentException.class, () -> Entities.of(how, Duration.ZERO, bank::birth)).getMessage());
+    assertEquals("idle",
+        assertThrows(NullPointerException.class, () -> Entities.of(how, null, bank::birth)).getMessage());
+    assertEquals("builder",
+        assertThrows(NullPointerException.class, () -> Entities.of(null, BankFixture.IDLE, bank::birth)).getMessage());
     assertEquals("birth",
-        assertThrows(NullPointerException.class, () -> Entities.of(BankFixture.IDLE, null)).getMessage());
+        assertThrows(NullPointerException.class, () -> Entities.of(how, BankFixture.IDLE, null)).getMessage());
     assertEquals("key", assertThrows(NullPointerException.class, () -> bank.accounts.actor(null)).getMessage());
     assertEquals("message", assertThrows(NullPointerException.class, () -> bank.ada().sendMessage(null)).getMessage());
     assertEquals("block", assertThrows(NullPointerException.class, () -> bank.ada().sendMessages(null)).getMessage());
@@ -163,7 +165,7 @@ class EntitiesTest {
     var slow = bank.others(name -> {
       births.incrementAndGet();
       Thread.yield();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     });
     var start = new CountDownLatch(1);
 

@@ -82,7 +82,7 @@ class EntitiesTimersTest {
     var gate = new Gate();
     var slow = bank.others(name -> {
       gate.passDeaf();
-      return bank.birth(name);
+      return bank.bornInTheScope(name);
     });
     slow.actor("ada").sendMessageEvery(new Pay(1), MINUTE);
     bank.clock.advance(MINUTE);

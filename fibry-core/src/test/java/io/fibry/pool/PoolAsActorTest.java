@@ -50,10 +50,10 @@ class PoolAsActorTest extends PoolFixture {
   @Promise("20.9")
   @Test
   void itIsBoundedAndHoldsItsSendersBackUnlessTold() {
-    assertEquals("bounded(1024, BLOCK)", Pools.fixed(how, 2).mailbox().toString());
-    assertEquals("unbounded", Pools.fixed(how.mailbox(Mailbox.unbounded()), 2).mailbox().toString());
+    assertEquals("bounded(1024, BLOCK)", Pools.fixed(how, 2).forBlocks().mailbox().toString());
+    assertEquals("unbounded", Pools.fixed(how.mailbox(Mailbox.unbounded()), 2).forBlocks().mailbox().toString());
     assertEquals("bounded(7, REJECT)",
-        Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT)).mailbox().toString());
+        Pools.fixed(how, 2).mailbox(Mailbox.bounded(7, Overflow.REJECT)).forBlocks().mailbox().toString());
   }
 
   @Test

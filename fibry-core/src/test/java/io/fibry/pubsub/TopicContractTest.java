@@ -63,7 +63,7 @@ class TopicContractTest {
     var topic = topic(strategy);
     var boxes = new ArrayList<List<Object>>();
     for (int i = 0; i < 4; i++) boxes.add(new CopyOnWriteArrayList<>());
-    topic.subscribe(boxes.get(0)::add);
+    topic.subscribeToLatest(boxes.get(0)::add);
     topic.subscribe(Mailbox.bounded(2, Overflow.BLOCK), boxes.get(1)::add);
     var desk = scope.anonymous().newActor((Object m) -> boxes.get(2).add(m));
     topic.subscribe(desk);
@@ -82,10 +82,10 @@ class TopicContractTest {
   @MethodSource("strategies")
   void aFailingSubscriberHarmsNeitherThePublisherNorTheOthers(String strategy) {
     var topic = topic(strategy);
-    topic.subscribe(m -> {
+    topic.subscribeToLatest(m -> {
       throw new IllegalStateException("no");
     });
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
 
     topic.publish(1);
     topic.publish(2);
@@ -100,7 +100,7 @@ class TopicContractTest {
   @MethodSource("strategies")
   void aSlowSubscriberHoldsNobodyBackUnlessItsMailboxSaysSo(String strategy) {
     var topic = topic(strategy);
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     topic.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), m -> {
       if (m instanceof Gate gate) gate.pass();
       seen.add("slow " + m);
@@ -125,8 +125,8 @@ class TopicContractTest {
   @MethodSource("strategies")
   void whoseSubscriptionIsClosedIsToldNothingMore(String strategy) {
     var topic = topic(strategy);
-    var leaving = topic.subscribe(m -> seen.add("left " + m));
-    topic.subscribe(seen::add);
+    var leaving = topic.subscribeToLatest(m -> seen.add("left " + m));
+    topic.subscribeToLatest(seen::add);
 
     leaving.close();
     topic.publish(1);
@@ -141,7 +141,7 @@ class TopicContractTest {
   void whatWaitedForOneThatLeftIsUndelivered(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    var leaving = topic.subscribe(m -> {
+    var leaving = topic.subscribeToLatest(m -> {
       gate.pass();
       seen.add(m);
     });
@@ -163,7 +163,7 @@ class TopicContractTest {
   void aSubscriberMayLeaveInItsOwnHandler(String strategy) {
     var topic = topic(strategy);
     var subscription = new CompletableFuture<Subscription>();
-    subscription.complete(topic.subscribe(m -> {
+    subscription.complete(topic.subscribeToLatest(m -> {
       seen.add(m);
       subscription.join().close();
     }));
@@ -182,7 +182,7 @@ class TopicContractTest {
     var topic = topic(strategy);
     var desk = scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).newActor((Object m) -> seen.add(m));
     topic.subscribe(desk);
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     desk.close();
 
     for (int i = 0; i < 100; i++) topic.publish(i);
@@ -198,7 +198,7 @@ class TopicContractTest {
   void oneOfItsOwnThatFailedForGoodIsForgotten(String strategy) {
     Topic<Object> topic = Topic
         .of(scope.anonymous().strategy(Variants.STRATEGIES.get(strategy)).onFailure(FailurePolicy.stop().withoutLog()));
-    topic.subscribe(m -> {
+    topic.subscribeToLatest(m -> {
       throw new IllegalStateException("no");
     });
     topic.publish(1);
@@ -222,7 +222,7 @@ class TopicContractTest {
     var topic = topic(strategy);
     var desk = scope.anonymous().newActor((Object m) -> {});
     topic.subscribe(desk);
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     for (int i = 0; i < 100; i++) topic.publish(i);
 
     topic.close();
@@ -239,7 +239,7 @@ class TopicContractTest {
   @MethodSource("strategies")
   void whatIsPublishedAfterTheEndIsADeadLetter(String strategy) {
     var topic = topic(strategy);
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
 
     topic.sendPoisonPill();
     topic.publish("late");
@@ -256,7 +256,7 @@ class TopicContractTest {
   void askExitLeavesWhatWaitsUndelivered(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    topic.subscribe(m -> {
+    topic.subscribeToLatest(m -> {
       gate.pass();
       seen.add(m);
     });
@@ -278,7 +278,7 @@ class TopicContractTest {
   void killEndsItsSubscribersAtOnceOrCutsThemOff(String strategy) {
     var topic = topic(strategy);
     var gate = new Gate();
-    topic.subscribe(m -> gate.pass()); // obeys where it is interrupted
+    topic.subscribeToLatest(m -> gate.pass()); // obeys where it is interrupted
     Patience.elsewhere(() -> topic.publish(1));
     Patience.await(gate.entered);
 
@@ -293,7 +293,7 @@ class TopicContractTest {
   @MethodSource("strategies")
   void closeFromASubscribersHandlerDoesNotWait(String strategy) {
     var topic = topic(strategy);
-    topic.subscribe(m -> {
+    topic.subscribeToLatest(m -> {
       topic.close();
       seen.add("went on");
     });
@@ -310,7 +310,7 @@ class TopicContractTest {
   @MethodSource("strategies")
   void waitingForItInASubscribersHandlerIsARing(String strategy) {
     var topic = topic(strategy);
-    topic.subscribe(m -> seen.add(assertThrows(AskCycleException.class, topic::waitForExit)));
+    topic.subscribeToLatest(m -> seen.add(assertThrows(AskCycleException.class, topic::waitForExit)));
 
     topic.publish(1);
     topic.close();
@@ -325,7 +325,7 @@ class TopicContractTest {
     Topic<Object> topic;
     try (var inner = scope.openScope("inner")) {
       topic = Topic.of(inner.named("topic").strategy(Variants.STRATEGIES.get(strategy)));
-      topic.subscribe(seen::add);
+      topic.subscribeToLatest(seen::add);
       for (int i = 0; i < 100; i++) topic.publish(i);
     }
 
@@ -341,7 +341,7 @@ class TopicContractTest {
   @MethodSource("strategies")
   void whatItClosesIsClosedAfterTheLastSubscriberEnded(String strategy) {
     var topic = topic(strategy).closeOnExit(() -> seen.add("first given, last closed"), () -> seen.add("closed"));
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     topic.publish(1);
 
     topic.close();

@@ -40,7 +40,7 @@ class TopicEndTest {
 
   @Test
   void closingTwiceIsClosingOnce() {
-    var subscription = topic.subscribe(seen::add);
+    var subscription = topic.subscribeToLatest(seen::add);
 
     topic.close();
     topic.close();
@@ -53,8 +53,8 @@ class TopicEndTest {
   @Test
   void waitForExitAlsoWaitsForOneWhoseSubscriptionWasClosed() {
     var gate = new Gate();
-    topic.subscribe(m -> gate.pass()).close();
-    var subscription = topic.subscribe(m -> gate.pass());
+    topic.subscribeToLatest(m -> gate.pass()).close();
+    var subscription = topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
     Patience.await(gate.entered);
     subscription.close();
@@ -69,7 +69,7 @@ class TopicEndTest {
   @Test
   void anInterruptedCloseIsACancellationAndItEndsAllTheSame() {
     var gate = new Gate();
-    topic.subscribe(m -> gate.pass());
+    topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
     Patience.await(gate.entered);
     var failure = new CompletableFuture<Boolean>();
@@ -91,7 +91,7 @@ class TopicEndTest {
     var inner = scope.openScope("inner");
     Topic<Object> below = Topic.of(inner.named("below"));
     var report = new CompletableFuture<ActorScope.Report>();
-    below.subscribe(m -> report.complete(inner.closeWithin(Patience.LONG)));
+    below.subscribeToLatest(m -> report.complete(inner.closeWithin(Patience.LONG)));
     try (var log = new Logged()) {
 
       below.publish(1);
@@ -113,7 +113,7 @@ class TopicEndTest {
       }
       return "closed";
     });
-    topic.subscribe(m -> {
+    topic.subscribeToLatest(m -> {
       try {
         asked.ask("close it");
       } catch (AskCycleException ring) {
@@ -135,7 +135,7 @@ class TopicEndTest {
     try (var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) {
       Topic<Object> slow = Topic.of(patient.anonymous().onFailure(FailurePolicy.goOn().withoutLog()));
       var gate = new Gate();
-      slow.subscribe(m -> gate.passDeaf());
+      slow.subscribeToLatest(m -> gate.passDeaf());
       slow.publish(1);
       Patience.await(gate.entered);
 
@@ -167,7 +167,7 @@ class TopicEndTest {
     }));
     ends.complete(ending);
 
-    assertThrows(IllegalStateException.class, () -> ending.subscribe(seen::add));
+    assertThrows(IllegalStateException.class, () -> ending.subscribeToLatest(seen::add));
 
     Patience.eventually(() -> !scope.dump().contains("ending"));
   }
@@ -175,7 +175,7 @@ class TopicEndTest {
   @Test
   void oneKilledWhileItIsEndingEndsAtOnce() {
     var gate = new Gate();
-    topic.subscribe(m -> gate.pass());
+    topic.subscribeToLatest(m -> gate.pass());
     topic.publish(1);
     Patience.await(gate.entered);
     topic.sendPoisonPill();
@@ -190,8 +190,8 @@ class TopicEndTest {
   void theOnlyThreadOfAnExecutorIsEnough() {
     try (var single = Executors.newSingleThreadExecutor()) {
       Topic<Object> one = Topic.of(scope.named("single").strategy(Strategy.on(single)));
-      one.subscribe(seen::add);
-      one.subscribe(seen::add);
+      one.subscribeToLatest(seen::add);
+      one.subscribeToLatest(seen::add);
       one.publish(1);
 
       one.close();
@@ -203,8 +203,8 @@ class TopicEndTest {
   @Test
   void itsPlatformThreadsAreGoneWhenItEnded() {
     Topic<Object> threads = Topic.of(scope.named("platform").strategy(Strategy.THREAD));
-    threads.subscribe(seen::add);
-    threads.subscribe(seen::add).close();
+    threads.subscribeToLatest(seen::add);
+    threads.subscribeToLatest(seen::add).close();
 
     threads.close();
 

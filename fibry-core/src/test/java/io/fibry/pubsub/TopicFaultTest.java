@@ -44,7 +44,7 @@ class TopicFaultTest {
       case SHARED_ACTOR -> topic.subscribeOn(shared, handler);
       case ACTOR_OF_THE_TOPIC -> topic
           .subscribe(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor(handler));
-      case ACTOR_PER_SUBSCRIBER -> topic.subscribe(handler);
+      case ACTOR_PER_SUBSCRIBER -> topic.subscribeToLatest(handler);
       case THREAD_PER_MESSAGE -> topic.subscribeOn(perMessage, handler);
     };
   }
@@ -164,7 +164,7 @@ class TopicFaultTest {
       }
     }));
 
-    assertThrows(IllegalStateException.class, () -> threadless.subscribe(seen::add));
+    assertThrows(IllegalStateException.class, () -> threadless.subscribeToLatest(seen::add));
     threadless.publish(1);
 
     threadless.close();
@@ -177,7 +177,7 @@ class TopicFaultTest {
       topic.subscribe(Mailbox.<Object>priority((a, b) -> {
         throw new ClassCastException("cannot compare " + a);
       }), m -> new Gate().pass());
-      topic.subscribe(seen::add);
+      topic.subscribeToLatest(seen::add);
 
       for (int i = 1; i <= 3; i++) topic.publish(i);
 
@@ -190,7 +190,7 @@ class TopicFaultTest {
   void theActorOfASubscriberMayBeAPool() {
     Topic<Object> pools = Topic.of(Pools.fixed(scope.named("pools"), 2));
     var gate = new Gate();
-    pools.subscribe(m -> {
+    pools.subscribeToLatest(m -> {
       if (m.equals(1)) gate.pass();
       seen.add(m);
     });

@@ -60,7 +60,7 @@ class TopicLeakTest {
       var actor = ActorSystem.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {});
       topic.subscribe(actor);
       actor.close();
-      topic.subscribe(m -> {}).close();
+      topic.subscribeToLatest(m -> {}).close();
     }
   }
 
@@ -76,7 +76,7 @@ class TopicLeakTest {
 
   private static WeakReference<?> endedSubscriber(Topic<Object> topic, String name) {
     var handler = new Marker();
-    topic.subscribe(m -> handler.mark());
+    topic.subscribeToLatest(m -> handler.mark());
     ActorSystem.find(name, Object.class).orElseThrow().close();
     return new WeakReference<>(handler);
   }
@@ -93,7 +93,7 @@ class TopicLeakTest {
   private WeakReference<?> ended() {
     Topic<Object> topic = Topic.of(ActorSystem.anonymous());
     topic.subscribe(desk);
-    topic.subscribe(m -> {});
+    topic.subscribeToLatest(m -> {});
     topic.close();
     return new WeakReference<>(topic);
   }
@@ -131,8 +131,8 @@ class TopicLeakTest {
     var handler = new Marker();
     var handled = new CountDownLatch(1);
     topic.subscribe(desk);
-    topic.subscribe(m -> handled.countDown());
-    topic.subscribe(m -> handler.mark());
+    topic.subscribeToLatest(m -> handled.countDown());
+    topic.subscribeToLatest(m -> handler.mark());
     topic.publish(1);
     Patience.await(handled);
     return List.of(new WeakReference<>(topic), new WeakReference<>(handler));

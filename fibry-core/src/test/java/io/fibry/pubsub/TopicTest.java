@@ -53,7 +53,7 @@ class TopicTest {
   @Test
   void whoSubscribesLaterIsToldWhatComesLater() {
     topic.publish(1);
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     topic.publish(2);
     topic.close();
 
@@ -124,7 +124,7 @@ class TopicTest {
   void anInterruptedPublisherGoesOnAndKeepsTheFlag() {
     var gate = new Gate();
     topic.subscribe(Mailbox.bounded(1, Overflow.BLOCK), m -> gate.pass());
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     topic.publish(1);
     Patience.await(gate.entered);
     topic.publish(2);
@@ -152,7 +152,7 @@ class TopicTest {
       topic.publish("fills it");
       told.complete(assertThrows(AskCycleException.class, () -> topic.publish("one too many")));
     });
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
 
     topic.publish("first");
 
@@ -187,7 +187,7 @@ class TopicTest {
   }
 
   private static void publishWhileBusy(Topic<Object> topic, Gate gate, int messages) {
-    topic.subscribe(m -> gate.pass());
+    topic.subscribeToLatest(m -> gate.pass());
     topic.publish(0);
     Patience.await(gate.entered);
     for (int i = 1; i <= messages; i++) topic.publish(i);
@@ -196,7 +196,7 @@ class TopicTest {
   @Test
   void itHasTheBuildersNameAndItsActorsAreNamedBelowIt() {
     var names = new CopyOnWriteArrayList<>();
-    topic.subscribe(m -> names.add(Thread.currentThread().getName()));
+    topic.subscribeToLatest(m -> names.add(Thread.currentThread().getName()));
 
     topic.publish(1);
     topic.close();
@@ -209,10 +209,10 @@ class TopicTest {
   void twoOfOneNameAreRefusedUntilTheFirstEnded() {
     assertThrows(IllegalArgumentException.class, () -> Topic.of(scope.named("topic")));
 
-    topic.subscribe(seen::add);
+    topic.subscribeToLatest(seen::add);
     topic.close();
     var second = Topic.of(scope.named("topic"));
-    second.subscribe(seen::add);
+    second.subscribeToLatest(seen::add);
 
     assertEquals("topic", second.name());
   }
@@ -220,7 +220,7 @@ class TopicTest {
   @Test
   void foundByItsNameItPublishesWhatItIsSent() {
     Topic<String> found = Topic.of(scope.named("found").protocol(String.class));
-    found.subscribe(seen::add);
+    found.subscribeToLatest(seen::add);
 
     scope.find("found", String.class).orElseThrow().sendMessage("hello");
     Patience.eventually(() -> seen.size() == 1);
@@ -236,7 +236,7 @@ class TopicTest {
       next.run();
     }));
     var desk = scope.anonymous().newActor((String m) -> {});
-    narrow.subscribe(seen::add);
+    narrow.subscribeToLatest(seen::add);
     narrow.subscribe(desk).close();
     narrow.subscribe(desk);
     desk.close();
@@ -257,7 +257,7 @@ class TopicTest {
     assertEquals("builder", refused(() -> Topic.of(null)));
     assertEquals("message", refused(() -> topic.publish(null)));
     assertEquals("subscriber", refused(() -> topic.subscribe((Actor<Object>) null)));
-    assertEquals("subscriber", refused(() -> topic.subscribe((Handler<Object>) null)));
+    assertEquals("subscriber", refused(() -> topic.subscribeToLatest((Handler<Object>) null)));
     assertEquals("subscriber", refused(() -> topic.subscribe(Mailbox.unbounded(), null)));
     assertEquals("mailbox", refused(() -> topic.subscribe(null, handler)));
     assertEquals("executor", refused(() -> topic.subscribeOn((Executor) null, handler)));
@@ -269,7 +269,7 @@ class TopicTest {
   void oneThatEndedTakesNoSubscriberAndLeavesNoActor() {
     topic.close();
     var calls = new ArrayList<Runnable>();
-    calls.add(() -> topic.subscribe(seen::add));
+    calls.add(() -> topic.subscribeToLatest(seen::add));
     calls.add(() -> topic.subscribe(Mailbox.unbounded(), seen::add));
     calls.add(() -> topic.subscribe(scope.anonymous().strategy(Strategy.CALLER).newActor((Object m) -> {})));
     calls.add(() -> topic.subscribeOn(Runnable::run, seen::add));

@@ -45,7 +45,7 @@ class BlocksTest {
   @Test
   void aTopicTellsItsSubscribers() {
     var topic = here.<String>topic();
-    topic.subscribe(news -> seen.add(news + onThread()));
+    topic.subscribeToLatest(news -> seen.add(news + onThread()));
 
     topic.publish("rain ");
     topic.close();
@@ -92,6 +92,6 @@ class BlocksTest {
 
   @Test
   void recipesOfOneBuilderAreOneBuilder() {
-    assertSame(Strategy.THREAD, here.pool(2).strategy());
+    assertSame(Strategy.THREAD, here.pool(2).forBlocks().strategy());
   }
 }

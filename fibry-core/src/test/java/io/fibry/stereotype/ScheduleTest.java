@@ -373,9 +373,9 @@ class ScheduleTest {
     var breathless =
         assertThrows(IllegalArgumentException.class, () -> recipes.scheduleWithFixedDelay(SECOND, Duration.ZERO, task));
 
-    assertEquals("an initial delay of PT-1S lies in the past; give zero or more", past.getMessage());
-    assertEquals("a period of PT0S never ends; give more than zero", busy.getMessage());
-    assertEquals("a delay of PT0S between two runs leaves no time for anything else; give more than zero",
+    assertEquals("an initial delay of -1 s lies in the past; give zero or more", past.getMessage());
+    assertEquals("a period of 0 s never ends; give more than zero", busy.getMessage());
+    assertEquals("a delay of 0 s between two runs leaves no time for anything else; give more than zero",
         breathless.getMessage());
   }
 

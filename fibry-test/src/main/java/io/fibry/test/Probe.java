@@ -142,7 +142,7 @@ public final class Probe<M> {
   private M next(Duration limit, String wanted) {
     try {
       var message = unseen.poll(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
-      if (message == null) throw failure(wanted, "nothing within " + limit);
+      if (message == null) throw failure(wanted, "nothing within " + TestScope.shown(limit));
       return message;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -182,7 +182,8 @@ public final class Probe<M> {
    */
   public void expectNothing() {
     if (!scope.awaitQuiet(TestScope.LIMIT))
-      throw failure("nothing", "no certainty within " + TestScope.LIMIT + ": the scope did not become quiet");
+      throw failure("nothing",
+          "no certainty within " + TestScope.shown(TestScope.LIMIT) + ": the scope did not become quiet");
     if (!unseen.isEmpty()) throw failure("nothing", List.copyOf(unseen).toString());
   }
 

@@ -2,6 +2,7 @@ package io.fibry.test;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
@@ -30,6 +31,8 @@ import java.util.function.UnaryOperator;
  */
 public final class TestScope implements ActorScope {
   static final Duration LIMIT = Duration.ofSeconds(Long.getLong("fibry.test.limit", 5));
+
+  private static final int MOST_STEPS = 1_000_000;
 
   private final ManualClock clock = new ManualClock();
   private final ActorScope scope;
@@ -84,16 +87,36 @@ public final class TestScope implements ActorScope {
   }
 
   /**
-   * Moves the clock, and waits until the scope is quiet. If a handler must start a timer first,
-   * call {@link #assertQuiet} before. A periodic message is skipped while the one before waits, so
-   * on fibers make small steps.
+   * Moves the clock from one time at which something is due to the next, and waits each time until
+   * the scope is quiet. So all that comes until then happens in order, also what a message, a
+   * restart or the end of a wait causes on the way.
+   * {@snippet class="io.fibry.test.SnippetsTest" region="backoff"}
    *
    * @param by how far
-   * @throws AssertionError if the scope does not become quiet
+   * @throws AssertionError if the scope does not become quiet at the end, or never gets there
    */
   public void advance(Duration by) {
-    clock.advance(by);
+    if (Objects.requireNonNull(by, "by").isNegative())
+      throw new IllegalArgumentException("time cannot go back by " + shown(by) + "; give zero or more");
+    long end = clock.nanoTime() + TimeUnit.NANOSECONDS.convert(by);
+    boolean quiet = scope.awaitQuiet(LIMIT);
+    for (int steps = 0; isDueUntil(end); steps++) {
+      if (steps == MOST_STEPS) throw new AssertionError("scope '" + name() + "' still sets timers after " + MOST_STEPS
+          + " steps within " + shown(by) + ", so that never ends:\n" + scope.dump());
+      clock.advance(clock.untilNext().orElse(Duration.ZERO));
+      quiet = quiet && scope.awaitQuiet(LIMIT); // a handler that waits for something else costs one limit only
+    }
+    clock.advance(Duration.ofNanos(Math.max(0, end - clock.nanoTime())));
     assertQuiet();
+  }
+
+  private boolean isDueUntil(long end) {
+    var next = clock.untilNext();
+    return next.isPresent() && next.get().toNanos() <= end - clock.nanoTime();
+  }
+
+  static String shown(Duration time) {
+    return time.abs().toSeconds() < 10 ? time.toMillis() + " ms" : time.toSeconds() + " s";
   }
 
   // ---- assertions
@@ -105,7 +128,7 @@ public final class TestScope implements ActorScope {
    */
   public void assertQuiet() {
     if (!scope.awaitQuiet(LIMIT)) throw new AssertionError(
-        "scope '" + name() + "' did not become quiet within " + LIMIT + ":\n" + scope.dump());
+        "scope '" + name() + "' did not become quiet within " + shown(LIMIT) + ":\n" + scope.dump());
   }
 
   /**
@@ -137,7 +160,9 @@ public final class TestScope implements ActorScope {
     boolean quiet = scope.awaitQuiet(LIMIT);
     return take(reason, message)
         .orElseThrow(() -> new AssertionError("scope '" + name() + "'" + (quiet ? "" : ", which is not quiet yet,")
-            + " has no dead letter " + reason + ": " + message + "; its dead letters: " + scope.deadLetters()));
+            + " has no dead letter " + reason + ": "
+            + (message instanceof CharSequence ? "\"" + message + "\"" : message) + "; its dead letters: "
+            + scope.deadLetters()));
   }
 
   private Optional<DeadLetter> take(DeadLetter.Reason reason, Object message) {
@@ -159,7 +184,7 @@ public final class TestScope implements ActorScope {
     var report = end(LIMIT, () -> late.set(scope.dump()));
     if (late.get().isEmpty() && report.running().isEmpty()) return;
     var before = late.get().isEmpty() ? "" : "; before the interrupt:\n" + late.get();
-    throw new AssertionError("scope '" + name() + "' did not end by itself within " + LIMIT
+    throw new AssertionError("scope '" + name() + "' did not end by itself within " + shown(LIMIT)
         + ": before the test ends, end its actors, release what they wait for, or move the clock. Messages left: "
         + report.leftovers() + ", handlers that still run: " + report.running() + before);
   }
@@ -225,6 +250,16 @@ public final class TestScope implements ActorScope {
   }
 
   @Override
+  public boolean isClosed() {
+    return scope.isClosed();
+  }
+
+  @Override
+  public Farewell whenClosing(Runnable farewell) {
+    return scope.whenClosing(farewell);
+  }
+
+  @Override
   public Report report() {
     return scope.report();
   }
@@ -232,6 +267,11 @@ public final class TestScope implements ActorScope {
   @Override
   public List<DeadLetter> deadLetters() {
     return scope.deadLetters();
+  }
+
+  @Override
+  public List<ActorFigures> actors() {
+    return scope.actors();
   }
 
   @Override

@@ -143,7 +143,7 @@ class FibryExtensionTest {
   void anActorThatHadToBeInterruptedIsALeak() {
     var failure = failureOf(LeaveAnActorAtWork.class);
 
-    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.LIMIT, failure);
+    assertContains("scope 'test(TestScope)' did not end by itself within " + TestScope.shown(TestScope.LIMIT), failure);
     assertContains("clerk (FIBER)", failure);
   }
 
@@ -172,7 +172,7 @@ class FibryExtensionTest {
 
   @Test
   void aDeadLetterIsAFailureIfTheExtensionRefusesThem() {
-    assertContains("[dead letter to 'kitchen', FAILED: soup]", failureOf(LeaveADeadLetter.class));
+    assertContains("[dead letter to 'kitchen', FAILED: \"soup\"]", failureOf(LeaveADeadLetter.class));
   }
 
   static class AskForTheirDeadLetter {

@@ -80,9 +80,10 @@ class ProbeTest {
     Probe<Mail> post = Probe.of(scope, "post");
 
     assertContains(
-        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.LIMIT + "; all messages so far: []",
+        "probe 'post' wanted Letter[to=Ada] and got nothing within " + TestScope.shown(TestScope.LIMIT)
+            + "; all messages so far: []",
         failureOf(() -> post.expect(new Letter("Ada"))));
-    assertContains("wanted a message and got nothing within PT0.001S",
+    assertContains("wanted a message and got nothing within 1 ms",
         failureOf(() -> post.next(Duration.ofMillis(1))));
   }
 
@@ -113,7 +114,7 @@ class ProbeTest {
     var text = failureOf(post::expectNothing);
 
     gate.complete(null);
-    assertContains("got no certainty within " + TestScope.LIMIT, text);
+    assertContains("got no certainty within " + TestScope.shown(TestScope.LIMIT), text);
     assertContains("postman (FIBER)", text);
   }
 

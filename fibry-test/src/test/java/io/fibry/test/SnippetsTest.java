@@ -5,9 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.fibry.DeadLetter.Reason;
 import io.fibry.FailurePolicy;
 import io.fibry.Request;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,6 +32,27 @@ class SnippetsTest {
       scope.advance(Duration.ofMinutes(1));
       assertEquals(List.of("lunch"), reminded);
       scope.assertNoDeadLetters();
+    }
+    // @end
+  }
+
+  @Test
+  void backOff() {
+    // @start region="backoff"
+    try (var scope = TestScope.fibers()) {
+      var tries = new AtomicInteger();
+      var printer = scope.anonymous()
+          .onFailure(FailurePolicy.restart().withBackOff(Duration.ofSeconds(1), Duration.ofMinutes(1)).withoutLog())
+          .newActor((String page) -> {
+            if (tries.incrementAndGet() < 4) throw new IOException("no paper");
+          });
+      for (int page = 0; page < 5; page++) printer.sendMessage("page " + page);
+
+      scope.assertQuiet(); // it rests after the first failure
+      assertEquals(1, tries.get());
+
+      scope.advance(Duration.ofMinutes(1)); // three restarts, and the pages that waited
+      assertEquals(5, tries.get());
     }
     // @end
   }

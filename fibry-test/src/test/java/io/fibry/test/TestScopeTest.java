@@ -83,8 +83,8 @@ class TestScopeTest {
     var seven = Mailbox.bounded(7, Overflow.REJECT);
     try (var scope = TestScope.open("mine", o -> o.withScheduler(Scheduler.system()).withMailbox(seven))) {
       assertEquals("mine", scope.name());
-      assertSame(scope.clock(), scope.anonymous().scheduler());
-      assertSame(seven, scope.anonymous().mailbox());
+      assertSame(scope.clock(), scope.anonymous().forBlocks().scheduler());
+      assertSame(seven, scope.anonymous().forBlocks().mailbox());
     }
   }
 
@@ -112,7 +112,7 @@ class TestScopeTest {
 
       var text = failureOf(scope::assertQuiet);
 
-      assertContains("scope 'test' did not become quiet within " + TestScope.LIMIT, text);
+      assertContains("scope 'test' did not become quiet within " + TestScope.shown(TestScope.LIMIT), text);
       assertContains("clerk (FIBER)", text);
       gate.complete(null);
     }
@@ -126,7 +126,7 @@ class TestScopeTest {
       var failure = assertThrows(AssertionError.class, scope::assertNoDeadLetters);
 
       assertContains(
-          "scope 'test' has dead letters that the test did not expect: [dead letter to 'kitchen', FAILED: soup]",
+          "scope 'test' has dead letters that the test did not expect: [dead letter to 'kitchen', FAILED: \"soup\"]",
           failure.getMessage());
       assertEquals("planned", failure.getCause().getMessage());
     }
@@ -167,7 +167,7 @@ class TestScopeTest {
       var text = failureOf(() -> scope.assertDeadLetter(Reason.REJECTED, "soup"));
 
       assertContains(
-          "scope 'test' has no dead letter REJECTED: soup; its dead letters: [dead letter to 'kitchen', FAILED: soup]",
+          "scope 'test' has no dead letter REJECTED: \"soup\"; its dead letters: [dead letter to 'kitchen', FAILED: \"soup\"]",
           text);
     }
   }
@@ -192,7 +192,7 @@ class TestScopeTest {
 
     var text = failureOf(scope::close);
 
-    assertContains("scope 'test' did not end by itself within " + TestScope.LIMIT, text);
+    assertContains("scope 'test' did not end by itself within " + TestScope.shown(TestScope.LIMIT), text);
     assertContains("handlers that still run: []; before the interrupt:\n", text);
     assertContains("clerk (FIBER)", text);
     assertTrue(clerk.onExit().isDone());

@@ -64,16 +64,10 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public final void admit(Callable<Object> message, String what, boolean here) {
-    if (here) {
-      makeAndAdmit(message, what);
-      return;
-    }
-    var accounts = owner().accounts();
-    accounts.beginTelling();
     try {
-      startAssured(() -> makeAndAdmit(message, what), accounts::endTelling);
+      if (here) makeAndAdmit(message, what);
+      else tellElsewhere(() -> makeAndAdmit(message, what));
     } catch (Throwable edge) { // of stack or memory
-      accounts.endTelling();
       Log.LOG.error("actor '{}' could not be told of {}", name(), what, edge);
     }
   }
@@ -107,7 +101,13 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public final void sendFromTimer(Envelope envelope, Runnable done) {
     if (!onlyQueues()) {
-      startAssured(() -> send(envelope, Deadline.NO_WAIT), done);
+      Assured.start(() -> {
+        try {
+          send(envelope, Deadline.NO_WAIT);
+        } finally {
+          done.run();
+        }
+      });
       return;
     }
     try {
@@ -115,16 +115,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     } finally {
       done.run();
     }
-  }
-
-  private static void startAssured(Runnable code, Runnable done) {
-    Assured.start(() -> {
-      try {
-        code.run();
-      } finally {
-        done.run();
-      }
-    });
   }
 
   private boolean accepted(Object message, Reason refusal) {
@@ -158,6 +148,19 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   @Override
+  public <Q extends Object, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
+    return (CompletableFuture<R>) sendMessageReturn((Object) Objects.requireNonNull(request, "request"), limit);
+  }
+
+  @Override
+  public CompletableFuture<Object> sendMessageReturn(Object message, Duration limit) {
+    var deadline = Deadline.of(owner().options().scheduler(), limit);
+    var request = request(message, deadline, false);
+    request.limit(message, deadline);
+    return request;
+  }
+
+  @Override
   public <R> CompletableFuture<R> execFuture(Handler.Returning<Object, R> code) {
     return (CompletableFuture<R>) request(Objects.requireNonNull(code, "code"), Deadline.NONE, false);
   }
@@ -173,7 +176,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   private void refuse(RequestFuture<?> request, Object message, Reason refusal) {
     if (refusal == Reason.CANCELLED) request.cancel(false);
-    else if (refusal == Reason.EXPIRED) request.expire();
+    else if (refusal == Reason.EXPIRED) request.expire(message);
     else {
       owner().accounts().countUnhandled(refusal);
       request.fail(refusal == Reason.UNDELIVERED ? stopped(message) : full(request, message));
@@ -202,11 +205,8 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public Object ask(Object message) {
-    if (settings().inline()) {
-      Object answer = Dispatch.inline(this, Objects.requireNonNull(message, "message"));
-      if (answer != null) return answer;
-    }
-    return ask(message, owner().options().askLimit());
+    Object answer = settings().inline() ? Dispatch.inline(this, Objects.requireNonNull(message, "message")) : null;
+    return answer != null ? answer : ask(message, owner().options().askLimit());
   }
 
   @Override
@@ -214,7 +214,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
     var asker = Waiter.current();
     var deadline = Deadline.ofAsk(owner().options().scheduler(), limit, asker == null ? null : asker.due());
     Wait.prepare(this, message);
-    if (deadline.isZero()) throw Refusals.tooLate(name(), message, deadline);
+    if (deadline.isZero()) throw Refusals.tooLate(this, message, deadline);
     var event = Events.beginAsk();
     if (event == null) return request(message, deadline, true).await(message, deadline, asker);
     Throwable failure = null;
@@ -291,7 +291,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return extras().exit.shown();
+    return extras().exit.shown(this, owner().accounts());
   }
 
   @Override
@@ -309,7 +309,7 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public final ActorStoppedException stopped(Object message) {
-    return Refusals.stopped(name(), message, extras().reason());
+    return Refusals.stopped(this, message, extras().reason());
   }
 
   @Override
@@ -330,6 +330,11 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   @Override
   public final void rescue() {
     Dispatch.rescue(this);
+  }
+
+  @Override
+  public final boolean isRescued() {
+    return Dispatch.rescue(this);
   }
 
   @Override
@@ -379,6 +384,6 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
   }
 
   MailboxFullException full(RequestFuture<?> request, Object message) {
-    return Refusals.full(name(), message, capacity());
+    return Refusals.full(this, message, capacity());
   }
 }

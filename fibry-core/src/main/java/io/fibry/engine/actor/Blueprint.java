@@ -2,6 +2,7 @@ package io.fibry.engine.actor;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
@@ -13,6 +14,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Dispatch;
 import io.fibry.engine.cell.Owner;
 import io.fibry.engine.cell.Settings;
+import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.queue.GuardedQueue;
@@ -20,6 +22,7 @@ import io.fibry.engine.queue.SharedQueue;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.mailbox.Sharing;
+import io.fibry.text.Lines;
 import io.fibry.time.Scheduler;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -29,11 +32,11 @@ import java.util.function.Consumer;
 
 /** The one builder. What is null comes from the scope when an actor is made. */
 @SuppressWarnings("unchecked") // ActorBuilder checks types
-public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
+public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable {
   private static final Mailbox<Object> POOL_MAILBOX = Mailbox.bounded(1024, Overflow.BLOCK); // unless told
 
-  private final Owner owner;
   // written by `with` only, before the copy is published
+  private Owner owner;
   private String label;
   private Strategy strategy;
   private Mailbox<?> mailbox;
@@ -43,23 +46,37 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   private Sharing<?> sharing; // null: no pool
   private boolean inline;
   private boolean endsFirst;
+  private boolean uncounted;
+  private boolean toClient;
   // shared by the actors made last; a race makes one too many
   private volatile Settings settings;
   private volatile Behaviour sink;
 
-  private Blueprint(Owner owner, String label) {
+  private Blueprint(Owner owner) {
     this.owner = owner;
-    this.label = label;
   }
 
-  public static Blueprint<Object> of(Owner owner, String label) {
-    return new Blueprint<>(owner, label);
+  public static Blueprint<Object> of(Owner owner) {
+    return new Blueprint<>(owner);
+  }
+
+  /** A name changes no settings, so all named actors of a scope share them. */
+  public Blueprint<M> named(String name) {
+    settings();
+    return with(copy -> copy.label = name);
+  }
+
+  /** With settings of its own. */
+  private <N> Blueprint<N> changed(Consumer<Blueprint<N>> change) {
+    return with(copy -> {
+      copy.settings = null;
+      change.accept(copy);
+    });
   }
 
   private <N> Blueprint<N> with(Consumer<Blueprint<N>> change) {
     try {
       var copy = (Blueprint<N>) clone();
-      copy.settings = null;
       copy.sink = null;
       change.accept(copy);
       VarHandle.storeStoreFence(); // a thread that finds the copy by a race sees it whole
@@ -71,7 +88,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
 
   @Override
   public ActorBuilder<M> strategy(Strategy strategy) {
-    return with(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
+    return changed(copy -> copy.strategy = Objects.requireNonNull(strategy, "strategy"));
   }
 
   @Override
@@ -83,7 +100,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   public ActorBuilder<M> onFailure(FailurePolicy policy) {
     if (Objects.requireNonNull(policy, "policy").kind().isForScopes())
       throw new IllegalArgumentException(policy + " is for scopes: give the actor escalate(), and its scope " + policy);
-    return with(copy -> copy.policy = policy);
+    return changed(copy -> copy.policy = policy);
   }
 
   @Override
@@ -101,15 +118,20 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
 
   @Override
   public ActorBuilder<M> inlineRequests() {
-    return with(copy -> copy.inline = true);
+    return changed(copy -> copy.inline = true);
   }
 
   @Override
-  public <N extends M> ActorBuilder<N> shared(Sharing<? super N> sharing) {
+  public <N extends M> ForBlocks<N> shared(Sharing<? super N> sharing) {
     Objects.requireNonNull(sharing, "sharing");
     if (isShared()) throw new IllegalArgumentException(
         "this is a builder of pools already (" + this.sharing + "); make the " + sharing + " of a builder of actors");
     return this.<N>with(copy -> copy.sharing = sharing).orMailbox(POOL_MAILBOX);
+  }
+
+  @Override
+  public ForBlocks<M> forBlocks() {
+    return this;
   }
 
   @Override
@@ -118,14 +140,35 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   }
 
   @Override
-  public ActorBuilder<M> endsFirst() {
-    return with(copy -> copy.endsFirst = true);
+  public ForBlocks<M> endsFirst() {
+    return changed(copy -> copy.endsFirst = true);
   }
 
   @Override
-  public ActorBuilder<M> part(String part) {
+  public ForBlocks<M> uncounted() {
+    return changed(copy -> copy.uncounted = true);
+  }
+
+  @Override
+  public ForBlocks<M> toClient() {
+    return changed(copy -> copy.toClient = true);
+  }
+
+  @Override
+  public ForBlocks<M> inside(String kind) {
+    var part = owner.openPart(Objects.requireNonNull(kind, "kind"), label);
+    return changed(copy -> copy.owner = part);
+  }
+
+  @Override
+  public ActorScope scope() {
+    return owner.scope();
+  }
+
+  @Override
+  public ForBlocks<M> part(String part) {
     Objects.requireNonNull(part, "part");
-    return label == null ? this : with(copy -> copy.label = label + "/" + Owner.checkedName(part));
+    return label == null ? this : with(copy -> copy.label = label + "/" + Owner.checkedName(Lines.escaped(part)));
   }
 
   @Override
@@ -144,9 +187,19 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
   }
 
   @Override
-  public ActorBuilder<M> orMailbox(Mailbox<Object> otherwise) {
+  public ForBlocks<M> orMailbox(Mailbox<Object> otherwise) {
     Objects.requireNonNull(otherwise, "otherwise");
-    return mailbox == null && mailbox() == Mailbox.unbounded() ? mailbox(otherwise) : this;
+    return mailbox == null && mailbox() == Mailbox.unbounded() ? with(copy -> copy.mailbox = otherwise) : this;
+  }
+
+  @Override
+  public boolean showsMessages() {
+    return owner.options().messageTexts();
+  }
+
+  @Override
+  public String shown(Object message) {
+    return Texts.shown(message, showsMessages());
   }
 
   @Override
@@ -201,7 +254,7 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     if (!carriers.isEmpty()) Baggage.used = true;
     var shared = settings;
     if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
-      settings = shared = new Settings(owner, strategy, policy, inline, endsFirst, carriers);
+      settings = shared = new Settings(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers);
     return shared;
   }
 
@@ -268,6 +321,40 @@ public final class Blueprint<M> implements ActorBuilder<M>, Cloneable {
     public ActorBuilder.Stateful<S, M> rollback(Handler.Returning<S, S> copy) {
       return new WithState<>(blueprint, initial, stop,
           (Handler.Returning<Object, Object>) (Handler.Returning<?, ?>) Objects.requireNonNull(copy, "copy"));
+    }
+
+    private <N> ActorBuilder.Stateful<S, N> of(ActorBuilder<N> changed) {
+      return new WithState<>((Blueprint<N>) changed, initial, stop, copy);
+    }
+
+    @Override
+    public ActorBuilder.Stateful<S, M> strategy(Strategy strategy) {
+      return of(blueprint.strategy(strategy));
+    }
+
+    @Override
+    public <N extends M> ActorBuilder.Stateful<S, N> mailbox(Mailbox<? super N> mailbox) {
+      return of(blueprint.<N>mailbox(mailbox));
+    }
+
+    @Override
+    public ActorBuilder.Stateful<S, M> onFailure(FailurePolicy policy) {
+      return of(blueprint.onFailure(policy));
+    }
+
+    @Override
+    public <N extends M> ActorBuilder.Stateful<S, N> protocol(Class<N> type) {
+      return of(blueprint.protocol(type));
+    }
+
+    @Override
+    public <N extends M> ActorBuilder.Stateful<S, N> around(Handler.Around<? super N> around) {
+      return of(blueprint.<N>around(around));
+    }
+
+    @Override
+    public ActorBuilder.Stateful<S, M> inlineRequests() {
+      return of(blueprint.inlineRequests());
     }
 
     @Override

@@ -168,7 +168,7 @@ class GuardedCell extends ActorCell {
       request.entry = null;
       if (message == null) return;
       owner().accounts().countUnhandled(Reason.DROPPED);
-      request.fail(Refusals.full(name(), message, capacity()));
+      request.fail(Refusals.full(this, message, capacity()));
     }
   }
 
@@ -278,6 +278,11 @@ class GuardedCell extends ActorCell {
   }
 
   @Override
+  protected boolean isHeldUp() {
+    return queue.isHeldUp();
+  }
+
+  @Override
   protected void putBack(List<Object> nodes) {
     var entries = new ArrayList<Entry<Object>>(nodes.size());
     for (var node : nodes) {
@@ -314,7 +319,7 @@ class GuardedCell extends ActorCell {
     var entry = request.entry;
     long foreseen = entry == null ? 0 : entry.foreseen();
     return foreseen == 0 ? super.full(request, message)
-        : Refusals.slow(name(), message, capacity(), foreseen, queue.mailbox().target());
+        : Refusals.slow(this, message, capacity(), foreseen, queue.mailbox().target());
   }
 
   @Override

@@ -5,9 +5,11 @@ import io.fibry.engine.cell.Extras;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A message sent later, once or repeatedly. */
@@ -38,8 +40,9 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   /** Here, since a user's scheduler may not look, and one is not asked when the actor has ended. */
   private static Duration checked(Duration time, boolean repeats) {
     if (Objects.requireNonNull(time, repeats ? "period" : "delay").isNegative() || repeats && time.isZero())
-      throw new IllegalArgumentException(repeats ? "a period of " + time + " never ends; give more than zero"
-          : "a delay of " + time + " lies in the past; give zero or more");
+      throw new IllegalArgumentException(
+          repeats ? "a period of " + Durations.text(time) + " never ends; give more than zero"
+              : "a delay of " + Durations.text(time) + " lies in the past; give zero or more");
     return time;
   }
 
@@ -106,6 +109,12 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   @Override
   public boolean isDue(long now) {
     return now - due >= 0;
+  }
+
+  /** One with a key is an alarm of the actor, and one that repeats has no last message. */
+  @Override
+  public Optional<Object> end() {
+    return cancel() && !repeats && key == this ? Optional.of(message) : Optional.empty();
   }
 
   @Override

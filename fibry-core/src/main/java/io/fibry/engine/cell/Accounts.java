@@ -2,6 +2,7 @@ package io.fibry.engine.cell;
 
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
+import io.fibry.engine.jvm.Assured;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -40,13 +41,30 @@ public final class Accounts {
     for (var each = this; each != null; each = each.around) each.unhandled[reason.ordinal()].increment();
   }
 
-  /** Of an end, to a watcher here; until it is told, the scope is not quiet. */
-  public void beginTelling() {
+  /** Of an end, to a watcher or a callback; until it is told, the scope is not quiet. */
+  private void beginTelling() {
     for (var each = this; each != null; each = each.around) each.tellings.incrementAndGet();
   }
 
-  public void endTelling() {
+  private void endTelling() {
     for (var each = this; each != null; each = each.around) each.tellings.decrementAndGet();
+  }
+
+  /** On another thread; until it has run, the scope is not quiet. */
+  void tellElsewhere(Runnable code) {
+    beginTelling();
+    try {
+      Assured.start(() -> {
+        try {
+          code.run();
+        } finally {
+          endTelling();
+        }
+      });
+    } catch (Throwable notStarted) {
+      endTelling();
+      throw notStarted;
+    }
   }
 
   public boolean isTelling() {

@@ -2,13 +2,13 @@ package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
 import io.fibry.Strategy;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.jvm.Threads;
+import io.fibry.engine.jvm.TimeSlice;
+import io.fibry.engine.jvm.Woken;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
-import io.fibry.engine.message.Events;
-import io.fibry.engine.message.Refusals;
 import io.fibry.engine.message.RequestFuture;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
  * is handed out; a resident one lasts as long as its actor. Its thread owns all fields, unless said
  * otherwise.
  */
-final class Activation extends Context implements Runnable {
+final class Activation extends Delivery implements Woken {
   enum Kind {
     NORMAL,
     RESIDENT,
@@ -32,8 +32,7 @@ final class Activation extends Context implements Runnable {
   static final int DEEPEST_INLINE = 32;
   private static final int STREAK = 16; // messages before it lingers
   private static final int BATCH = 256; // messages before it yields
-  private static final long SLICE = 1_000_000; // ns, likewise
-  private static final int QUICK = 16; // messages between two looks at the clock
+  private static final int LATE = 1_000; // wakings that start a fiber, after one that was late
   private static final VarHandle CLAIMED = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "claimed",
       VarHandle.class, Activation.class, boolean.class);
 
@@ -42,11 +41,11 @@ final class Activation extends Context implements Runnable {
   int depth;
   volatile Object handed; // resident only: where to go on; set by the holder of the right, taken by its thread
   volatile boolean claimed; // false -> true, by the run that counts
-  private Object node; // null: this activation does not hold the right to run
   private boolean leaving; // it met the pill
   private boolean gone; // it ran the hooks
-  Object answer; // inline only; null: the request has the answer
   private long parked;
+  private boolean handsOver; // its thread can go on with another actor
+  Cell waker; // set before this lies in a slot, null once it runs; observers may see either
 
   Activation(Cell cell, Object first, Kind kind) {
     super(cell);
@@ -61,6 +60,11 @@ final class Activation extends Context implements Runnable {
   }
 
   @Override
+  boolean isInline() {
+    return kind == Kind.INLINE;
+  }
+
+  @Override
   Object at() {
     Object now = node;
     return now != null ? now : handed;
@@ -68,7 +72,25 @@ final class Activation extends Context implements Runnable {
 
   @Override
   public void run() {
-    if (!CLAIMED.compareAndSet(this, false, true)) return;
+    if (kind == Kind.NORMAL && cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual())
+      HandOver.run(this);
+    else if (claims()) runClaimed();
+  }
+
+  @Override
+  public boolean runOnce() {
+    if (!claims()) return false;
+    waker = null;
+    handsOver = true;
+    runClaimed();
+    return true;
+  }
+
+  private boolean claims() {
+    return CLAIMED.compareAndSet(this, false, true);
+  }
+
+  private void runClaimed() {
     try {
       thread = Thread.currentThread();
       if (kind == Kind.DISPOSAL) drain();
@@ -82,6 +104,33 @@ final class Activation extends Context implements Runnable {
       cell.recover(edge);
       settleAccounts();
     }
+  }
+
+  /** A killer shuts the door, then reads the thread and interrupts it, under this monitor. */
+  @Override
+  public void leaveThread() {
+    thread = null;
+    VarHandle.fullFence(); // `thread` is written, the phase not yet read
+    if (cell.isEnding()) synchronized (cell.extras()) {}
+    Thread.interrupted();
+  }
+
+  @Override
+  public void blameWaker() {
+    var blamed = waker;
+    if (blamed != null) blamed.behaviour.late = LATE;
+  }
+
+  /** Whether this fiber goes on with it. */
+  boolean handOver(Activation woken) {
+    if (!handsOver) return false;
+    var behaviour = cell.behaviour;
+    if (behaviour.late > 0) {
+      behaviour.late--;
+      return false;
+    }
+    woken.waker = cell;
+    return lays = HandOver.lay(woken);
   }
 
   private void work() {
@@ -121,10 +170,10 @@ final class Activation extends Context implements Runnable {
       if (cell.isEnding()) Termination.undelivered(cell, given, asked);
       else deliver(given, asked, null);
       if (suspends) {
-        suspend(true);
+        suspend(!again);
         return;
       }
-      node = next();
+      if (!again) node = next();
       if (node != null) giveWay();
     } catch (Throwable edge) { // as in run
       if (node != null) cell.stranded = node;
@@ -165,32 +214,27 @@ final class Activation extends Context implements Runnable {
 
   private void drain() {
     int credit = BATCH;
-    int quick = 1;
-    long began = 0;
-    long seen = 0;
+    var slice = new TimeSlice(); // likewise
     leaving |= cell.takeHooks();
     while (true) {
       byte phase = cell.phase;
       boolean handles = phase >= Cell.OPEN || !restart();
       if (handles) handle(node, phase);
+      if (again) handles = again = false;
       if (suspends) {
         suspend(handles);
         return;
       }
+      if (!handles) continue; // restarted without a pause
       node = next();
       if (node == null) break;
+      if (lays) startLaid();
       if (credit == 0) {
         if (giveWay()) return;
         settleAccounts();
         credit = BATCH;
-        began = 0;
-      } else if (--quick == 0 && !leaving) {
-        long now = System.nanoTime();
-        if (began == 0) began = now;
-        else if (now - began > SLICE) credit = 1;
-        quick = now - seen > SLICE / QUICK ? 1 : QUICK;
-        seen = now;
-      }
+        slice.beginAnew();
+      } else if (!leaving && slice.isOver()) credit = 1;
       credit--;
     }
     if (!leaving) return;
@@ -275,91 +319,6 @@ final class Activation extends Context implements Runnable {
     if (given == Control.PILL) meetPill();
     else if (phase > Cell.OPEN) Termination.undelivered(cell, given, asked);
     else deliver(given, asked, with);
-  }
-
-  private void deliver(Object given, RequestFuture<?> asked, Baggage with) {
-    if (with == null && !Events.messages()) deliver(given, asked);
-    else deliverRecorded(given, asked, with);
-  }
-
-  /** Also covers making the state, and a failure. */
-  private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
-    var carriers = cell.settings().carriers();
-    var toClose = with == null ? null : with.room();
-    message = given; // already here: for a killer, while a carrier works
-    request = asked;
-    baggage = with;
-    try {
-      if (toClose != null) setBaggage(toClose);
-      Object event = Events.begin(kind == Kind.INLINE ? 0 : with == null ? Events.UNKNOWN : with.waited());
-      deliver(given, asked);
-      if (event != null) Events.end(event, cell, given);
-    } finally {
-      baggage = null;
-      if (toClose != null) Baggage.close(carriers, cell, toClose);
-      if (ownsThread) Thread.interrupted();
-    }
-  }
-
-  private void setBaggage(AutoCloseable[] toClose) {
-    try {
-      baggage.set(cell.settings().carriers(), cell, toClose);
-    } catch (Throwable edge) { // of the stack: goes on without it
-    }
-  }
-
-  private void deliver(Object given, RequestFuture<?> asked) {
-    message = given;
-    request = asked;
-    try {
-      attempt(given);
-    } catch (Throwable failure) {
-      fail(failure, given);
-    } finally {
-      if (received != null) failUnanswered(null);
-      message = null;
-      request = null;
-      stashed = false;
-      if (ownsThread) Thread.interrupted(); // meant for this message
-    }
-  }
-
-  private void attempt(Object given) throws Exception {
-    if (given instanceof Control task) task.task().run();
-    else answer(cell.behaviour.handle(this, given));
-    if (!stashed) handled++;
-  }
-
-  private void fail(Throwable failure, Object given) {
-    for (int tries = 0;; tries++) {
-      var policy = Failures.policy(cell, failure);
-      if (ownsThread) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
-      if (tries >= policy.retries() || !isRepeatable(given)) {
-        Failures.handle(this, failure, policy);
-        return;
-      }
-      if (received != null) failUnanswered(failure);
-      try {
-        attempt(given);
-        return;
-      } catch (Throwable again) {
-        failure = again;
-      }
-    }
-  }
-
-  private boolean isRepeatable(Object given) {
-    return !(given instanceof Control) && !stashed && !cell.isEnding()
-        && (request == null || request.isOpen() && !request.isDone());
-  }
-
-  private void answer(Object value) {
-    if (request == null || stashed || !request.isOpen()) return;
-    if (value == Behaviour.NONE) request.fail(Refusals.noReply(cell.name(), message));
-    else if (value == null) throw new NullPointerException(
-        "actor '" + cell.name() + "' answered null to " + Log.shown(message) + "; let it answer an Optional");
-    else if (kind == Kind.INLINE) answer = value;
-    else request.finish(value);
   }
 
   private void meetPill() {

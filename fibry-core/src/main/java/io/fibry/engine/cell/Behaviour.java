@@ -5,13 +5,14 @@ import java.util.concurrent.Callable;
 
 /**
  * What an actor does with a message. It adapts the handler itself: an actor is two objects.
- * Immutable.
+ * Immutable, but for {@code late}.
  */
 public abstract class Behaviour {
   /** The answer of a handler that gives none. */
   static final Object NONE = new Object();
 
   public final Settings settings;
+  int late; // so many wakings to come start a fiber at once; plain: a lost count does no harm
 
   private Behaviour(Settings settings) {
     this.settings = settings;

@@ -6,13 +6,16 @@ import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Recipient;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
 import io.fibry.engine.queue.Blockers;
+import io.fibry.time.Scheduler;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 
 /**
@@ -28,7 +31,7 @@ import java.util.function.Predicate;
  * <p>{@code OPEN <-> RENEW}: the drain restarts the actor before the next message, because of
  * another actor's failure.
  */
-public abstract class Cell extends PlainQueue implements RequestFuture.Recipient, Watches.Watcher {
+public abstract class Cell extends PlainQueue implements Recipient, Watches.Watcher {
   private static final VarHandle PHASE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "phase",
       VarHandle.class, PlainQueue.class, byte.class);
   private static final VarHandle EXTRAS = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "extras",
@@ -50,6 +53,16 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   public final Settings settings() {
     return behaviour.settings;
+  }
+
+  @Override
+  public final boolean showsMessages() {
+    return owner().options().messageTexts();
+  }
+
+  @Override
+  public final void tellElsewhere(Runnable code) {
+    owner().accounts().tellElsewhere(code);
   }
 
   public final Owner owner() {
@@ -156,7 +169,13 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
 
   /** Called before any other thread knows the actor. */
   public final void introduce(String label, Class<?> type) {
-    extras = new Extras(label, type);
+    if (label != null || type != null) extras = new Extras(label, type);
+  }
+
+  /** Where its own figures are kept; null: nobody sees them. */
+  final Extras figures() {
+    var present = extras;
+    return present != null || !owner().tracks(null) ? present : extras();
   }
 
   public final String label() {
@@ -307,16 +326,42 @@ public abstract class Cell extends PlainQueue implements RequestFuture.Recipient
   public abstract String doing();
 
   public long handled() {
-    return extras().handled;
+    return (extras == null ? 0 : extras.handled) + stepsDone();
+  }
+
+  /** Of the message it is at; they are not in the accounts yet. */
+  public long stepsDone() {
+    var drain = settings().uncounted() ? null : worker();
+    return drain == null ? 0 : drain.stepsDone();
   }
 
   public long failed() {
-    return extras().failed;
+    return extras == null ? 0 : extras.failed;
   }
 
-  public final boolean isQuiet() {
-    return isIdle() && phase != LEAVING && (extras == null
-        || extras.hooks == null && !extras.hasDueTimer(owner().options().scheduler().nanoTime()));
+  /**
+   * Nothing goes on here. By a clock that a test moves, that includes waits for this clock, and for
+   * {@code others}, which are looked at, too.
+   */
+  public final boolean isQuiet(Set<Cell> others) {
+    if (phase == LEAVING) return false;
+    var clock = owner().options().scheduler();
+    if (extras != null && (extras.hooks != null || extras.hasDueTimer(clock.nanoTime()))) return false;
+    return isIdle() || clock.isManual() && waits(clock, others);
+  }
+
+  private boolean waits(Scheduler clock, Set<Cell> others) {
+    if (isHeldUp() || extras != null && extras.rests()) return true;
+    var drain = worker();
+    var thread = drain == null ? null : drain.thread;
+    if (thread == null || drain.message == null) return false;
+    var wait = drain.waits();
+    return clock.isAsleep(thread) || wait != null && wait.isForAnswerOf(others);
+  }
+
+  /** Its handler waits for a message that has not come; or, of a pool, no worker can begin one. */
+  protected boolean isHeldUp() {
+    return false;
   }
 
   /** With the stash; counts up to {@code most}. */

@@ -6,7 +6,7 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Request;
-import io.fibry.engine.jvm.Log;
+import io.fibry.Steps;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -37,6 +37,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   Baggage baggage;
   boolean stashed;
   boolean suspends; // next, for extras.pause
+  boolean again; // the message waits in its node again, to be handled after the restart
   volatile List<Received> received; // null: none; read by killers
   Deadline deadline; // inline only: when the asker's answer is due; null: never
   int handled; // not yet in the accounts
@@ -67,18 +68,53 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     return current.answered && current.isDone() ? null : current.deadline;
   }
 
+  /** How often, with this time; 0: it is not given again. */
+  abstract int giveAgain(int most);
+
   final void failUnanswered(Throwable failure) {
     for (var one : received) if (one.request.isOpen())
-      one.request.fail(failure != null ? failure : Refusals.noReply(cell.name(), one.message));
+      fail(one.request, one.message, failure != null ? failure : Refusals.noReply(cell, one.message));
     received = null;
+  }
+
+  /** After a cut-off, whose thread may come later, the asker is told of that. */
+  final void fail(RequestFuture<?> one, Object asked, Throwable failure) {
+    one.fail(cell.phase == Cell.ENDED ? cell.front().stopped(asked) : failure);
+  }
+
+  /** Of the message that is handled now. */
+  final long stepsDone() {
+    return message instanceof Steps steps ? stepsDone(steps) : 0;
+  }
+
+  private static long stepsDone(Steps steps) {
+    try {
+      return steps.stepsDone();
+    } catch (Throwable failure) { // of the user
+      return 0;
+    }
+  }
+
+  /** A message counts once, one of steps by those that have ended, also if it fails then. */
+  final void count(Object given, boolean failed) {
+    if (given instanceof Steps steps) handled += Math.clamp(stepsDone(steps), 0, Integer.MAX_VALUE - handled);
+    else if (!failed) handled++;
   }
 
   final void settleAccounts() {
     if (handled == 0) return;
-    cell.owner().accounts().countHandled(handled);
-    var extras = cell.extrasOrNull();
-    if (extras != null) extras.handled += handled;
+    int settled = handled;
     handled = 0;
+    if (cell.settings().uncounted()) {
+      cell.owner().accounts().countPass();
+      return;
+    }
+    cell.owner().accounts().countHandled(settled);
+    try {
+      var extras = cell.figures();
+      if (extras != null) extras.handled += settled;
+    } catch (OutOfMemoryError full) { // only a figure is missing
+    }
   }
 
   private void check() {
@@ -100,13 +136,13 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     check();
     if (request != null && message == asked && !stashed && request.answer()) return request;
     if (received != null) for (var one : received) if (one.message == asked && one.request.answer()) return one.request;
-    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + Log.shown(asked)
+    throw new IllegalArgumentException("actor '" + cell.name() + "' has no request " + cell.shown(asked)
         + " to answer: its handler was not given this very object as a request, or has answered it");
   }
 
   @Override
   public <R> void reply(Request<?, R> asked, R value) {
-    Objects.requireNonNull(value, "the answer is null; let it be an Optional");
+    Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
     answer(asked, value, null);
   }
 
@@ -140,7 +176,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     if (failure instanceof CompletionException && failure.getCause() != null) promised.fail(failure.getCause());
     else if (failure != null) promised.fail(failure);
     else if (answer == null) promised.fail(new NullPointerException(
-        "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional"));
+        "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional, or Done"));
     else promised.finish(answer);
     promised.recipient.forget(promised);
   }
@@ -167,6 +203,7 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
     Objects.requireNonNull(type, "type");
     Objects.requireNonNull(which, "which");
     checkSelective("receive");
+    if (lays) startLaid();
     var until = Objects.requireNonNull(limit, "limit").isZero() ? Deadline.NO_WAIT
         : Deadline.of(cell.owner().options().scheduler(), limit);
     Predicate<Object> fits = waiting -> type.isInstance(waiting) && which.test(type.cast(waiting));
@@ -204,9 +241,9 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
       throw new IllegalStateException("actor '" + cell.name() + "' has answered this message or put it aside already");
     stashed = true;
     since = null; // the message may come again
-    if (request == null) cell.extras().stash.add(new Envelope(message, baggage));
+    if (request == null) cell.extras().putAside(new Envelope(message, baggage));
     else if (request.stash(message, baggage)) {
-      cell.extras().stash.add(request);
+      cell.extras().putAside(request);
       if (cell.phase == Cell.ENDED) request.stop(message); // as in open
     } else cell.owner().accounts().countUnhandled(Reason.CANCELLED);
   }

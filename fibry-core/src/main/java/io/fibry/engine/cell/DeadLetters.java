@@ -2,12 +2,14 @@ package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
+import io.fibry.DeadLetter.Reason;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
+import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -20,25 +22,32 @@ public final class DeadLetters {
 
   private DeadLetters() {}
 
-  public static void add(Cell cell, Object message, DeadLetter.Reason reason, Throwable cause) {
+  public static void add(Cell cell, Object message, Reason reason, Throwable cause) {
     enter(cell, message, reason, cause).run();
   }
 
   /** For a message that its ending actor does not handle: the requests behind it are told first. */
   static void addAtEnd(Cell cell, Object message) {
-    var telling = enter(cell, message, DeadLetter.Reason.UNDELIVERED, null);
+    var telling = enter(cell, message, Reason.UNDELIVERED, null);
     if (telling != NOBODY && !cell.extras().tellAtEnd(telling)) telling.run();
   }
 
   /** Answers what tells the listener. */
-  private static Runnable enter(Cell cell, Object message, DeadLetter.Reason reason, Throwable cause) {
+  private static Runnable enter(Cell cell, Object message, Reason reason, Throwable cause) {
     var owner = cell.owner();
     var accounts = owner.accounts();
+    if (cell.settings().uncounted() && message instanceof Control) { // a task of a block's own
+      accounts.countPass();
+      return NOBODY;
+    }
+    boolean gone = cell.settings().toClient()
+        && (reason == Reason.UNDELIVERED || reason == Reason.FAILED && cause instanceof IOException);
+    if (gone) reason = Reason.DISCONNECTED;
     accounts.countUnhandled(reason);
     Events.deadLetter(cell, message, reason);
     if (LISTENING.get() != null) return NOBODY;
     var letter = new Letter(cell.front(), message, reason, Optional.ofNullable(cause));
-    accounts.keep(letter);
+    if (!gone) accounts.keep(letter);
     var listener = owner.options().deadLetters();
     return listener == ActorScope.Options.defaults().deadLetters() ? NOBODY : () -> tell(owner, listener, letter);
   }
@@ -88,7 +97,7 @@ public final class DeadLetters {
 
     @Override
     public String toString() {
-      return "dead letter to '" + actor() + "', " + reason + ": " + Log.shown(message());
+      return "dead letter to '" + actor() + "', " + reason + ": " + cell.shown(message());
     }
   }
 }

@@ -6,6 +6,7 @@ import io.fibry.engine.cell.Activation.Kind;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.CallerRuns;
+import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
@@ -40,7 +41,7 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          CallerRuns.class, StackProbe.class, Log.class))
+          HandOver.class, CallerRuns.class, StackProbe.class, Log.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -69,24 +70,29 @@ public final class Dispatch {
     return cell.phase >= Cell.LEAVING && cell.pillMet && !cell.hooksPending;
   }
 
-  /** Takes up a stranded right, unless another thread does. */
-  public static void rescue(Cell cell) {
+  /** Takes up a stranded right, unless another thread does. False: it is stranded still. */
+  public static boolean rescue(Cell cell) {
+    return rescue(cell, 0);
+  }
+
+  private static boolean rescue(Cell cell, int tries) {
     Object held = cell.unstrand();
-    if (held == null) return;
+    if (held == null) return true;
     try {
       StackProbe.probe();
-      attempt(cell, held, 0);
+      return attempt(cell, held, tries);
     } catch (Throwable edge) { // not entered
       cell.stranded = held;
+      return false;
     }
   }
 
-  /** Throws nothing once entered. */
-  private static void attempt(Cell cell, Object held, int tries) {
+  /** Throws nothing once entered. False: the right is stranded. */
+  private static boolean attempt(Cell cell, Object held, int tries) {
     try {
       if (onlyDisposes(cell) && !(held instanceof Activation)) {
         new Activation(cell, held, Kind.DISPOSAL).run();
-        return;
+        return true;
       }
       if (!(held instanceof Activation)) StackProbe.probe(); // else see prepare
       held = holder(cell, held);
@@ -94,13 +100,19 @@ public final class Dispatch {
         VarHandle.fullFence(); // pairs with Activation.stay: `handed` is written, `thread` not yet read
         LockSupport.unpark(((Activation) held).thread);
       } else if (tries > 0 && cell.isEnding()) Assured.start((Activation) held); // the end needs no strategy
-      else cell.settings().strategy().activate((Activation) held);
+      else if (!isHandedOver(cell, (Activation) held)) cell.settings().strategy().activate((Activation) held);
+      return true;
     } catch (Throwable failure) {
       // it will settle this
-      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return;
+      if (held instanceof Activation begun && begun.claimed && begun.kind != Kind.RESIDENT) return true;
       cell.stranded = held;
-      recover(cell, failure, tries);
+      return recover(cell, failure, tries);
     }
+  }
+
+  private static boolean isHandedOver(Cell cell, Activation woken) {
+    return cell.settings().strategy() == Strategy.FIBER && Thread.currentThread().isVirtual()
+        && Waiter.current() instanceof Activation waker && waker.handOver(woken);
   }
 
   /** For a resident, only its last step, writing {@code handed}, gives the right away. */
@@ -116,11 +128,12 @@ public final class Dispatch {
     return resident;
   }
 
-  public static void recover(Cell cell, Throwable failure, int tries) {
+  /** False: the right is stranded. */
+  public static boolean recover(Cell cell, Throwable failure, int tries) {
     Object held = null;
     try {
       held = cell.unstrand();
-      if (held == null) return;
+      if (held == null) return true;
       if (failure instanceof RejectedExecutionException && cell.settings().strategy().isShutDown()) {
         held = holder(cell, held);
         cell.shutDoor(new ExitReason.Failed(failure));
@@ -130,24 +143,29 @@ public final class Dispatch {
         cell.owner().options().scheduler().after(Duration.ofMillis(1L << Math.min(10, tries)),
             () -> retry(cell, given, failure, tries + 1));
       }
+      return true;
     } catch (Throwable edge) {
       if (held != null) cell.stranded = held;
       try {
         if (edge instanceof VirtualMachineError) Threads.rescue(cell); // else of a user's scheduler
       } catch (Throwable noCall) {} // the next sender sees to it
+      return false;
     }
   }
 
-  /** On the scheduler's thread, which must not run a strategy. */
+  /**
+   * On the scheduler's thread, which must not run a strategy. The right stays stranded until the
+   * fiber has begun, since the JDK may lose it.
+   */
   private static void retry(Cell cell, Object held, Throwable failure, int tries) {
+    cell.stranded = held;
     try {
       Threads.startFiber(() -> {
         if (tries == 1) Log.LOG.warn("actor '{}' got no thread from {}; trying again", cell.name(),
             cell.settings().strategy(), failure);
-        attempt(cell, held, tries);
+        rescue(cell, tries);
       });
     } catch (Throwable noThread) {
-      cell.stranded = held;
       recover(cell, noThread, tries);
     }
   }

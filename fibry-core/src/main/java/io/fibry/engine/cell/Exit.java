@@ -26,13 +26,22 @@ public final class Exit extends CompletableFuture<ExitReason> implements Wait.Aw
     if (future != null) future.tell(reason);
   }
 
-  public synchronized CompletableFuture<ExitReason> shown() {
+  /** Of this actor, whose accounts count what is chained to it. */
+  public synchronized CompletableFuture<ExitReason> shown(Wait.Party actor, Accounts accounts) {
     if (shown == null) {
-      var future = new ExitFuture(this);
+      var future = new ExitFuture(this, deaf -> publish(actor, deaf), accounts);
       if (isDone()) future.tellHere(join()); // no code is chained to it yet
       shown = future;
     }
     return shown;
+  }
+
+  /** Null: no handler waits, or it has ended. */
+  private Wait publish(Wait.Party actor, boolean deaf) {
+    var waiter = Wait.Waiter.current();
+    if (waiter == null || isDone()) return null;
+    Wait.prepare(actor, Wait.END);
+    return Wait.begin(actor, Wait.END, this, waiter, deaf);
   }
 
   /** {@code limit} null: waits without limit. */

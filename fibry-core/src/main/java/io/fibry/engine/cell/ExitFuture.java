@@ -1,7 +1,8 @@
 package io.fibry.engine.cell;
 
 import io.fibry.ExitReason;
-import io.fibry.engine.jvm.Assured;
+import io.fibry.engine.message.DerivedFuture;
+import io.fibry.engine.message.Ring;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -23,15 +24,19 @@ import java.util.function.Supplier;
  */
 final class ExitFuture extends CompletableFuture<ExitReason> {
   private final CompletableFuture<ExitReason> exit; // has no user code chained to it
+  private final DerivedFuture.Source waits;
+  private final Accounts accounts;
 
-  ExitFuture(CompletableFuture<ExitReason> exit) {
+  ExitFuture(CompletableFuture<ExitReason> exit, DerivedFuture.Source waits, Accounts accounts) {
     this.exit = exit;
+    this.waits = waits;
+    this.accounts = accounts;
   }
 
   /** After the end. Behind {@code allOf}, user code may run there. */
   void tell(ExitReason reason) {
     try {
-      Assured.start(() -> tellHere(reason));
+      start(() -> tellHere(reason));
     } catch (Throwable edge) { // of stack or memory: better here than never
       tellHere(reason);
     }
@@ -43,7 +48,12 @@ final class ExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public Executor defaultExecutor() {
-    return Assured::start;
+    return this::start;
+  }
+
+  /** What it starts in turn is counted before its end. */
+  private void start(Runnable code) {
+    accounts.tellElsewhere(code);
   }
 
   /** Chained to a told future, code runs at once, on the thread that chains it. */
@@ -60,17 +70,26 @@ final class ExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public ExitReason get() throws InterruptedException, ExecutionException {
-    return exit.get();
+    try (var wait = waits.publish(false)) {
+      Ring.refuse(wait);
+      return exit.get();
+    }
   }
 
   @Override
   public ExitReason get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    return exit.get(timeout, unit);
+    try (var wait = waits.publish(false)) {
+      Ring.refuse(wait);
+      return exit.get(timeout, unit);
+    }
   }
 
   @Override
   public ExitReason join() {
-    return exit.join();
+    try (var wait = waits.publish(true)) {
+      Ring.refuse(wait);
+      return exit.join();
+    }
   }
 
   @Override
@@ -92,7 +111,7 @@ final class ExitFuture extends CompletableFuture<ExitReason> {
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
-    return new CompletableFuture<>();
+    return new DerivedFuture<>(waits);
   }
 
   @Override

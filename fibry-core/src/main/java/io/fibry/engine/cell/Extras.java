@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Supplier;
@@ -23,10 +24,15 @@ public final class Extras {
     boolean hasRun();
 
     boolean isDue(long now);
+
+    /** Cancels it. Answers the message that is now never sent, unless it is nobody's loss. */
+    Optional<Object> end();
   }
 
   record Attached(List<AutoCloseable> resources, Map<Object, KeyedTimer> timers, Map<RequestFuture<?>, Object> promised,
       Watches watches, List<Runnable> letters) {}
+
+  private static final Queue<Object> NONE = new ConcurrentLinkedQueue<>(); // always empty
 
   final String label;
   public final Class<?> type;
@@ -45,7 +51,7 @@ public final class Extras {
   private Watches watches;
   private RestartBudget restarts;
   Suspension suspension; // holds the right to run; null: not here
-  final Queue<Object> stash = new ConcurrentLinkedQueue<>(); // nodes; changed by the drain, read by killers
+  volatile Queue<Object> stash = NONE; // nodes; changed by the drain, read by killers
   volatile Wait.Waiter hooks; // set by the thread that runs them, read by threads about to wait
   volatile boolean ended; // not cut off
   long pause; // ns of the next suspension; drain only
@@ -56,6 +62,12 @@ public final class Extras {
   Extras(String label, Class<?> type) {
     this.label = label;
     this.type = type;
+  }
+
+  /** By the drain. */
+  void putAside(Object node) {
+    if (stash == NONE) stash = new ConcurrentLinkedQueue<>();
+    stash.add(node);
   }
 
   public synchronized void because(ExitReason why) {
@@ -130,6 +142,10 @@ public final class Extras {
     return restarts;
   }
 
+  synchronized boolean givesAgain(Object node) {
+    return restarts != null && restarts.givesAgain(node);
+  }
+
   synchronized void suspend(Suspension here) {
     suspension = here;
   }
@@ -146,6 +162,11 @@ public final class Extras {
 
   synchronized Object suspendedAt() {
     return suspension == null ? null : suspension.node;
+  }
+
+  /** It is suspended, and the timer that ends this is set. */
+  synchronized boolean rests() {
+    return suspension != null && suspension.timer != null;
   }
 
   /** Once, and before the end. */
@@ -170,7 +191,8 @@ public final class Extras {
 
   synchronized void interruptHooks() {
     hooksKilled = true;
-    if (hooks != null) hooks.thread.interrupt();
+    var thread = hooks == null ? null : hooks.thread; // it may have gone on since
+    if (thread != null) thread.interrupt();
   }
 
   /** Null: another thread ends it. */

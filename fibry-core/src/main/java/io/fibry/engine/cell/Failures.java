@@ -4,11 +4,17 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.FailurePolicy;
 import io.fibry.FailurePolicy.Kind;
+import io.fibry.RequestException;
 import io.fibry.engine.cell.Owner.Decision;
 import io.fibry.engine.cell.Owner.Verdict;
+import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Events;
+import io.fibry.engine.message.Refusals;
+import io.fibry.text.Durations;
+import io.fibry.text.Lines;
 import java.util.concurrent.CancellationException;
 
 /** What becomes of an actor whose handler threw. */
@@ -21,8 +27,17 @@ public final class Failures {
         || failure.getClass().getName().equals("java.lang.ThreadDeath");
   }
 
+  /** The handler did not fail, an actor that it asked did; and the policy says nothing of that. */
+  private static boolean isRefusal(Cell cell, Throwable failure) {
+    return Refusals.in(failure) != null && cell.settings().policy().unanswered().isEmpty();
+  }
+
   static FailurePolicy policy(Cell cell, Throwable failure) {
-    return isFatal(failure) ? FailurePolicy.stop() : chosen(cell.settings().policy(), failure, cell.toString());
+    if (isFatal(failure)) return FailurePolicy.stop();
+    var policy = cell.settings().policy();
+    if (Refusals.in(failure) != null)
+      policy = policy.unanswered().orElse(policy.logs() ? FailurePolicy.goOn() : FailurePolicy.goOn().withoutLog());
+    return chosen(policy, failure, cell.toString());
   }
 
   /** A policy that throws means stop. */
@@ -30,66 +45,105 @@ public final class Failures {
     try {
       return policy.chosenFor(failure);
     } catch (Throwable undecided) {
-      Log.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose, Log.shown(failure),
+      Log.LOG.error("the failure policy of {} could not decide about {}, so it stops", whose, Texts.shown(failure),
           undecided);
       return FailurePolicy.stop();
     }
   }
 
-  /** After the last retry: tells the asker and the accounts, and obeys the policy. */
+  /** After the last retry: obeys the policy, and tells the asker and the accounts. */
   static void handle(Context context, Throwable failure, FailurePolicy policy) {
     var cell = context.cell;
     Object given = Control.given(context.message);
-    if (context.request != null && context.request.isOpen()) context.request.fail(failure);
-    if (context.received != null) context.failUnanswered(failure);
-    boolean obeys =
-        cell.isEnding() && (failure instanceof InterruptedException || failure instanceof CancellationException);
-    if (!context.stashed) count(context, failure);
-    if (!obeys) Events.failure(cell, given, failure);
     if (cell.isEnding()) {
-      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending");
+      tell(context, failure);
+      boolean obeys = failure instanceof InterruptedException || failure instanceof CancellationException;
+      if (!obeys) Events.failure(cell, given, failure);
+      if (policy.logs() && !obeys || isFatal(failure)) log(cell, given, failure, "it is ending", policy);
       return;
     }
+    int most = policy.redeliveries();
+    if (most == 0) tell(context, failure); // first, since a scope may ask user code
     var own = ownDecision(cell, policy);
     var decision = own != null ? own : cell.owner().decide(cell.front(), cell, failure);
+    boolean goesOn = own != null && decision.verdict() == Verdict.GO_ON;
+    int again = most > 0 && (goesOn || decision.verdict() == Verdict.RESTART) ? context.giveAgain(most) : 0;
+    if (again > 0 && context.received != null) context.failUnanswered(failure);
+    else if (most > 0 && again == 0) tell(context, failure);
+    Events.failure(cell, given, failure);
     if (decision.verdict() == Verdict.RESTART) restart(context, failure, decision.pause());
+    else if (goesOn) suspend(context, decision.pause());
     else if (decision.verdict() == Verdict.STOP) cell.shutDoor(new ExitReason.Failed(failure));
-    if (policy.logs()) log(cell, given, failure,
-        (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision));
+    String then = (own != null ? "" : "its scope '" + cell.owner().name() + "' decides: ") + shown(decision);
+    if (policy.logs() && again > 0) Log.LOG.warn("actor '{}' failed at {}; {} and is given this again: {} of {}; {}",
+        cell.name(), text(cell, given), then, again, most, Texts.shown(failure));
+    else if (policy.logs()) log(cell, given, failure, then, policy);
   }
 
-  private static void log(Cell cell, Object given, Throwable failure, String then) {
-    Log.LOG.error("actor '{}' failed at {}; {}", cell.name(), Log.text(given), then, failure);
+  private static void tell(Context context, Throwable thrown) {
+    var refusal = Refusals.in(thrown);
+    var failure = refusal != null ? refusal : thrown; // not its wrapper, if it came through a future
+    if (context.request != null && context.request.isOpen())
+      context.fail(context.request, Control.given(context.message), failure);
+    if (context.received != null) context.failUnanswered(failure);
+    if (!context.stashed) count(context, failure);
+  }
+
+  /** An actor that goes on may fail at each message, so equal failures share a line. */
+  private static void log(Cell cell, Object given, Throwable failure, String then, FailurePolicy policy) {
+    int omitted = 0;
+    var refusal = isRefusal(cell, failure) ? Refusals.in(failure) : null;
+    if (refusal != null)
+      omitted = cell.owner().failureLog().admit(RequestException.class, refusal.actor(), System.nanoTime());
+    else if (policy.kind() == Kind.GO_ON || policy.kind() == Kind.RESTART)
+      omitted = cell.owner().failureLog().admit(failure, System.nanoTime());
+    if (omitted == FailureLog.OMITTED) return;
+    String more = omitted == 0 ? "" : "; " + omitted + " more like it were not logged";
+    if (refusal != null) Log.LOG.warn("actor '{}' could not finish {}: {}{}", cell.name(), text(cell, given),
+        Lines.escaped(String.valueOf(refusal.getMessage())), more);
+    else Log.LOG.error("actor '{}' failed at {}; {}{}", cell.name(), text(cell, given), then, more, failure);
+  }
+
+  /** It may look at what belongs to the thread. */
+  private static String text(Cell cell, Object given) {
+    return cell.showsMessages() ? Texts.text(given) : Texts.type(given);
   }
 
   private static String shown(Decision decision) {
-    if (decision.verdict() == Verdict.GO_ON) return "it goes on";
     if (decision.verdict() == Verdict.STOP) return "it stops";
-    return "it restarts" + (decision.pause() > 0 ? " in " + decision.pause() / 1_000_000 + " ms" : "");
+    return (decision.verdict() == Verdict.GO_ON ? "it goes on" : "it restarts")
+        + (decision.pause() > 0 ? " in " + Durations.textOfNanos(decision.pause()) : "");
   }
 
   private static void count(Context context, Throwable failure) {
     var cell = context.cell;
-    var extras = cell.extrasOrNull();
-    if (extras != null) extras.failed++;
-    if (context.request != null) cell.owner().accounts().countUnhandled(Reason.FAILED);
-    else DeadLetters.add(cell, context.message, Reason.FAILED, failure);
+    var extras = cell.figures();
+    context.count(Control.given(context.message), true);
+    var reason = Refusals.in(failure) == null ? Reason.FAILED : Reason.UNANSWERED;
+    if (extras != null && reason == Reason.FAILED) extras.failed++;
+    if (context.request != null) cell.owner().accounts().countUnhandled(reason);
+    else DeadLetters.add(cell, context.message, reason, failure);
   }
 
   /** Null: the scope decides. */
   private static Decision ownDecision(Cell cell, FailurePolicy policy) {
     // no switch: at the edge of a stack, its hidden class could fail to load
-    if (policy.kind() == Kind.GO_ON) return Decision.GO_ON;
+    if (policy.kind() == Kind.GO_ON && policy.backOff().isEmpty()) return Decision.GO_ON;
     if (policy.kind() == Kind.STOP) return Decision.STOP;
-    if (policy.kind() != Kind.RESTART) return null;
+    if (policy.kind() != Kind.RESTART && policy.kind() != Kind.GO_ON) return null;
     long pause = cell.extras().restarts().next(policy, cell.owner().options().scheduler().nanoTime());
+    if (policy.kind() == Kind.GO_ON) return new Decision(Verdict.GO_ON, pause);
     return pause == RestartBudget.EXCEEDED ? null : new Decision(Verdict.RESTART, pause);
+  }
+
+  private static void suspend(Context context, long pause) {
+    if (pause > 0) context.cell.extras().pause = pause;
+    context.suspends = pause > 0;
   }
 
   /** Drops the state, and brings back the stash; a suspension follows, even where this throws. */
   static void restart(Context context, Throwable cause, long pause) {
-    context.cell.extras().pause = pause;
-    context.suspends = pause > 0;
+    suspend(context, pause);
     dropState(context.cell, "at its restart");
     context.emptyStash();
     Events.restart(context.cell, cause, pause);

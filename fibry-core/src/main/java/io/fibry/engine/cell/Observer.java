@@ -1,14 +1,17 @@
 package io.fibry.engine.cell;
 
+import io.fibry.Steps;
 import io.fibry.engine.cell.Snapshot.QueuePlaces;
 import io.fibry.engine.cell.Snapshot.Seen;
 import io.fibry.engine.cell.Snapshot.Since;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Stacks;
+import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Diagnosis;
 import io.fibry.engine.message.Diagnosis.HandlerStack;
 import io.fibry.engine.message.RequestFuture;
+import io.fibry.text.Durations;
 import java.lang.invoke.ConstantBootstraps;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -23,7 +26,7 @@ import java.util.concurrent.TimeUnit;
 public final class Observer {
   private static final long FRESH = 100_000_000; // ns
   private static final int COUNTED = 1_000; // messages
-  private static final int LOOK_TIME = 200; // ms; longer than two texts
+  private static final int LOOK_TIME = 4_000; // ms; longer than a stack and two texts take at most
   private static final Seen BUSY = new Seen("is busy", null);
   private static final VarHandle SNAPSHOT = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "snapshot",
       VarHandle.class, Context.class, Snapshot.class);
@@ -34,7 +37,8 @@ public final class Observer {
   public static String doing(Cell cell) {
     var drain = cell.worker();
     if (cell.isCutOff()) return "cut off, its handler still runs";
-    if (cell.extras().suspendedAt() != null) return "waits for its restart";
+    var extras = cell.extrasOrNull();
+    if (extras != null && extras.suspendedAt() != null) return "rests after a failure";
     if (drain == null || cell.isIdle()) return "idle";
     return cell.phase == Cell.LEAVING ? "ends" : seen(snapshot(drain)).doing();
   }
@@ -46,12 +50,20 @@ public final class Observer {
   public static Slow slow(Cell cell, Duration limit, Object reported) {
     var drain = cell.worker();
     var since = drain == null ? null : note(drain);
-    Object message = since == null ? null : drain.message;
-    if (message == null || since == reported) return null;
+    Object unit = since == null ? null : unit(drain);
+    if (unit == null || since == reported) return null;
     long nanos = clock(drain) - since.nanos();
     if (nanos < Deadline.nanos(limit)) return null;
     var seen = seen(snapshot(drain));
-    return new Slow(since, message, nanos, seen.doing(), seen.stack());
+    if (note(drain) != since) return null; // it has just gone on
+    return new Slow(since, unit, nanos, seen.doing(), seen.stack());
+  }
+
+  /** For how long at least, in nanoseconds; 0: it is at nothing. */
+  public static long busy(Cell cell) {
+    var drain = cell.worker();
+    var since = drain == null ? null : note(drain);
+    return since == null ? 0 : Math.max(1, clock(drain) - since.nanos());
   }
 
   public static void note(Cell cell, RequestFuture<?> request) {
@@ -60,12 +72,29 @@ public final class Observer {
   }
 
   private static Since note(Context drain) {
-    Object node = drain.at();
-    if (node == null || drain.message == null) return null;
+    Object node = node(drain);
+    if (node == null) return null;
     var since = drain.since;
     if (since == null || !since.node().refersTo(node))
       drain.since = since = new Since(new WeakReference<>(node), clock(drain));
     return since;
+  }
+
+  /** What tells this message from the next: its node, or its step. Null: nothing is handled. */
+  private static Object node(Context drain) {
+    Object unit = unit(drain);
+    return unit == null || drain.message instanceof Steps ? unit : drain.at();
+  }
+
+  /** The message, or its step; null: none. */
+  private static Object unit(Context drain) {
+    Object message = drain.message;
+    if (!(message instanceof Steps steps)) return Control.given(message);
+    try {
+      return steps.step();
+    } catch (Throwable failure) { // of the user
+      return message;
+    }
   }
 
   private static long clock(Context drain) {
@@ -74,11 +103,11 @@ public final class Observer {
 
   /** One observer makes it; others wait a little. */
   private static Snapshot snapshot(Context drain) {
-    long now = clock(drain);
+    var step = drain.message instanceof Steps ? note(drain) : null;
     while (true) {
       var last = drain.snapshot;
-      if (last != null && now - last.taken < FRESH) return last;
-      var fresh = new Snapshot(now);
+      if (last != null && isFresh(last, drain, step)) return last;
+      var fresh = new Snapshot(clock(drain), step);
       if (!SNAPSHOT.compareAndSet(drain, last, fresh)) continue;
       try {
         fresh.seen.complete(look(drain, fresh));
@@ -87,6 +116,12 @@ public final class Observer {
       }
       return fresh;
     }
+  }
+
+  /** Of steps there are few, and one lasts: each is looked at anew. */
+  private static boolean isFresh(Snapshot last, Context drain, Since step) {
+    if (drain.message instanceof Steps && (step == null || last.step != step)) return false;
+    return clock(drain) - last.taken < FRESH && System.nanoTime() - last.made < FRESH;
   }
 
   private static Seen seen(Snapshot snapshot) {
@@ -101,22 +136,30 @@ public final class Observer {
   private static Seen look(Context drain, Snapshot snapshot) {
     var cell = drain.cell;
     var thread = drain.thread;
-    if (thread == null) return new Seen(noThread(cell), null);
+    if (thread == null) return new Seen(noThread(cell, drain), null);
     var since = note(drain);
-    Object message = Control.given(drain.message);
-    if (since == null || message == null) return new Seen(cell.isIdle() ? "is idle" : "is between two messages", null);
+    Object unit = unit(drain);
+    if (since == null || unit == null) return new Seen(unoccupied(drain), null);
     var wait = drain.waits();
-    var stack = handlerFrames(drain, thread.getStackTrace());
-    if (!since.node().refersTo(drain.at())) return new Seen("was going on to its next message", null);
+    var stack = handlerFrames(drain, Stacks.of(thread));
+    if (!since.node().refersTo(node(drain))) return new Seen("was going on to its next message", null);
     long nanos = snapshot.taken - since.nanos();
-    String shown = Log.shown(message);
-    String doing = (nanos > 0 ? "has been handling " + shown + " for at least " + nanos / 1_000_000 + " ms"
+    String shown = cell.shown(unit);
+    String doing = (nanos > 0 ? "has been handling " + shown + " for at least " + Durations.textOfNanos(nanos)
         : "is handling " + shown) + (wait == null ? "" : ", where it waits for " + wait.goal());
     return new Seen(doing, new HandlerStack(cell.name(), stack));
   }
 
-  private static String noThread(Cell cell) {
-    return "has been given no thread yet by " + Log.shown(cell.settings().strategy());
+  private static String unoccupied(Context drain) {
+    Object message = drain.message;
+    return message instanceof Steps ? "waits for " + drain.cell.shown(message)
+        : drain.cell.isIdle() ? "is idle" : "is between two messages";
+  }
+
+  private static String noThread(Cell cell, Context drain) {
+    var waker = drain instanceof Activation woken ? woken.waker : null;
+    if (waker != null) return "was woken by '" + waker.front().name() + "', and has not begun yet";
+    return "has been given no thread yet by " + Texts.shown(cell.settings().strategy());
   }
 
   /** The frames of this handler, without the engine's below it or those of nested handlers. */
@@ -125,7 +168,7 @@ public final class Observer {
     for (var outer = drain.outer; outer != null; outer = outer.outer) if (outer.message != null) below++;
     int end = stack.length;
     for (int i = stack.length; i-- > 0 && below >= 0;) if (stack[i].getMethodName().equals("attempt")
-        && stack[i].getClassName().equals(Activation.class.getName()) && below-- == 0)
+        && stack[i].getClassName().equals(Delivery.class.getName()) && below-- == 0)
       end = i;
     while (end > 0 && HandlerStack.isEngine(stack[end - 1])) end--;
     return Arrays.copyOf(stack, end);
@@ -153,10 +196,12 @@ public final class Observer {
       turn += ": it waited for room in the mailbox, which holds " + cell.capacity();
     if (entry != null && entry.isGone() && cell.isPool()) turn += ": a worker was given it";
     if (extras != null && extras.stash.contains(request)) turn += ": it was put aside";
+    if (extras != null && extras.givesAgain(request))
+      turn = "its handler had failed, and it was to be handled again after a rest";
     if (extras != null && extras.suspendedAt() != null)
-      return new Diagnosis(turn + "; the actor waits for its restart", null);
+      return new Diagnosis(turn + "; the actor rests after a failure", null);
     if (drain == null) return new Diagnosis(turn + "; the actor "
-        + (cell.isStranded() ? noThread(cell) : cell.isIdle() ? "is idle" : "is between two messages"), null);
+        + (cell.isStranded() ? noThread(cell, null) : cell.isIdle() ? "is idle" : "is between two messages"), null);
     var snapshot = snapshot(drain);
     var seen = seen(snapshot);
     return new Diagnosis(turn + place(drain, snapshot, request) + "; the actor " + seen.doing(), seen.stack());

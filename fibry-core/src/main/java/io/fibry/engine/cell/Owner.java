@@ -2,6 +2,8 @@ package io.fibry.engine.cell;
 
 import io.fibry.ActorScope;
 import io.fibry.Exitable;
+import io.fibry.engine.jvm.FailureLog;
+import io.fibry.text.Lines;
 import java.util.Objects;
 
 /** What an actor needs of its scope. */
@@ -17,10 +19,27 @@ public abstract class Owner {
   public static String checkedName(String name) {
     if (Objects.requireNonNull(name, "name").isBlank())
       throw new IllegalArgumentException("a blank name tells nobody anything; give one, or use anonymous()");
+    if (!name.equals(Lines.escaped(name))) throw new IllegalArgumentException("a name such as \"" + Lines.line(name)
+        + "\" would break the lines of logs; give one without control characters");
     return name;
   }
 
+  private final FailureLog failureLog = new FailureLog();
+
+  /** Of all its actors. */
+  final FailureLog failureLog() {
+    return failureLog;
+  }
+
   protected abstract String name();
+
+  public abstract ActorScope scope();
+
+  /**
+   * A new scope inside for the actors of a block, which has this label; null: no name. It has the
+   * options of this one, failures pass through it, and it keeps actors as this one does.
+   */
+  public abstract Owner openPart(String kind, String label);
 
   public abstract ActorScope.Options options();
 

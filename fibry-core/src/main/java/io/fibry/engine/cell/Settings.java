@@ -1,6 +1,6 @@
 package io.fibry.engine.cell;
 
-import io.fibry.ActorScope.Carrier;
+import io.fibry.Carrier;
 import io.fibry.FailurePolicy;
 import io.fibry.Strategy;
 import java.util.List;
@@ -9,20 +9,22 @@ import java.util.List;
  * Shared by all actors of one builder.
  *
  * @param inline whether an asker on a virtual thread may run the handler
+ * @param uncounted whether what they handle is no message of the program
+ * @param toClient whether their messages are for a client outside
  * @param ownsThreads whether the library makes the threads, and so may name and interrupt them
  */
 public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-    List<Carrier<?>> carriers, boolean ownsThreads) {
+    boolean uncounted, boolean toClient, List<Carrier<?>> carriers, boolean ownsThreads) {
 
   public Settings(Owner owner, Strategy strategy, FailurePolicy policy, boolean inline, boolean endsFirst,
-      List<Carrier<?>> carriers) {
-    this(owner, strategy, policy, inline, endsFirst, carriers,
+      boolean uncounted, boolean toClient, List<Carrier<?>> carriers) {
+    this(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers,
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
   }
 
   /** A pool handles no message itself, and needs a thread only to end. */
   public Settings forPool() {
-    return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, carriers,
-        strategy.resident() || ownsThreads);
+    return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,
+        toClient, carriers, strategy.resident() || ownsThreads);
   }
 }

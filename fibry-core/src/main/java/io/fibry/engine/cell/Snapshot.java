@@ -19,11 +19,14 @@ final class Snapshot {
   /** {@code all}: there were no more. */
   record QueuePlaces(Map<Object, Integer> places, boolean all) {}
 
+  final long made = System.nanoTime();
   final long taken; // by the clock of the scope
+  final Since step; // null: of a message without steps, or between two
   final CompletableFuture<Seen> seen = new CompletableFuture<>();
   volatile WeakReference<QueuePlaces> places = new WeakReference<>(null);
 
-  Snapshot(long taken) {
+  Snapshot(long taken, Since step) {
     this.taken = taken;
+    this.step = step;
   }
 }

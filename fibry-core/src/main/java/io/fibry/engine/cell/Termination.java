@@ -4,12 +4,15 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.ExitReason;
 import io.fibry.engine.jvm.Assured;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Texts;
 import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
+import java.util.ArrayList;
 
 /**
  * How an actor ends: after its pill, on its own thread; or by a kill, at the latest after its
@@ -73,12 +76,14 @@ public final class Termination {
   private static void end(Cell cell) {
     var attached = cell.extras().end();
     if (attached == null) return;
+    var notDue = new ArrayList<Object>();
     try {
-      attached.timers().values().forEach(timer -> close(cell, timer::cancel));
+      attached.timers().values().forEach(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
       if (attached.watches() != null) attached.watches().end();
       attached.promised().forEach((request, message) -> request.fail(cell.stopped(message)));
       attached.resources().forEach(resource -> close(cell, resource));
       attached.letters().forEach(Runnable::run);
+      for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);
     } finally {
       announce(cell);
     }
@@ -102,7 +107,7 @@ public final class Termination {
     try {
       resource.close();
     } catch (Throwable failure) {
-      Log.LOG.error("actor '{}' could not close {}", cell.name(), Log.shown(resource), failure);
+      Log.LOG.error("actor '{}' could not close {}", cell.name(), Texts.shown(resource), failure);
     }
   }
 
@@ -122,7 +127,7 @@ public final class Termination {
    * Never interrupts the hooks in place of the handler: the phase changes between them under this
    * monitor.
    */
-  private static void interrupt(Cell cell, Extras extras) {
+  static void interrupt(Cell cell, Extras extras) {
     if (!cell.settings().ownsThreads()) return;
     synchronized (extras) {
       Wait.Waiter drain = cell.worker();
@@ -135,7 +140,7 @@ public final class Termination {
 
   private static void startCutOff(Cell cell) {
     try {
-      Assured.start(() -> cutOff(cell, "within " + cell.owner().options().grace()));
+      Assured.start(() -> cutOff(cell, "within " + Durations.text(cell.owner().options().grace())));
     } catch (Throwable noMemory) {
       Scheduler.system().after(RETRY, () -> startCutOff(cell));
     }

@@ -38,11 +38,12 @@ final class Watches {
   }
 
   private static final Foreign NONE = new Foreign();
+  private static final int FEW = 2; // most are watched by one, and watch none
 
   private final Watcher actor;
-  // weak values: a listener may refer to what it listens to
-  private final Map<Exitable, WeakReference<Foreign>> watched = new WeakHashMap<>();
-  private Map<Watcher, Function<ExitReason, ?>> watchers = new LinkedHashMap<>();
+  // both empty and fixed until needed; weak values: a listener may refer to what it listens to
+  private Map<Exitable, WeakReference<Foreign>> watched = Map.of();
+  private Map<Watcher, Function<ExitReason, ?>> watchers = Map.of();
   private boolean over;
   private ExitReason ended; // null: its watchers were not told yet
 
@@ -58,6 +59,7 @@ final class Watches {
     var foreign = other instanceof Watcher ? NONE : new Foreign();
     synchronized (this) {
       if (over) return;
+      if (watched.isEmpty()) watched = new WeakHashMap<>(FEW);
       watched.put(other, new WeakReference<>(foreign));
     }
     if (other instanceof Watcher another) watch(another, message);
@@ -88,7 +90,7 @@ final class Watches {
   }
 
   private synchronized WeakReference<Foreign> forget(Exitable other) {
-    return watched.remove(other);
+    return watched.isEmpty() ? null : watched.remove(other);
   }
 
   private synchronized boolean isOver() {
@@ -101,19 +103,21 @@ final class Watches {
       if (over) return;
       over = true;
       left = new LinkedHashMap<>(watched);
-      watched.clear();
+      watched = Map.of();
     }
     left.forEach(this::remove);
   }
 
   /** Null: in time; else why the actor has ended. */
   private synchronized ExitReason add(Watcher watcher, Function<ExitReason, ?> message) {
-    if (ended == null) watchers.put(watcher, message);
-    return ended;
+    if (ended != null) return ended;
+    if (watchers.isEmpty()) watchers = new LinkedHashMap<>(FEW);
+    watchers.put(watcher, message);
+    return null;
   }
 
   private synchronized void remove(Watcher watcher) {
-    if (ended == null) watchers.remove(watcher);
+    if (ended == null && !watchers.isEmpty()) watchers.remove(watcher);
   }
 
   void announce(ExitReason reason) {

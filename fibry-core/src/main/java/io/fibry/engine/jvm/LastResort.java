@@ -18,21 +18,11 @@ final class LastResort {
 
   private final AtomicReferenceArray<Object> kept = new AtomicReferenceArray<>(SLOTS);
   private final Executor fibers;
-  private Thread thread; // guarded by this
+  private final Thread thread; // exists before there is no memory; started at the first need
 
-  /**
-   * The thread's object exists before there is no memory; but on Java 21 it would keep the class
-   * loaders on this stack.
-   */
   LastResort(Executor fibers) {
     this.fibers = fibers;
-    if (Runtime.version().feature() >= 24) thread();
-  }
-
-  private synchronized Thread thread() {
-    if (thread == null) thread =
-        Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-rescue").unstarted(this::loop);
-    return thread;
+    this.thread = Daemons.unstarted("fibry-rescue", this::loop);
   }
 
   void keep(Runnable task) {
@@ -45,9 +35,8 @@ final class LastResort {
 
   private void put(Object one) {
     store(one);
-    var only = thread();
-    if (only.getState() == Thread.State.NEW) start(only);
-    LockSupport.unpark(only);
+    if (thread.getState() == Thread.State.NEW) start();
+    LockSupport.unpark(thread);
   }
 
   private void store(Object one) {
@@ -55,9 +44,9 @@ final class LastResort {
     while (slot < SLOTS && kept.get(slot) != one && !kept.compareAndSet(slot, null, one)) slot++;
   }
 
-  private static void start(Thread only) {
+  private void start() {
     try {
-      only.start();
+      thread.start();
     } catch (IllegalThreadStateException started) { // by another thread
     }
   }

@@ -14,8 +14,11 @@ import java.util.function.Consumer;
  *
  * <p>A task starts once, because it leaves the queue once. None is forgotten: after adding one, the
  * sender finds {@code called} false and calls a fetcher, or true, and that fetcher has yet to look.
+ * The JDK loses fibers while there is no memory: if a fetcher does not come, the next sender calls
+ * another. One too many finds nothing to do.
  */
 final class Relay {
+  static final long PATIENCE = 100_000_000; // ns until a fetcher counts as lost
   private static final int MOST_AT_ONCE = 64;
   private static final VarHandle CALLED =
       ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "called", VarHandle.class, Relay.class, boolean.class);
@@ -27,10 +30,13 @@ final class Relay {
   // false -> true by the caller of a fetcher; true -> false by the fetcher before it looks, or by a
   // caller that failed
   private volatile boolean called;
+  private volatile long calledAt; // may be of the call before; then there is one fetcher too many
+  private final long patience;
 
-  Relay(Executor fibers, Consumer<Runnable> keep) {
+  Relay(Executor fibers, Consumer<Runnable> keep, long patience) {
     this.fibers = fibers;
     this.keep = keep;
+    this.patience = patience;
   }
 
   void start(Runnable task) {
@@ -49,7 +55,8 @@ final class Relay {
   }
 
   private void callFetcher() {
-    if (!CALLED.compareAndSet(this, false, true)) return;
+    if (!CALLED.compareAndSet(this, false, true) && System.nanoTime() - calledAt < patience) return;
+    calledAt = System.nanoTime();
     try {
       fibers.execute(fetcher);
     } catch (Throwable noThread) {

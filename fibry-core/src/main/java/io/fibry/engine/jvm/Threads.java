@@ -13,12 +13,14 @@ public final class Threads {
   private static final long YIELDING = 10_000_000; // ns
   private static final LastResort LAST_RESORT = new LastResort(Threads::startFiber);
   private static final Relay RELAY =
-      new Relay(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), LAST_RESORT::keep);
+      new Relay(starter(Thread.ofVirtual().inheritInheritableThreadLocals(false).factory()), LAST_RESORT::keep,
+          Relay.PATIENCE);
   private static final Executor PLATFORM =
       starter(Thread.ofPlatform().daemon().inheritInheritableThreadLocals(false).name("fibry-", 0).factory());
 
   static {
-    Thread.ofVirtual().unstarted(() -> {}); // at the edge of a stack, its class could fail for ever
+    // initializes the JDK's classes of fibers: at the edge of a stack, they could fail for ever
+    LockSupport.unpark(Thread.ofVirtual().unstarted(() -> {}));
   }
 
   private Threads() {}
@@ -34,6 +36,11 @@ public final class Threads {
   /** Rescues it on a fiber, as soon as there is memory for one. */
   public static void rescue(Stranded actor) {
     LAST_RESORT.keep(actor);
+  }
+
+  /** Starts it as a fiber, as soon as there is memory for one. Allocates nothing. */
+  static void keep(Runnable task) {
+    LAST_RESORT.keep(task);
   }
 
   public static void startPlatformThread(Runnable task) {

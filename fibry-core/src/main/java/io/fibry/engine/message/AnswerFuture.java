@@ -6,14 +6,14 @@ import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /** A future that notices when code is chained to it, and whose result cannot be changed. */
-abstract class AnswerFuture<R> extends CompletableFuture<R> {
+abstract class AnswerFuture<R> extends WaitedFuture<R> implements DerivedFuture.Source {
   /** Called before code is chained, except by {@code allOf} and {@code anyOf}. */
   abstract void chain();
 
   @Override
   public <U> CompletableFuture<U> newIncompleteFuture() {
     chain();
-    return new CompletableFuture<>();
+    return new DerivedFuture<>(this);
   }
 
   @Override

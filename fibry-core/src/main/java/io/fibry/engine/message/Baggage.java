@@ -1,7 +1,8 @@
 package io.fibry.engine.message;
 
-import io.fibry.ActorScope.Carrier;
+import io.fibry.Carrier;
 import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.Texts;
 import java.util.List;
 
 /**
@@ -82,7 +83,7 @@ public final class Baggage {
   }
 
   private static void logFailure(String verb, Carrier<?> carrier, Wait.Party actor, Throwable failure) {
-    Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Log.shown(carrier), verb,
+    Log.LOG.error("carrier {} could not {} what a message to actor '{}' takes along", Texts.shown(carrier), verb,
         actor.name(), failure);
   }
 }

@@ -1,5 +1,6 @@
 package io.fibry.engine.message;
 
+import io.fibry.text.Durations;
 import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.Objects;
@@ -61,7 +62,8 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   public static Deadline of(Scheduler clock, Duration limit) {
     if (!Objects.requireNonNull(limit, "limit").isPositive())
-      throw new IllegalArgumentException("a limit of " + limit + " leaves no time to wait; give more than zero");
+      throw new IllegalArgumentException(
+          "a limit of " + Durations.text(limit) + " leaves no time to wait; give more than zero");
     return new Deadline(clock, limit);
   }
 
@@ -71,7 +73,8 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   public static Duration notNegative(Duration limit) {
     if (Objects.requireNonNull(limit, "limit").isNegative())
-      throw new IllegalArgumentException("a limit of " + limit + " lies in the past; give zero or more");
+      throw new IllegalArgumentException(
+          "a limit of " + Durations.text(limit) + " lies in the past; give zero or more");
     return limit;
   }
 
@@ -90,7 +93,8 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
 
   @Override
   public String toString() {
-    return inherited ? limit + ", which was left of the limit of the request being handled" : "" + limit;
+    if (limit == null) return "no limit";
+    return Durations.text(limit) + (inherited ? ", which was left of the limit of the request being handled" : "");
   }
 
   String advice() {
@@ -160,6 +164,21 @@ public final class Deadline extends Sweep.Entry implements BooleanSupplier {
       var armed = timer;
       if (armed != null) armed.cancel();
     }
+  }
+
+  /** For an answer that no thread waits for: it expires, unless {@link #leave} comes first. */
+  void enter(Pending<?> answer) {
+    pending = answer;
+    if (clock == Scheduler.system() && limit.compareTo(SHORT) >= 0) Sweep.add(this);
+    else arm();
+  }
+
+  /** The answer is there. */
+  void leave() {
+    if (pending == null) return;
+    pending = null;
+    var armed = timer;
+    if (armed != null) armed.cancel();
   }
 
   private <R> R getSoon(Pending<R> answer) throws InterruptedException, ExecutionException {

@@ -6,7 +6,7 @@ public record Diagnosis(String text, HandlerStack stack) {
   /** The cause of a time-out. Several threads may share it. */
   public static final class HandlerStack extends Exception {
     private static final long serialVersionUID = 1;
-    private static final int LINES = 8;
+    private static final int FRAMES = 4;
 
     public HandlerStack(String actor, StackTraceElement[] stack) {
       super("actor '" + actor + "' was here", null, false, true);
@@ -18,13 +18,16 @@ public record Diagnosis(String text, HandlerStack stack) {
       return this; // the stack is the handler's, not this thread's
     }
 
-    /** From where the user's code called the JDK or the library. */
-    String top() {
+    /** A sentence: what of the JDK the user's code has called, and from where. */
+    public String place() {
       var stack = getStackTrace();
-      int first = 0;
-      while (first + 1 < stack.length && isForeign(stack[first]) && isForeign(stack[first + 1])) first++;
+      int own = 0;
+      while (own < stack.length && isForeign(stack[own])) own++;
+      if (own == stack.length) own = 0;
+      int first = own > 0 && !isEngine(stack[own - 1]) ? own - 1 : own;
       var text = new StringBuilder();
-      for (int i = first; i < Math.min(first + LINES, stack.length); i++) text.append("\n\tat ").append(stack[i]);
+      for (int i = first; i < Math.min(first + FRAMES, stack.length); i++)
+        text.append(i == first ? ". The handler is at " : " < ").append(stack[i]);
       return text.toString();
     }
 

@@ -1,7 +1,7 @@
 package io.fibry.engine.message;
 
 import io.fibry.DeadLetter.Reason;
-import io.fibry.engine.jvm.Log;
+import io.fibry.text.Lines;
 import java.util.Locale;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
@@ -164,7 +164,7 @@ public final class Events {
   private static String text(Throwable thrown) {
     try {
       String text = thrown.getMessage();
-      return text == null ? null : Log.shown(text);
+      return text == null ? null : Lines.line(text);
     } catch (Throwable unprintable) {
       return "(its getMessage threw " + unprintable.getClass().getName() + ")";
     }

@@ -6,11 +6,14 @@ import io.fibry.AskTimeoutException;
 import io.fibry.ExitReason;
 import io.fibry.MailboxFullException;
 import io.fibry.NoReplyException;
-import io.fibry.engine.jvm.Log;
+import io.fibry.RequestException;
+import io.fibry.engine.jvm.Texts;
+import io.fibry.text.Durations;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Makes what an asker is thrown in place of an answer. {@code {request}} becomes its text when the
@@ -25,64 +28,81 @@ public final class Refusals {
   /** As the value of an asked request: an ExecutionException would ask it for its text. */
   record Failed(Throwable cause) {}
 
+  private static final Failed LATE = new Failed(EXPIRED);
+
   private Refusals() {}
 
-  public static ActorStoppedException stopped(String actor, Object request, ExitReason reason) {
-    return new ActorStoppedException(
-        "actor '" + actor + "' ended (" + shown(reason) + ") and did not answer {request}", actor, request,
-        reason);
+  /** What an actor threw in place of an answer, also through a future; null: something else. */
+  public static RequestException in(Throwable failure) {
+    var cause = failure;
+    while (cause instanceof CompletionException || cause instanceof ExecutionException) cause = cause.getCause();
+    return cause instanceof RequestException refusal ? refusal : null;
+  }
+
+  /** A limit that is over needs no memory: once it has settled a request, it must tell it. */
+  static Failed failed(Throwable cause) {
+    return cause == EXPIRED ? LATE : new Failed(cause);
+  }
+
+  /** What the text of an exception says of the message. */
+  private static String asked(Named actor, Object request) {
+    return actor.showsMessages() ? "{request}" : Texts.type(request);
+  }
+
+  public static ActorStoppedException stopped(Named actor, Object request, ExitReason reason) {
+    return new ActorStoppedException("actor '" + actor.name() + "' ended (" + shown(reason) + ") and did not answer "
+        + asked(actor, request), actor.name(), request, reason);
   }
 
   /** A failure's text is user code. */
   private static String shown(ExitReason reason) {
-    return reason instanceof ExitReason.Failed ? Log.shown(reason) : reason.toString();
+    return reason instanceof ExitReason.Failed ? Texts.shown(reason) : reason.toString();
   }
 
-  public static NoReplyException noReply(String actor, Object request) {
-    return new NoReplyException("actor '" + actor
-        + "' handled {request} and did not answer it; its handler must call context.reply, replyWhen or replyFailure",
-        actor, request);
+  public static NoReplyException noReply(Named actor, Object request) {
+    return new NoReplyException("actor '" + actor.name() + "' handled " + asked(actor, request)
+        + " and did not answer it; its handler must call context.reply, replyWhen or replyFailure", actor.name(),
+        request);
   }
 
-  public static MailboxFullException full(String actor, Object request, int capacity) {
+  public static MailboxFullException full(Named actor, Object request, int capacity) {
     return new MailboxFullException(
-        "the mailbox of actor '" + actor + "' is full (" + capacity
-            + " messages): it did not take {request}; ask again later, or give it a larger mailbox or Overflow.BLOCK",
-        actor, request, capacity);
+        "the mailbox of actor '" + actor.name() + "' is full (" + capacity + " messages): it did not take "
+            + asked(actor, request) + "; ask again later, or give it a larger mailbox or Overflow.BLOCK",
+        actor.name(), request, capacity);
   }
 
   /** The mailbox has room, but is too slow. */
-  public static MailboxFullException slow(String actor, Object request, int capacity, long foreseen, Duration target) {
-    var wait = Duration.ofNanos(foreseen).truncatedTo(foreseen < 10_000_000 ? ChronoUnit.MICROS : ChronoUnit.MILLIS);
+  public static MailboxFullException slow(Named actor, Object request, int capacity, long foreseen, Duration target) {
     return new MailboxFullException(
-        "the mailbox of actor '" + actor + "' is full: {request} would have waited about " + wait
-            + ", longer than " + target + "; ask again later, or give it more workers or a longer within(..)",
-        actor, request, capacity);
+        "the mailbox of actor '" + actor.name() + "' is full: " + asked(actor, request) + " would have waited about "
+            + Durations.textOfNanos(foreseen) + ", longer than " + Durations.text(target)
+            + "; ask again later, or give it more workers or a longer within(..)",
+        actor.name(), request, capacity);
   }
 
-  static AskTimeoutException timeout(String actor, Object request, Deadline deadline, boolean begun,
+  static AskTimeoutException timeout(Named actor, Object request, Deadline deadline, boolean begun,
       Diagnosis diagnosis) {
     String why = diagnosis != null ? diagnosis.text()
         : begun ? "it had begun with it, and may still be at it" : "its turn had not come, and will not";
     var stack = diagnosis == null ? null : diagnosis.stack();
     return new AskTimeoutException(
-        "actor '" + actor + "' did not answer {request} within " + deadline + ": " + why
-            + deadline.advice() + (stack == null ? "" : ". The handler is" + stack.top()),
-        actor, request, deadline.limit, stack);
+        "actor '" + actor.name() + "' did not answer " + asked(actor, request) + " within " + deadline + ": " + why
+            + deadline.advice() + (stack == null ? "" : stack.place()),
+        actor.name(), request, deadline.limit, stack);
   }
 
   /** No time was left to send the request. */
-  public static AskTimeoutException tooLate(String actor, Object request, Deadline deadline) {
-    return new AskTimeoutException(
-        "actor '" + actor + "' was not asked {request}, since no time was left for it: " + deadline
-            + deadline.advice(),
-        actor, request, deadline.limit, null);
+  public static AskTimeoutException tooLate(Named actor, Object request, Deadline deadline) {
+    return new AskTimeoutException("actor '" + actor.name() + "' was not asked " + asked(actor, request)
+        + ", since no time was left for it: " + deadline + deadline.advice(), actor.name(), request, deadline.limit,
+        null);
   }
 
-  static AskCycleException cycle(String actor, Object request, List<String> ring, String waits) {
+  static AskCycleException cycle(Named actor, Object request, List<String> ring, String waits) {
     return new AskCycleException(
-        "this wait could never end: " + waits + ". Send without waiting, or answer with replyWhen", actor, request,
-        ring);
+        "this wait could never end: " + waits + ". Send without waiting, or answer with replyWhen", actor.name(),
+        request, ring);
   }
 
   /**

@@ -14,8 +14,6 @@ import java.util.Objects;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -36,18 +34,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   private static final byte TOLD = 8; // the settling thread has looked for callbacks, or may run them
   private static final VarHandle STATE = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "state",
       VarHandle.class, RequestFuture.class, byte.class);
-
-  public interface Recipient extends Wait.Party {
-    void withdrawn(RequestFuture<?> request, Reason reason);
-
-    /** Its promised answer is not needed. */
-    void forget(RequestFuture<?> request);
-
-    Diagnosis diagnose(RequestFuture<?> request);
-
-    /** Notes what it does now, for a later diagnosis. */
-    void note(RequestFuture<?> request);
-  }
 
   public final Recipient recipient;
   public Object next; // as in Envelope
@@ -159,7 +145,8 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
 
   @SuppressWarnings("unchecked") // `await` knows Failed
   private void set(R value, Throwable failure) {
-    if (failure == null || asked) super.complete(failure == null ? value : (R) new Refusals.Failed(failure));
+    endLimit();
+    if (failure == null || asked) super.complete(failure == null ? value : (R) Refusals.failed(failure));
     // the JDK would take these two for its own
     else super.completeExceptionally(failure instanceof CompletionException || failure instanceof CancellationException
         ? new CompletionException(failure) : failure);
@@ -203,16 +190,6 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
     return Wait.begin(recipient, given, this, by, deaf);
   }
 
-  @Override
-  public R park() throws InterruptedException, ExecutionException {
-    return super.get();
-  }
-
-  @Override
-  public R park(long nanos) throws InterruptedException, ExecutionException, TimeoutException {
-    return super.get(nanos, TimeUnit.NANOSECONDS);
-  }
-
   /** On the timer's thread: only wakes the asker. No user knows this request, or chains to it. */
   @Override
   public void expire() {
@@ -223,12 +200,44 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
 
   /** By the asker, who finds out why while the request is still in its queue. */
   private AskTimeoutException timeout(Object given, Deadline until) {
+    var failure = lateness(given, until);
+    leaveExpired();
+    return failure;
+  }
+
+  private AskTimeoutException lateness(Object given, Deadline until) {
     Diagnosis diagnosis = null;
     try {
       diagnosis = recipient.diagnose(this);
     } catch (Throwable edge) {} // of stack or memory, or of the user's clock: the asker must still be told
-    leaveExpired();
-    return Refusals.timeout(recipient.name(), given, until, isBegun(), diagnosis);
+    return Refusals.timeout(recipient, given, until, isBegun(), diagnosis);
+  }
+
+  /** For a future whose asker does not wait: it fails when the deadline is over. */
+  public void limit(Object given, Deadline until) {
+    if (isDone()) return;
+    until.enter(new AnswerLimit<>(this, recipient::tellElsewhere, () -> expire(given, until), this::note, until));
+    if (isDone()) until.leave(); // who completed it may have looked before
+  }
+
+  private void endLimit() {
+    var until = deadline;
+    if (until != null && !asked) until.leave();
+  }
+
+  /** Its mailbox had no room for it. */
+  public void expire(Object given) {
+    if (asked) expire();
+    else expire(given, deadline);
+  }
+
+  private void expire(Object given, Deadline until) {
+    if (isDone()) return;
+    var failure = lateness(given, until);
+    leave(Reason.EXPIRED, () -> {
+      set(null, failure);
+      return true;
+    });
   }
 
   /** By the asker, once; does nothing if it was settled otherwise. */
@@ -253,6 +262,12 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
       return true;
     });
     return true;
+  }
+
+  /** Elsewhere: what is chained to it is user code. */
+  @Override
+  public void takeBack() {
+    if (!asked && !isBegun()) recipient.tellElsewhere(() -> cancel(false));
   }
 
   /** Fails it if it waits: the actor has ended. */
@@ -308,6 +323,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   /** Once settled: its promise, or its place in the mailbox, is not needed. */
   private void withdraw(Reason reason) {
     try {
+      endLimit();
       if (isBegun() && answered) recipient.forget(this);
       if (!isBegun()) {
         message = null;
@@ -347,26 +363,7 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   }
 
   @Override
-  public R get() throws InterruptedException, ExecutionException {
-    try (var wait = publish(message, Wait.Waiter.current(), false)) {
-      Ring.refuse(wait);
-      return super.get();
-    }
-  }
-
-  @Override
-  public R get(long timeout, TimeUnit unit) throws InterruptedException, ExecutionException, TimeoutException {
-    try (var wait = publish(message, Wait.Waiter.current(), false)) {
-      Ring.refuse(wait);
-      return super.get(timeout, unit);
-    }
-  }
-
-  @Override
-  public R join() {
-    try (var wait = publish(message, Wait.Waiter.current(), true)) {
-      Ring.refuse(wait);
-      return super.join();
-    }
+  public Wait publish(boolean deaf) {
+    return publish(message, Wait.Waiter.current(), deaf);
   }
 }

@@ -42,7 +42,10 @@ public final class Ring {
 
   public static void refuse(Wait wait) {
     var ring = wait == null ? null : closedBy(wait);
-    if (ring != null) throw ring.exception();
+    if (ring == null) return;
+    var told = ring.exception();
+    wait.refused(told);
+    throw told;
   }
 
   /** A wait for an actor on this very thread. */
@@ -74,7 +77,7 @@ public final class Ring {
       texts.add(wait.toString());
     }
     var first = ring.getFirst();
-    return Refusals.cycle(first.on.name(), first.request(), names, String.join(", ", texts));
+    return Refusals.cycle(first.on, first.request(), names, String.join(", ", texts));
   }
 
   /** Adds the handlers above {@code worker}: each holds up the one below. */

@@ -2,10 +2,12 @@ package io.fibry.engine.message;
 
 import io.fibry.ActorStoppedException;
 import io.fibry.engine.jvm.CallerRuns;
-import io.fibry.engine.jvm.Log;
+import io.fibry.engine.jvm.HandOver;
 import io.fibry.engine.queue.Blockers;
 import io.fibry.engine.queue.Entry;
 import java.lang.invoke.VarHandle;
+import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -18,9 +20,7 @@ public final class Wait implements AutoCloseable {
   public static final String CLOSE = "its end, to close its scope";
 
   /** An actor, as seen by a thread that waits for it. */
-  public interface Party {
-    String name();
-
+  public interface Party extends Named {
     boolean isCurrent();
 
     boolean isPool();
@@ -33,8 +33,8 @@ public final class Wait implements AutoCloseable {
     /** Of a pool. Null: none, or not known. */
     Blockers<Object> blockers(Wait wait);
 
-    /** Takes up a stranded right to run, if the stack allows. */
-    void rescue();
+    /** Takes up a stranded right to run. False: neither stack nor memory allow it. */
+    boolean isRescued();
 
     boolean isStranded();
 
@@ -56,6 +56,29 @@ public final class Wait implements AutoCloseable {
     public Object message; // being handled; null: none
     public Waiter outer; // this one runs in its handler; null: none
     volatile Wait waits; // of the innermost handler; read by threads that look for rings
+    private Refused refused; // last; null: none
+    protected boolean lays; // an actor that it woke may lie in the slot of its thread
+
+    /** A wait that would have closed a ring, and what was thrown instead. */
+    private record Refused(Throwable told, Awaited awaited) {}
+
+    /** Before it waits, or goes on with another message. */
+    protected final void startLaid() {
+      lays = false;
+      HandOver.startLaid();
+    }
+
+    final void refuse(Throwable told, Awaited awaited) {
+      refused = new Refused(told, awaited);
+    }
+
+    /** The handler failed with it: nobody uses what it would have waited for. */
+    public final void takeBack(Throwable told) {
+      var last = refused;
+      if (last == null || last.told != told) return;
+      refused = null;
+      if (last.awaited != null) last.awaited.takeBack();
+    }
 
     /** Null: this thread runs no handler. */
     public static Waiter current() {
@@ -93,6 +116,9 @@ public final class Wait implements AutoCloseable {
       return null;
     }
 
+    /** If it has not begun. */
+    default void takeBack() {}
+
     /** Tells the thread that the actor ends. False: it waits for no answer. */
     default boolean stop(Object message) {
       return false;
@@ -124,9 +150,8 @@ public final class Wait implements AutoCloseable {
   public static void prepare(Party on, Object message) {
     if (on.isCurrent() && (message == END || !on.hasOtherWorkers())) throw Ring.onOneThread(on, message);
     CallerRuns.beforeWait();
-    if (!on.isStranded()) return;
-    on.rescue(); // its last sender, perhaps this thread, was at the edge of its stack
-    if (on.isStranded()) throw new StackOverflowError(
+    // its last sender, perhaps this thread, was at the edge of its stack
+    if (on.isStranded() && !on.isRescued()) throw new StackOverflowError(
         "there is no stack or memory left to give actor '" + on.name()
             + "' a thread, so waiting for it would have no end");
   }
@@ -140,10 +165,13 @@ public final class Wait implements AutoCloseable {
     return begin(on, message, new Room(entry));
   }
 
-  static Wait begin(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
+  public static Wait begin(Party on, Object message, Awaited awaited, Waiter by, boolean deaf) {
     if (by == null) return null;
     var wait = new Wait(on, message, awaited, by, deaf);
-    for (var below = by; below != null; below = below.outer) below.waits = wait;
+    for (var below = by; below != null; below = below.outer) {
+      below.waits = wait;
+      if (below.lays) below.startLaid();
+    }
     // publishes it before plain reads look for others
     VarHandle.fullFence();
     return wait;
@@ -154,12 +182,28 @@ public final class Wait implements AutoCloseable {
     for (var below = by; below != null; below = below.outer) below.waits = null;
   }
 
+  void refused(Throwable told) {
+    by.refuse(told, awaited);
+  }
+
   public boolean isForEnd() {
     return awaited.isEnd();
   }
 
   public Entry<Object> entry() {
     return awaited.entry();
+  }
+
+  /**
+   * It is not there; one of these must give it, or somebody keep a promise of theirs. The thread
+   * sets the timer of its limit before it parks.
+   */
+  public boolean isForAnswerOf(Set<? extends Party> others) {
+    var sleeper = by.thread;
+    if (sleeper == null || sleeper.isInterrupted() || !others.contains(on)) return false;
+    var state = sleeper.getState();
+    return (state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING)
+        && awaited instanceof Future<?> answer && !answer.isDone();
   }
 
   boolean stop() {
@@ -192,7 +236,8 @@ public final class Wait implements AutoCloseable {
   }
 
   public String goal() {
-    String what = message == null ? "" : Log.shown(Control.given(message));
+    String what = message == null ? "" : message == END || message == CLOSE ? (String) message
+        : on.shown(Control.given(message));
     if (awaited instanceof Room) what = "room for " + what;
     return "'" + on.name() + "'" + (what.isEmpty() ? "" : " (" + what + ")");
   }

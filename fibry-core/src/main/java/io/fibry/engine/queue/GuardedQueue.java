@@ -233,6 +233,11 @@ public class GuardedQueue<E> {
     return selectiveReceive.receive(fits, isOver);
   }
 
+  /** A thread waits in `receive`, and nothing ends that now. */
+  public synchronized boolean isHeldUp() {
+    return selectiveReceive != null && !shut && selectiveReceive.isWaiting();
+  }
+
   /** Puts entries before all others, over the capacity and not counted. */
   public synchronized void putBack(List<Entry<E>> entries) {
     for (var entry : entries.reversed()) {

@@ -14,6 +14,7 @@ final class SelectiveReceive<E> {
   private final GuardedQueue<E> queue;
   private Thread receiver; // the thread inside `receive`; null: none
   private List<Entry<E>> arrived; // since it last looked
+  private BooleanSupplier over; // the receiver waits until this, or for an arrival; null: it does not wait
 
   SelectiveReceive(GuardedQueue<E> queue) {
     this.queue = queue;
@@ -27,9 +28,11 @@ final class SelectiveReceive<E> {
           E item = item(entry);
           if (item != null && fits.test(item) && queue.remove(entry)) return item;
         }
+        waitUntil(isOver);
         ManagedPark.until(
             () -> hasArrived() || isOver.getAsBoolean() || Thread.currentThread().isInterrupted() || queue.shut,
             queue);
+        waitUntil(null);
         candidates = takeArrived();
         if (candidates.isEmpty()) return null;
       }
@@ -70,8 +73,15 @@ final class SelectiveReceive<E> {
     }
   }
 
+  private void waitUntil(BooleanSupplier isOver) {
+    synchronized (queue) {
+      over = isOver;
+    }
+  }
+
   private void end() {
     synchronized (queue) {
+      over = null;
       receiver = null;
       arrived = null;
     }
@@ -83,6 +93,10 @@ final class SelectiveReceive<E> {
     if (receiver == null) return;
     arrived.add(entry);
     LockSupport.unpark(receiver);
+  }
+
+  boolean isWaiting() {
+    return over != null && arrived.isEmpty() && !receiver.isInterrupted() && !over.getAsBoolean();
   }
 
   Thread receiver() {

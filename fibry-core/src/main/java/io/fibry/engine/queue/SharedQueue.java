@@ -63,6 +63,11 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     return isReady();
   }
 
+  @Override
+  public synchronized boolean isHeldUp() {
+    return !ending && !isReady();
+  }
+
   public synchronized boolean atPill() {
     return pillIsNext();
   }

@@ -6,7 +6,7 @@ import java.util.Locale;
 
 /** A scope and all below it as text, one line each. */
 final class Dump {
-  private static final int COUNTED = 100_000;
+  static final int COUNTED = 100_000;
 
   private final StringBuilder text = new StringBuilder();
 

@@ -1,5 +1,6 @@
 package io.fibry.engine.scope;
 
+import io.fibry.ActorScope.Farewell;
 import io.fibry.ActorScope.Report;
 import io.fibry.DeadLetter;
 import io.fibry.DeadLetter.Reason;
@@ -13,6 +14,7 @@ import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -31,6 +33,8 @@ abstract class Members extends Owner {
   // cells and scopes with their numbers; a cell stays until its thread has left it
   private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>();
   private final AtomicLong numbers = new AtomicLong();
+  private final AtomicLong reported = new AtomicLong(); // handled messages; a meter must not go back
+  final Farewells farewells = new Farewells();
   private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the close -> null (root only)
   private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
@@ -44,6 +48,8 @@ abstract class Members extends Owner {
 
   abstract void stopWatching();
 
+  abstract boolean isPart();
+
   @Override
   public String name() {
     return name;
@@ -52,11 +58,6 @@ abstract class Members extends Owner {
   @Override
   public final Accounts accounts() {
     return accounts;
-  }
-
-  @Override
-  public final boolean tracks(String label) {
-    return around != null || label != null;
   }
 
   @Override
@@ -83,6 +84,13 @@ abstract class Members extends Owner {
     endIfEmpty();
     throw new IllegalStateException(
         "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
+  }
+
+  /** Adds, then reads {@code shut}, as {@link #join} does. */
+  public final Farewell whenClosing(Runnable code) {
+    var farewell = farewells.add(Objects.requireNonNull(code, "farewell"), name);
+    if (shut) farewells.sayAll();
+    return farewell;
   }
 
   final Cell living(String label) {
@@ -144,24 +152,28 @@ abstract class Members extends Owner {
 
   final Report report(List<DeadLetter> leftovers) {
     long waiting = 0;
+    long steps = 0;
     var running = new ArrayList<String>();
     for (var cell : cells(this)) {
       waiting += cell.waiting(Integer.MAX_VALUE);
+      steps += cell.stepsDone();
       if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
     }
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
-    long handled = accounts.handled();
+    // a message of steps is for a moment neither at work nor in the accounts
+    long handled = reported.accumulateAndGet(accounts.handled() + steps, Math::max);
     long sent = handled + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
     return new Report(name, sent, handled, Collections.unmodifiableMap(unhandled), waiting, leftovers,
         List.copyOf(running));
   }
 
-  /** Also below, before any member ends. */
+  /** Also below, before any member ends; but a part takes actors until its turn. */
   final void shutDoors() {
     shut = around != null;
     stopWatching();
-    for (var member : members()) if (member instanceof Members below) below.shutDoors();
+    farewells.sayAll();
+    for (var member : members()) if (member instanceof Members below && !below.isPart()) below.shutDoors();
   }
 
   /** Makes this the one close, unless there is one. Returns the one. */
@@ -173,6 +185,10 @@ abstract class Members extends Owner {
   final void reopen() {
     accounts.forgetLetters();
     ending.set(null);
+  }
+
+  public final boolean isClosed() {
+    return shut;
   }
 
   final boolean isClosing() {

@@ -2,6 +2,7 @@ package io.fibry.engine.scope;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.ActorFigures;
 import io.fibry.ActorScope;
 import io.fibry.DeadLetter;
 import io.fibry.Exitable;
@@ -10,9 +11,12 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.message.Deadline;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
@@ -21,18 +25,40 @@ import java.util.function.UnaryOperator;
 public final class Scope extends Members implements ActorScope {
   public static final Scope ROOT = new Scope("root", Options.defaults(), null);
 
+  private final boolean isPart; // of the scope around, for a block
+  private final boolean tracks; // also actors without a name
   private final Supervisor supervisor = new Supervisor(this);
   private final Watchdog watchdog = new Watchdog(this);
+  private final Blueprint<Object> blueprint = Blueprint.of(this);
   private volatile Options options; // written by configure, read by all threads
 
   Scope(String name, Options options, Scope around) {
     super(name, around);
     this.options = options;
+    this.tracks = around != null;
+    this.isPart = false;
+  }
+
+  private Scope(String name, Scope around, boolean tracks) {
+    super(name, around);
+    this.options = around.options();
+    this.tracks = tracks;
+    this.isPart = true;
+  }
+
+  @Override
+  public ActorScope scope() {
+    return this;
   }
 
   @Override
   public Options options() {
-    return options;
+    return isPart ? ((Scope) around).options() : options;
+  }
+
+  @Override
+  public boolean tracks(String label) {
+    return tracks || label != null;
   }
 
   public synchronized void configure(UnaryOperator<Options> change) {
@@ -46,12 +72,12 @@ public final class Scope extends Members implements ActorScope {
 
   @Override
   public ActorBuilder<Object> anonymous() {
-    return Blueprint.of(this, null);
+    return blueprint;
   }
 
   @Override
   public ActorBuilder<Object> named(String name) {
-    return Blueprint.of(this, checkedName(name));
+    return blueprint.named(checkedName(name));
   }
 
   @Override
@@ -59,7 +85,14 @@ public final class Scope extends Members implements ActorScope {
   public <M> Optional<Actor<M>> find(String name, Class<M> protocol) {
     Objects.requireNonNull(protocol, "protocol");
     var cell = living(Objects.requireNonNull(name, "name"));
-    return cell != null && cell.extras().type == protocol ? Optional.of((Actor<M>) cell) : Optional.empty();
+    if (cell == null) return Optional.empty();
+    var type = cell.extras().type;
+    if (type == null) throw new IllegalStateException("actor '" + name
+        + "' was made without a protocol, so it cannot be found; make it with .protocol(" + protocol.getSimpleName()
+        + ".class)");
+    if (type != protocol) throw new IllegalArgumentException("actor '" + name + "' has the protocol "
+        + type.getSimpleName() + ", not " + protocol.getSimpleName() + "; ask for the one that it was made with");
+    return Optional.of((Actor<M>) cell);
   }
 
   @Override
@@ -69,10 +102,19 @@ public final class Scope extends Members implements ActorScope {
 
   @Override
   public ActorScope openScope(String name, UnaryOperator<Options> change) {
-    var below = new Scope(name, changed(change, options), this);
+    var below = new Scope(name, changed(change, options()), this);
     join(below);
     below.watchdog.heed(below.options);
     return below;
+  }
+
+  @Override
+  public Scope openPart(String kind, String label) {
+    var part = new Scope(label == null ? kind : label, this, tracks(label));
+    if (!part.tracks) return part;
+    join(part);
+    part.watchdog.heed(part.options);
+    return part;
   }
 
   @Override
@@ -83,6 +125,11 @@ public final class Scope extends Members implements ActorScope {
   @Override
   public List<DeadLetter> deadLetters() {
     return accounts().letters();
+  }
+
+  @Override
+  public List<ActorFigures> actors() {
+    return Figures.of(this);
   }
 
   @Override
@@ -106,17 +153,20 @@ public final class Scope extends Members implements ActorScope {
   }
 
   private boolean isQuiet() {
-    return !accounts().isTelling() && cells(this).stream().allMatch(Cell::isQuiet);
+    if (accounts().isTelling()) return false;
+    Set<Cell> all = Collections.newSetFromMap(new IdentityHashMap<>());
+    all.addAll(cells(this));
+    return all.stream().allMatch(cell -> cell.isQuiet(all));
   }
 
   @Override
   public Decision decide(Object member, Exitable failed, Throwable failure) {
-    return supervisor.decide(member, failed, failure);
+    return isPart ? around.decide(this, failed, failure) : supervisor.decide(member, failed, failure);
   }
 
   @Override
   public void close() {
-    close(options.drainLimit(), true);
+    close(options().drainLimit(), true);
   }
 
   @Override
@@ -130,10 +180,8 @@ public final class Scope extends Members implements ActorScope {
     var first = claim(mine);
     if (first != mine) return ((ScopeClosing) first).join();
     try {
-      var report = mine.run(Deadline.within(options.scheduler(), limit));
-      if (logs && !(report.leftovers().isEmpty() && report.running().isEmpty())) Log.LOG.warn(
-          "scope '{}' closed and left {} messages; handlers that still run: {}; the first messages: {}", name(),
-          report.leftovers().size(), report.running(), report.leftovers().stream().limit(10).toList());
+      var report = mine.run(Deadline.within(options().scheduler(), limit));
+      if (logs) warnOfWhatIsLeft(report);
     } finally {
       if (around == null) {
         reopen();
@@ -141,6 +189,22 @@ public final class Scope extends Members implements ActorScope {
       }
     }
     return mine.result();
+  }
+
+  private void warnOfWhatIsLeft(Report report) {
+    var left = report.leftovers();
+    String messages = switch (left.size()) {
+      case 0 -> "";
+      case 1 -> "; it left a " + left.getFirst();
+      default -> "; it left " + left.size() + " dead letters, the first are " + left.stream().limit(10).toList();
+    };
+    String handlers = report.running().isEmpty() ? "" : "; handlers still run of " + report.running();
+    if (!(messages + handlers).isEmpty()) Log.LOG.warn("scope '{}' is closed{}{}", name(), messages, handlers);
+  }
+
+  @Override
+  boolean isPart() {
+    return isPart;
   }
 
   @Override

@@ -125,14 +125,20 @@ final class ScopeClosing implements Members.Ending {
     if (drain != null) Termination.stopBehind(drain);
   }
 
-  /** The last made first; but doors to the outside get their pill before. */
+  /**
+   * The last made first; but doors to the outside get their pill before. A part, such as entities,
+   * makes actors until its turn, and that does not come before those doors have ended. What it does
+   * first at its turn, it does in its farewell.
+   */
   private void drain(Members from, Deadline deadline) {
-    for (var member : from.members())
-      if (member instanceof Cell cell && cell.settings().endsFirst() && !own.contains(cell)) sendPill(cell);
+    var doors = doors(from);
+    doors.forEach(ScopeClosing::sendPill);
     for (var member : from.members().reversed()) {
       if (interrupted || deadline.getAsBoolean()) return;
       if (member instanceof Members inner) {
+        if (inner.isPart()) for (var door : doors) await(door, deadline);
         claim(inner);
+        if (inner.isPart()) await(inner.farewells.end(), deadline);
         drain(inner, deadline); // even if another thread closes it, perhaps in a member
         continue;
       }
@@ -144,8 +150,16 @@ final class ScopeClosing implements Members.Ending {
     }
   }
 
+  private List<Cell> doors(Members from) {
+    var doors = new ArrayList<Cell>();
+    for (var member : from.members())
+      if (member instanceof Cell cell && cell.settings().endsFirst() && !own.contains(cell)) doors.add(cell);
+    return doors;
+  }
+
   /** Not before its turn: a member may close it first, and report. */
   private void claim(Members inner) {
+    inner.shutDoors(); // of a part
     var close = new ScopeClosing(inner, outermost);
     if (inner.claim(close) != close) return;
     below.add(close);

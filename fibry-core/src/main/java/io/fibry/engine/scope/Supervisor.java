@@ -10,6 +10,7 @@ import io.fibry.engine.cell.Owner.Verdict;
 import io.fibry.engine.cell.RestartBudget;
 import io.fibry.engine.jvm.Assured;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Decides about failures that reach a scope, on the thread of the actor that failed. */
 final class Supervisor {
@@ -36,11 +37,23 @@ final class Supervisor {
   private Decision restart(FailurePolicy policy, Object member, Exitable failed, long pause) {
     List<Object> chosen = switch (policy.kind()) {
       case RESTART_ALL -> scope.members();
-      case RESTART_REST -> scope.membersFrom(member);
-      default -> List.of(member);
+      case RESTART_REST -> rest(member, failed);
+      default -> isPart(member) ? List.of() : List.of(member);
     };
     for (var one : chosen) for (var cell : Members.cells(one)) if (cell != failed) cell.askRestart(pause);
     return new Decision(Verdict.RESTART, pause);
+  }
+
+  /** The member, and those made after it; of a part, what was made from the failed actor on. */
+  private List<Object> rest(Object member, Exitable failed) {
+    var rest = scope.membersFrom(member);
+    if (!isPart(member) || rest.isEmpty()) return rest;
+    return Stream.concat(((Members) member).membersFrom(failed).stream(), rest.stream().skip(1)).toList();
+  }
+
+  /** A part is not treated as one: it stands for the actor in it that failed. */
+  private static boolean isPart(Object member) {
+    return member instanceof Members below && below.isPart();
   }
 
   /**
@@ -50,7 +63,7 @@ final class Supervisor {
   private Decision end(Object member, Cell failed, Throwable failure) {
     failed.extras().because(new ExitReason.Failed(failure));
     if (scope.around != null) Assured.start(scope::close);
-    else if (member instanceof Members below) Assured.start(below::close);
+    else if (member instanceof Members below && !isPart(member)) Assured.start(below::close);
     return Decision.STOP;
   }
 }

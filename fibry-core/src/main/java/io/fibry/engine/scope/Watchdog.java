@@ -3,6 +3,7 @@ package io.fibry.engine.scope;
 import io.fibry.ActorScope.Options;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Observer;
+import io.fibry.engine.jvm.FailureLog;
 import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Events;
@@ -25,6 +26,7 @@ final class Watchdog {
   }
 
   private final Members scope;
+  private final FailureLog log = new FailureLog();
   private final AtomicBoolean looking = new AtomicBoolean(); // a look may outlast the period
   private volatile Options.Watchdog limits; // these three: under the monitor; read by the look
   private volatile Scheduler clock;
@@ -89,9 +91,14 @@ final class Watchdog {
     }
   }
 
-  private static void report(Cell cell, Observer.Slow slow, Note note) {
+  /** Many may wait for one: of those at the same place of a user's code one a second is logged. */
+  private void report(Cell cell, Observer.Slow slow, Note note) {
     note.reported = slow.found();
     Events.stuck(cell, slow.message(), slow.nanos());
-    Log.LOG.warn("actor '{}' {}", cell.name(), slow.doing(), slow.stack());
+    String place = slow.stack() == null ? "" : slow.stack().place();
+    int omitted = log.admit(Watchdog.class, place, clock.nanoTime());
+    if (omitted == FailureLog.OMITTED) return;
+    String more = omitted == 0 ? "" : "; " + omitted + " more at the same place were not logged";
+    Log.LOG.warn("actor '{}' {}{}", cell.name(), slow.doing(), more, slow.stack());
   }
 }

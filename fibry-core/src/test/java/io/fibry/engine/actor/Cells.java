@@ -17,7 +17,7 @@ public final class Cells {
   }
 
   public static void admit(Owner owner, String label, Cell cell) {
-    Blueprint.of(owner, label).admit(cell);
+    (label == null ? Blueprint.of(owner) : Blueprint.of(owner).named(label)).admit(cell);
   }
 
   /** Sends without regard to the capacity. */

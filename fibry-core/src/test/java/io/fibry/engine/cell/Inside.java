@@ -3,6 +3,7 @@ package io.fibry.engine.cell;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.message.Wait;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /** What tests see of an actor from inside. */
@@ -32,6 +33,11 @@ public final class Inside {
     var drain = cell(actor).worker();
     return "phase " + phase(actor) + ", drained by "
         + (drain == null ? "nobody" : drain.thread + " at " + drain.message) + ", stranded " + stranded(actor);
+  }
+
+  /** How many wakings to come start a fiber, since a woken actor began late. */
+  public static int late(Object actor) {
+    return cell(actor).behaviour.late;
   }
 
   public static Behaviour behaviour(Object actor) {
@@ -68,7 +74,7 @@ public final class Inside {
   }
 
   public static boolean isQuiet(Object actor) {
-    return cell(actor).isQuiet();
+    return cell(actor).isQuiet(Set.of());
   }
 
   public static boolean isEnding(Object actor) {

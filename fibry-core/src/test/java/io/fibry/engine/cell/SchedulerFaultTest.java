@@ -96,7 +96,7 @@ class SchedulerFaultTest {
     actor.sendMessageLater("at once", SECOND);
 
     Patience.eventually(() -> handled.get() == 1);
-    Patience.eventually(((Cell) actor)::isQuiet);
+    Patience.eventually(() -> Inside.isQuiet(actor));
     assertEquals(false, Inside.hasDueTimer(actor, Long.MAX_VALUE / 2));
   }
 }

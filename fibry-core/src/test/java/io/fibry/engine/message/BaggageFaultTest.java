@@ -9,6 +9,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorScope;
 import io.fibry.ActorStoppedException;
+import io.fibry.Carrier;
 import io.fibry.CountingCarrier;
 import io.fibry.Gate;
 import io.fibry.Logged;
@@ -34,7 +35,7 @@ class BaggageFaultTest {
   enum Where { CAPTURE, SET, CLOSE }
 
   /** Fails at one place, every time. */
-  private record Broken(Where where, Throwable failure) implements ActorScope.Carrier<String> {
+  private record Broken(Where where, Throwable failure) implements Carrier<String> {
     @Override
     public String capture() {
       fail(Where.CAPTURE);
@@ -66,7 +67,7 @@ class BaggageFaultTest {
     Gate.openAll();
   }
 
-  private ActorScope scopeWith(ActorScope.Carrier<?> between) {
+  private ActorScope scopeWith(Carrier<?> between) {
     return Variants.scope(o -> o.withCarrier(first).withCarrier(between).withCarrier(last));
   }
 
@@ -138,7 +139,7 @@ class BaggageFaultTest {
     assertEquals(List.of(false, false), seen);
   }
 
-  private static final class Interrupting implements ActorScope.Carrier<String> {
+  private static final class Interrupting implements Carrier<String> {
     @Override
     public String capture() {
       return "captured";
@@ -150,7 +151,7 @@ class BaggageFaultTest {
     }
   }
 
-  private record Blocking(Gate gate) implements ActorScope.Carrier<String> {
+  private record Blocking(Gate gate) implements Carrier<String> {
     @Override
     public String capture() {
       return "captured";

@@ -8,6 +8,7 @@ import io.fibry.Actor;
 import io.fibry.ActorBuilder;
 import io.fibry.ActorContext;
 import io.fibry.ActorScope;
+import io.fibry.Carrier;
 import io.fibry.CountingCarrier;
 import io.fibry.FailurePolicy;
 import io.fibry.Gate;
@@ -252,7 +253,7 @@ class BaggageTest {
   }
 
   /** Records its steps in a list shared with others. */
-  private record Joined(CountingCarrier baggage, List<String> steps) implements ActorScope.Carrier<String> {
+  private record Joined(CountingCarrier baggage, List<String> steps) implements Carrier<String> {
     @Override
     public String capture() {
       return baggage.capture();

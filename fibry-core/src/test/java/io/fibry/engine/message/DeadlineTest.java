@@ -92,7 +92,7 @@ class DeadlineTest {
 
     var failure = Patience.value(late);
     assertEquals(Duration.ofMillis(700), failure.waited());
-    assertTrue(failure.getMessage().contains("within PT0.7S, which was left of the limit of the request being handled"),
+    assertTrue(failure.getMessage().contains("within 700 ms, which was left of the limit of the request being handled"),
         failure.getMessage());
     assertTrue(failure.getMessage().contains("give the first ask of the chain a longer limit"), failure.getMessage());
   }

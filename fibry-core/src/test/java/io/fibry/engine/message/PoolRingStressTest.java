@@ -73,7 +73,7 @@ class PoolRingStressTest {
       var builder = scope.named("" + number).strategy(strategy).mailbox(
           random.nextInt(3) == 0 ? Mailbox.bounded(1 + random.nextInt(3), Overflow.BLOCK) : Mailbox.unbounded());
       this.kind = List.of("actor", "fixed", "fixed", "scaling", "byKey", "weighted").get(choice) + " " + size + ", "
-          + builder.strategy() + ", " + builder.mailbox();
+          + builder.forBlocks().strategy() + ", " + builder.forBlocks().mailbox();
       var made = switch (choice) {
         case 0 -> builder;
         case 1, 2 -> Pools.fixed(builder, size);

@@ -91,7 +91,7 @@ class PoolRingTest {
     var ring = assertInstanceOf(AskCycleException.class, told);
     assertEquals(List.of("p/1", "p"), ring.ring());
     assertEquals(
-        "this wait could never end: 'p/1' waits for 'p' (room for z). Send without waiting, or answer with replyWhen",
+        "this wait could never end: 'p/1' waits for 'p' (room for \"z\"). Send without waiting, or answer with replyWhen",
         ring.getMessage());
   }
 

@@ -12,6 +12,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.AskCycleException;
 import io.fibry.DeadLetter;
 import io.fibry.Exitable;
+import io.fibry.FailurePolicy;
 import io.fibry.Gate;
 import io.fibry.Job;
 import io.fibry.Patience;
@@ -30,6 +31,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -184,7 +186,7 @@ class RingTest {
     }))));
 
     assertEquals(
-        "this wait could never end: 'c' waits for 'a' (room for z), 'a' waits for 'b' (Balance[id=1]), 'b' waits "
+        "this wait could never end: 'c' waits for 'a' (room for \"z\"), 'a' waits for 'b' (Balance[id=1]), 'b' waits "
             + "for 'c' (its end). Send without waiting, or answer with replyWhen",
         Patience.value(text));
     c.sendPoisonPill();
@@ -222,6 +224,27 @@ class RingTest {
     assertEquals("later", Patience.value(Patience.value(future)));
   }
 
+  /**
+   * Else the two would ask each other for ever: each request would be handled, and ask anew. That
+   * happens once more if both are told of the ring at the same time.
+   */
+  @Promise("4.18")
+  @Test
+  void aHandlerThatFailsWithARingLeavesNoRequestBehind() {
+    var partners = new AtomicReferenceArray<ActorWithReturn<Object, Object>>(2);
+    for (int i = 0; i < 2; i++) {
+      int other = 1 - i;
+      partners.set(i, scope.named("partner" + i).onFailure(FailurePolicy.goOn().withoutLog())
+          .newActorWithReturn(
+              (Object message) -> partners.get(other).sendMessageReturn(message).thenApply(x -> x).join()));
+    }
+
+    assertThrows(AskCycleException.class, () -> partners.get(0).ask("go"));
+
+    assertTrue(scope.awaitQuiet(Patience.LONG), scope::dump);
+    assertTrue(scope.report().sent() <= 20, () -> scope.report().toString());
+  }
+
   @Promise("4.18")
   @Test
   void handlersNestedOnOneThreadAreNamedToo() {
@@ -235,7 +258,7 @@ class RingTest {
 
     assertEquals(List.of("c", "a", "b", "c"), Patience.value(told).ring());
     assertTrue(told.join().getMessage().contains(
-        "'c' waits for 'a' (x), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
+        "'c' waits for 'a' (\"x\"), 'a' waits for 'b' (to back), 'b' waits for 'c' (back)"), told.join().getMessage());
   }
 
   @Test

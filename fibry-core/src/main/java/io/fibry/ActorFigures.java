@@ -1,0 +1,20 @@
+package io.fibry;
+
+import java.time.Duration;
+
+/**
+ * What an actor does, and has done, at one moment: a line of {@link ActorScope#dump} as data.
+ *
+ * @param scope the name of its scope
+ * @param name its name
+ * @param kind its strategy, and of a pool how its workers share the mailbox
+ * @param waiting messages that wait, also those put aside; counts up to 100,000
+ * @param handled messages, entered when it has none left or others have their turn; and ended steps
+ * of the one that it is at
+ * @param failed messages
+ * @param doing in words that follow its name
+ * @param busy for how long at least it has been at its message or step, of a pool the longest; zero
+ * if at none. The time begins when the library first looks at the handler, so it may be longer
+ */
+public record ActorFigures(String scope, String name, String kind, long waiting, long handled, long failed,
+    String doing, Duration busy) {}

@@ -1,0 +1,17 @@
+package io.fibry;
+
+/** A circuit breaker refused the request, because others before it failed. */
+public final class CircuitOpenException extends RequestException {
+  private static final long serialVersionUID = 1;
+
+  /**
+   * For circuit breakers, and for tests that fake one.
+   *
+   * @param text what happened; "{request}" stands for the text of the message
+   * @param breaker its name
+   * @param request the message
+   */
+  public CircuitOpenException(String text, String breaker, Object request) {
+    super(text, breaker, request, null, false);
+  }
+}

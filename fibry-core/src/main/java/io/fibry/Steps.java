@@ -1,0 +1,23 @@
+package io.fibry;
+
+/**
+ * A message that is handled step by step for as long as somebody else likes, such as a connection.
+ * Its actor is at work all the time, though no step takes long. So dumps, the texts of time-outs
+ * and the watchdog tell of the step instead: what it is, since when, and how many came before. The
+ * accounts count each step that has ended as a handled message, and the whole as none.
+ *
+ * <p>Both methods are called on threads that only look, so they must be quick and thread-safe.
+ * {@snippet class="io.fibry.StepsTest" region="steps"}
+ */
+public interface Steps {
+
+  /**
+   * What is handled now, for texts.
+   *
+   * @return another object for each step; null between two, while the other side has its turn
+   */
+  Object step();
+
+  /** {@return how many steps have ended} */
+  long stepsDone();
+}

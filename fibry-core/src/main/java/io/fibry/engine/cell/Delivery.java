@@ -1,0 +1,124 @@
+package io.fibry.engine.cell;
+
+import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
+import io.fibry.engine.message.Envelope;
+import io.fibry.engine.message.Events;
+import io.fibry.engine.message.Refusals;
+import io.fibry.engine.message.RequestFuture;
+import java.util.List;
+
+/** How one message is handled, and tried again. */
+abstract class Delivery extends Context {
+  Object node; // that holds the message, or the next; null: not the right to run
+  Object answer; // inline only; null: the request has the answer
+
+  Delivery(Cell cell) {
+    super(cell);
+  }
+
+  /** On its asker's thread. */
+  abstract boolean isInline();
+
+  final void deliver(Object given, RequestFuture<?> asked, Baggage with) {
+    if (with == null && !Events.messages()) deliver(given, asked);
+    else deliverRecorded(given, asked, with);
+  }
+
+  /** Also covers making the state, and a failure. */
+  private void deliverRecorded(Object given, RequestFuture<?> asked, Baggage with) {
+    var carriers = cell.settings().carriers();
+    var toClose = with == null ? null : with.room();
+    message = given; // already here: for a killer, while a carrier works
+    request = asked;
+    baggage = with;
+    try {
+      if (toClose != null) setBaggage(toClose);
+      Object event = Events.begin(isInline() ? 0 : with == null ? Events.UNKNOWN : with.waited());
+      deliver(given, asked);
+      if (event != null) Events.end(event, cell, given);
+    } finally {
+      baggage = null;
+      if (toClose != null) Baggage.close(carriers, cell, toClose);
+      if (ownsThread()) Thread.interrupted();
+    }
+  }
+
+  private void setBaggage(AutoCloseable[] toClose) {
+    try {
+      baggage.set(cell.settings().carriers(), cell, toClose);
+    } catch (Throwable edge) { // of the stack: goes on without it
+    }
+  }
+
+  private void deliver(Object given, RequestFuture<?> asked) {
+    message = given;
+    request = asked;
+    try {
+      attempt(given);
+    } catch (Throwable failure) {
+      fail(failure, given);
+    } finally {
+      if (received != null) failUnanswered(null);
+      message = null;
+      request = null;
+      stashed = false;
+      if (ownsThread()) Thread.interrupted(); // meant for this message
+    }
+  }
+
+  private void attempt(Object given) throws Exception {
+    if (given instanceof Control task) task.task().run();
+    else answer(cell.behaviour.handle(this, given));
+    if (!stashed) count(given, false);
+  }
+
+  private void fail(Throwable failure, Object given) {
+    for (int tries = 0;; tries++) {
+      var refusal = Refusals.in(failure);
+      if (refusal != null) takeBack(refusal);
+      var policy = Failures.policy(cell, failure);
+      if (ownsThread()) Thread.interrupted(); // before the phase is read: a killer writes it, then interrupts
+      if (tries >= policy.retries() || !isRepeatable(given)) {
+        Failures.handle(this, failure, policy);
+        return;
+      }
+      if (received != null) failUnanswered(failure);
+      try {
+        attempt(given);
+        return;
+      } catch (Throwable again) {
+        failure = again;
+      }
+    }
+  }
+
+  @Override
+  final int giveAgain(int most) {
+    int times = isRepeatable(message) ? cell.extras().restarts().countRedelivery(node, most) : 0;
+    if (times == 0) return 0;
+    if (node instanceof Envelope envelope) envelope.message = message; // it has kept its baggage
+    else if (!request.stash(message, baggage)) return 0; // its asker no longer waits
+    since = null; // it will be handled anew
+    again = true;
+    if (cell.isSelective() && !cell.extras().stash.isEmpty()) { // the stash comes first
+      cell.putBack(List.of(node));
+      node = Envelope.NOTHING;
+    }
+    return times;
+  }
+
+  private boolean isRepeatable(Object given) {
+    return !(given instanceof Control) && !stashed && !cell.isEnding()
+        && (request == null || request.isOpen() && !request.isDone());
+  }
+
+  private void answer(Object value) {
+    if (request == null || stashed || !request.isOpen()) return;
+    if (value == Behaviour.NONE) fail(request, message, Refusals.noReply(cell, message));
+    else if (value == null) throw new NullPointerException(
+        "actor '" + cell.name() + "' answered null to " + cell.shown(message) + "; let it answer an Optional, or Done");
+    else if (isInline()) answer = value;
+    else request.finish(value);
+  }
+}

@@ -1,0 +1,63 @@
+package io.fibry.engine.jvm;
+
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Places for drains that wait for a fiber, chosen by the number of the thread. Each reference in a
+ * slot is taken out once.
+ */
+final class Slots {
+  private static final int APART = 32; // references: slots on one line of a cache would slow each other down
+
+  private final int mask;
+  private final AtomicReferenceArray<Woken> laid;
+  private final int[] uses; // plain: where a count is lost, the monitor sleeps early, and is woken again
+
+  Slots(int least) {
+    int count = Integer.highestOneBit(2 * least - 1);
+    this.mask = count - 1;
+    this.laid = new AtomicReferenceArray<>((count + 1) * APART);
+    this.uses = new int[(count + 1) * APART];
+  }
+
+  int count() {
+    return mask + 1;
+  }
+
+  private int mine() {
+    return index((int) Thread.currentThread().threadId() & mask);
+  }
+
+  private static int index(int slot) {
+    return (slot + 1) * APART;
+  }
+
+  /** Answers what lay there; null: nothing. */
+  Woken lay(Woken drain) {
+    int mine = mine();
+    uses[mine]++;
+    return laid.getAndSet(mine, drain);
+  }
+
+  /** Null: nothing lies there. */
+  Woken take() {
+    int mine = mine();
+    return laid.getPlain(mine) == null ? null : laid.getAndSet(mine, null);
+  }
+
+  Woken at(int slot) {
+    return laid.get(index(slot));
+  }
+
+  /** False: it has gone. */
+  boolean take(int slot, Woken drain) {
+    return laid.compareAndSet(index(slot), drain, null);
+  }
+
+  /** How often drains were laid. */
+  int uses() {
+    int sum = 0;
+    for (int slot = 0; slot <= mask; slot++) sum += uses[index(slot)];
+    return sum;
+  }
+}

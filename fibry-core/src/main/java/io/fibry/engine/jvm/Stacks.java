@@ -1,0 +1,25 @@
+package io.fibry.engine.jvm;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+
+/**
+ * What threads are at. The JDK looks for ever for the stack of a fiber that it has lost (no
+ * memory). So a look at a fiber has a limit, and while a late one goes on there is no other.
+ */
+public final class Stacks {
+  private static final StackTraceElement[] UNKNOWN = {};
+  private static volatile Future<?> late = CompletableFuture.completedFuture(null); // the last that was
+
+  private Stacks() {}
+
+  /** Empty: not known. */
+  public static StackTraceElement[] of(Thread thread) {
+    if (!thread.isVirtual()) return thread.getStackTrace();
+    if (!late.isDone()) return UNKNOWN;
+    var look = InTime.run(thread::getStackTrace, () -> {});
+    if (!look.isDone()) late = look;
+    var stack = look.getNow(null);
+    return stack == null ? UNKNOWN : stack;
+  }
+}

@@ -1,0 +1,67 @@
+package io.fibry.engine.jvm;
+
+import io.fibry.text.Lines;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Messages as text for people: one line, whatever they hold. */
+public final class Texts {
+  private static final int MOST_UNFINISHED = 4; // per class of messages
+  // texts being made
+  private static final ClassValue<AtomicInteger> UNFINISHED = new ClassValue<>() {
+    @Override
+    protected AtomicInteger computeValue(Class<?> type) {
+      return new AtomicInteger();
+    }
+  };
+
+  private Texts() {}
+
+  /**
+   * The text of a message, cut if long, strings in quotes; throws nothing. A {@code toString} is
+   * user code, and may want a lock that a handler holds for ever: so it has a thread of its own and
+   * 50 ms, or a second if it computes.
+   */
+  public static String shown(Object message) {
+    return needsNoCode(message) ? text(message) : inTime(message);
+  }
+
+  /** Likewise, or only its class. */
+  public static String shown(Object message, boolean whole) {
+    return whole ? shown(message) : type(message);
+  }
+
+  /** For where a message must not be read. */
+  public static String type(Object message) {
+    if (message == null) return "null";
+    String name = message.getClass().getSimpleName();
+    return name.isEmpty() ? message.getClass().getName() : name;
+  }
+
+  private static boolean needsNoCode(Object message) {
+    return message == null || message instanceof String || message instanceof Boolean || message instanceof Character
+        || message instanceof Class
+        || message instanceof Number && message.getClass().getName().startsWith("java.lang.");
+  }
+
+  private static String inTime(Object message) {
+    var unfinished = UNFINISHED.get(message.getClass());
+    if (unfinished.get() >= MOST_UNFINISHED) return late(message);
+    unfinished.incrementAndGet();
+    String made = InTime.run(() -> text(message), unfinished::decrementAndGet).getNow(null);
+    return made == null ? late(message) : made;
+  }
+
+  private static String late(Object message) {
+    return message.getClass().getName() + " (its toString did not return in time)";
+  }
+
+  /** Like {@link #shown}, on this thread: the text may look at what belongs to the thread. */
+  public static String text(Object message) {
+    try {
+      return message instanceof CharSequence text ? '"' + Lines.line(text.toString()).replace("\"", "\\\"") + '"'
+          : Lines.line(String.valueOf(message));
+    } catch (Throwable unprintable) { // a ring of toStrings overflows the stack
+      return message.getClass().getName() + " (its toString threw " + unprintable.getClass().getName() + ")";
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package io.fibry.engine.message;
+
+import io.fibry.DeadLetter.Reason;
+
+/** An actor, as seen by a request to it. */
+public interface Recipient extends Wait.Party {
+  void withdrawn(RequestFuture<?> request, Reason reason);
+
+  /** Its promised answer is not needed. */
+  void forget(RequestFuture<?> request);
+
+  /** On another thread; until it has run, the actor's scope is not quiet. */
+  void tellElsewhere(Runnable code);
+
+  Diagnosis diagnose(RequestFuture<?> request);
+
+  /** Notes what it does now, for a later diagnosis. */
+  void note(RequestFuture<?> request);
+}

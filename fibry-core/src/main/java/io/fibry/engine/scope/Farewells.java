@@ -1,0 +1,72 @@
+package io.fibry.engine.scope;
+
+import io.fibry.ActorScope.Farewell;
+import io.fibry.engine.jvm.Assured;
+import io.fibry.engine.jvm.Log;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** What to do when a scope begins to close; each runs at most once, and on its own thread. */
+final class Farewells {
+  private final Set<Registered> open = ConcurrentHashMap.newKeySet(); // by identity; until it has ended
+
+  /** The caller looks afterwards whether the scope has begun to close. */
+  Farewell add(Runnable code, String scope) {
+    var registered = new Registered(code, scope);
+    open.add(registered);
+    return registered;
+  }
+
+  void sayAll() {
+    for (var one : open) one.say();
+  }
+
+  /** Those that are being said. */
+  CompletableFuture<?> end() {
+    return CompletableFuture.allOf(open.stream().map(one -> one.end).toArray(CompletableFuture<?>[]::new));
+  }
+
+  private final class Registered implements Farewell {
+    private final Runnable code;
+    private final String scope;
+    private final AtomicBoolean over = new AtomicBoolean(); // false -> true: begun, or forgotten
+    private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+    Registered(Runnable code, String scope) {
+      this.code = code;
+      this.scope = scope;
+    }
+
+    void say() {
+      if (!over.compareAndSet(false, true)) return;
+      try {
+        Assured.start(this::run);
+      } catch (Throwable noMemory) {
+        leave();
+        throw noMemory;
+      }
+    }
+
+    private void run() {
+      try {
+        code.run();
+      } catch (Throwable failure) {
+        Log.LOG.error("a farewell of scope '{}' failed", scope, failure);
+      } finally {
+        leave();
+      }
+    }
+
+    private void leave() {
+      open.remove(this);
+      end.complete(null);
+    }
+
+    @Override
+    public void close() {
+      if (over.compareAndSet(false, true)) leave();
+    }
+  }
+}

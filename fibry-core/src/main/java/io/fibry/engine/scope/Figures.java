@@ -1,0 +1,32 @@
+package io.fibry.engine.scope;
+
+import io.fibry.ActorFigures;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.cell.Observer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The actors of a scope and all below it, as data. */
+final class Figures {
+  private Figures() {}
+
+  static List<ActorFigures> of(Members scope) {
+    var all = new ArrayList<ActorFigures>();
+    addTo(all, scope);
+    return List.copyOf(all);
+  }
+
+  private static void addTo(List<ActorFigures> all, Members scope) {
+    for (var member : scope.members())
+      if (member instanceof Members below) addTo(all, below);
+      else all.add(of(scope, (Cell) member));
+  }
+
+  private static ActorFigures of(Members scope, Cell cell) {
+    String doing = cell.doing();
+    long busy = cell.crew().stream().mapToLong(Observer::busy).max().orElse(0); // no less than it says
+    return new ActorFigures(scope.name(), cell.name(), cell.kind(), cell.waiting(Dump.COUNTED), cell.handled(),
+        cell.failed(), doing, Duration.ofNanos(busy));
+  }
+}

@@ -1,0 +1,36 @@
+package io.fibry.text;
+
+/** Texts of users, fit for a log. */
+public final class Lines {
+  private static final int LONGEST = 200; // characters
+  private static final int CUT = 20; // what says that a text was cut
+  private static final int LINE_SEPARATOR = 0x2028;
+  private static final int PARAGRAPH_SEPARATOR = 0x2029;
+
+  private Lines() {}
+
+  /** In one line, cut if long. */
+  public static String line(String text) {
+    return text.length() <= LONGEST + CUT ? escaped(text)
+        : escaped(text.substring(0, LONGEST)) + "… (" + text.length() + " characters)";
+  }
+
+  /** In one line, so that nothing of a user's can forge a line of a log. */
+  public static String escaped(String text) {
+    var line = new StringBuilder(text.length());
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (breaksLines(c)) line.append(escape(c));
+      else line.append(c);
+    }
+    return line.toString();
+  }
+
+  private static String escape(char c) {
+    return c == '\n' ? "\\n" : c == '\r' ? "\\r" : c == '\t' ? "\\t" : String.format("\\u%04x", (int) c);
+  }
+
+  private static boolean breaksLines(char c) {
+    return Character.isISOControl(c) || c == LINE_SEPARATOR || c == PARAGRAPH_SEPARATOR;
+  }
+}

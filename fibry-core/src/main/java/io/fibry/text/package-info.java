@@ -1,0 +1,2 @@
+/** Times and texts of users, as errors and logs show them; used everywhere. Not exported. */
+package io.fibry.text;

@@ -1,0 +1,69 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The dump as data. */
+@Timeout(60)
+class ActorFiguresTest {
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("app", o -> o.withScheduler(clock));
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorFigures of(String name) {
+    return scope.actors().stream().filter(one -> one.name().equals(name)).findFirst().orElseThrow();
+  }
+
+  @Promise("19.10")
+  @Test
+  void anActorTellsWhatItDoesAndHasDone() {
+    var actor = scope.named("worker").onFailure(FailurePolicy.goOn().withoutLog()).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      if (message instanceof RuntimeException failure) throw failure;
+    });
+    actor.sendMessage("one");
+    actor.sendMessage(new IllegalStateException("planned"));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(new ActorFigures("app", "worker", "FIBER", 0, 1, 1, "idle", Duration.ZERO), of("worker"));
+
+    Gate.occupy(actor);
+    actor.sendMessage("waits");
+    of("worker"); // the first look
+    clock.advance(Duration.ofSeconds(3));
+
+    var busy = of("worker");
+    assertEquals(List.of(1L, 1L, 1L), List.of(busy.waiting(), busy.handled(), busy.failed()));
+    assertTrue(busy.busy().compareTo(Duration.ofSeconds(3)) >= 0, busy::toString);
+    assertTrue(busy.doing().startsWith("has been handling") || busy.doing().startsWith("is handling"), busy.doing());
+  }
+
+  @Promise("19.10")
+  @Test
+  void scopesBelowAreInItAndAPoolIsOneLine() {
+    var below = scope.openScope("below");
+    below.named("first").newActor(message -> {});
+    var pool = Pools.fixed(scope.named("pool"), 2).newActor((Gate gate) -> gate.pass());
+    var gates = List.of(new Gate(), new Gate());
+    for (var gate : gates) pool.sendMessage(gate);
+    for (var gate : gates) Patience.await(gate.entered);
+
+    assertEquals(List.of("below first", "app pool"),
+        scope.actors().stream().map(one -> one.scope() + " " + one.name()).toList());
+    assertEquals("2 of 2 at work", of("pool").doing());
+    assertTrue(of("pool").busy().isPositive());
+    assertEquals(List.of("first"), below.actors().stream().map(ActorFigures::name).toList());
+  }
+}

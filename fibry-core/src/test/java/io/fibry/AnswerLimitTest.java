@@ -1,0 +1,278 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Variants.Variant;
+import io.fibry.engine.cell.Cell;
+import io.fibry.engine.message.RequestFuture;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Entities;
+import io.fibry.time.ManualClock;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A future of an answer may have a limit, although no thread waits for it. */
+@Timeout(60)
+class AnswerLimitTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("limits", o -> o.withScheduler(clock));
+  private final Gate gate = new Gate();
+  private final AtomicInteger handled = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorWithReturn<Object, Object> actor(ActorBuilder<Object> builder) {
+    return builder.newActorWithReturn((Object message) -> {
+      if (message == gate) gate.pass();
+      else handled.incrementAndGet();
+      return message;
+    });
+  }
+
+  private static AskTimeoutException late(CompletableFuture<?> answer) {
+    return assertInstanceOf(AskTimeoutException.class, Patience.failure(answer));
+  }
+
+  @Promise("4.6")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whatWaitsForTooLongIsNeverHandled(Variant variant) {
+    var actor = actor(variant.builder(scope));
+    var busy = Patience.elsewhere(() -> actor.sendMessageReturn(gate, Duration.ofHours(1)));
+    Patience.await(gate.entered);
+    var early = actor.sendMessageReturn("early", Duration.ofSeconds(9));
+    var late = actor.sendMessageReturn("late", SECOND);
+
+    clock.advance(SECOND.minusNanos(1));
+    assertFalse(late.isDone());
+    clock.advance(Duration.ofNanos(1));
+    var failure = late(late);
+    gate.open();
+
+    assertEquals("early", Patience.value(early));
+    Patience.joined(busy);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(1, handled.get());
+    assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
+    assertEquals(3, scope.report().sent());
+    assertTrue(failure.getMessage().contains("did not answer \"late\" within"), failure.getMessage());
+    assertTrue(failure.getMessage().contains("its turn had not come, and will not"), failure.getMessage());
+    assertEquals(Optional.empty(), clock.untilNext().filter(Duration::isZero));
+  }
+
+  @Promise("4.6")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#strategiesAlone")
+  void whatIsHandledForTooLongIsHandledToItsEnd(Variant variant) {
+    var actor = actor(variant.builder(scope));
+    var answer = new CompletableFuture<CompletableFuture<Object>>();
+    var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn(gate, SECOND)));
+    Patience.await(gate.entered);
+    if (variant.strategy() != Strategy.CALLER) {
+      var late = Patience.value(answer);
+      clock.advance(SECOND);
+      assertTrue(late(late).getMessage().contains("it had begun with it, and may still be at it"));
+    }
+    gate.open();
+    Patience.joined(sender);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(1, scope.report().handled());
+  }
+
+  @Test
+  void anAnswerInTimeLeavesNoTimer() {
+    var actor = actor(scope.anonymous());
+    for (int i = 0; i < 100; i++) assertEquals(i, Patience.value(actor.sendMessageReturn((Object) i, SECOND)));
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(Optional.empty(), clock.untilNext());
+    assertEquals(100, scope.report().handled());
+  }
+
+  @Test
+  void aCancelledOneLeavesNoTimer() {
+    var actor = actor(scope.anonymous());
+    var first = actor.sendMessageReturn(gate, SECOND);
+    Patience.await(gate.entered);
+    var second = actor.sendMessageReturn("second", SECOND);
+
+    first.cancel(true);
+    second.complete("mine");
+
+    assertEquals(Optional.empty(), clock.untilNext());
+    assertEquals("mine", second.join());
+  }
+
+  @Test
+  void itCoversTheWaitForRoom() {
+    var actor = actor(scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.BLOCK)));
+    actor.sendMessage(gate);
+    Patience.await(gate.entered);
+    actor.sendMessage("fills the mailbox");
+    var answer = new CompletableFuture<CompletableFuture<Object>>();
+    var sender = Patience.elsewhere(() -> answer.complete(actor.sendMessageReturn("no room", SECOND)));
+    Patience.parked(sender);
+
+    clock.advance(SECOND);
+
+    var failure = late(Patience.value(answer));
+    assertTrue(failure.getMessage().contains("waited for room"), failure.getMessage());
+    assertEquals(1, scope.report().unhandled().get(Reason.EXPIRED));
+  }
+
+  @Test
+  void whatIsChainedToItRunsElsewhereAndHoldsUpNoOther() {
+    var blocking = new CountDownLatch(1);
+    var actor = actor(scope.anonymous());
+    actor.sendMessage(gate);
+    Patience.await(gate.entered);
+    var held = actor.sendMessageReturn("held", SECOND).exceptionally(late -> {
+      Patience.await(blocking);
+      return "late";
+    });
+    var free = actor.sendMessageReturn("free", SECOND);
+
+    clock.advance(SECOND);
+
+    late(free);
+    assertFalse(held.isDone());
+    blocking.countDown();
+    assertEquals("late", Patience.value(held));
+  }
+
+  @Test
+  void entitiesHaveItToo() {
+    var accounts = Entities.withReturn(scope.anonymous(), Duration.ofMinutes(1),
+        (how, key) -> how.newActorWithReturn((Object message) -> {
+          gate.pass();
+          return message;
+        }));
+    var answer = accounts.actor("ada").sendMessageReturn("late", SECOND);
+    Patience.await(gate.entered);
+
+    clock.advance(SECOND);
+
+    late(answer);
+  }
+
+  private record Question(String text) implements Request<Question, String> {}
+
+  @Test
+  void aProtocolHasItToo() {
+    var asked = new AtomicInteger();
+    Actor<Question> actor = scope.anonymous().newActor((question, context) -> asked.incrementAndGet());
+    var promising = scope.anonymous()
+        .newActor((Question question, ActorContext<Question> context) -> context.replyWhen(question,
+            new CompletableFuture<String>()));
+    assertInstanceOf(NoReplyException.class, Patience.failure(actor.sendMessageReturn(new Question("a"), SECOND)));
+    var never = promising.sendMessageReturn(new Question("b"), SECOND);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    clock.advance(SECOND);
+
+    assertTrue(late(never).getMessage().contains("promised the answer for later"));
+  }
+
+  /** In a test that moves the clock, all that follows has been done once the scope is quiet. */
+  @Test
+  void aFutureHasFailedWhenTheClockIsMovedAndTheScopeIsQuiet() {
+    record Question() implements Request<Question, String> {}
+    var actor = scope.anonymous().newActor((Question question, ActorContext<Question> context) -> context
+        .replyWhen(question, new CompletableFuture<>()));
+    for (int i = 0; i < 300; i++) {
+      var answer = actor.sendMessageReturn(new Question(), SECOND);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      clock.advance(SECOND);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertTrue(answer.isDone(), "at " + i);
+    }
+  }
+
+  /** Settled and not told, for want of memory, a request would wait for ever. */
+  @Test
+  void aLimitThatIsOverNeedsNoMemory() {
+    var actor = actor(scope.anonymous());
+    var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long least = Long.MAX_VALUE;
+    for (int i = 0; i < 1_000; i++) {
+      var request = new RequestFuture<Object>((Cell) (Actor<?>) actor, i, null, true);
+      long before = threads.getCurrentThreadAllocatedBytes();
+      request.expire();
+      least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+    }
+
+    assertEquals(0, least);
+  }
+
+  @Test
+  void badInputIsRefused() {
+    var actor = actor(scope.anonymous());
+    assertEquals("a limit of 0 s leaves no time to wait; give more than zero",
+        assertThrows(IllegalArgumentException.class, () -> actor.sendMessageReturn("a", Duration.ZERO)).getMessage());
+    assertEquals("limit",
+        assertThrows(NullPointerException.class, () -> actor.sendMessageReturn("a", null)).getMessage());
+    assertEquals("message", assertThrows(NullPointerException.class,
+        () -> actor.sendMessageReturn((Object) null, SECOND)).getMessage());
+  }
+
+  private static boolean inTime(CompletableFuture<Integer> answer) {
+    Object either = Patience.value(answer.handle((value, failure) -> failure == null ? value : failure));
+    if (either instanceof Throwable failure) assertInstanceOf(AskTimeoutException.class, failure);
+    return either instanceof Integer;
+  }
+
+  /** By the system's clock: limits near the time of the answer, so that both come at once. */
+  @Test
+  void answersAndLimitsRaceAndEachIsTold() {
+    long seed = StressHarness.seed();
+    System.out.println("answers against limits: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    try (var real = ActorSystem.openScope("real")) {
+      var actor = real.anonymous().newActorWithReturn((Integer nanos) -> {
+        long end = System.nanoTime() + nanos;
+        while (System.nanoTime() < end) Thread.onSpinWait();
+        return nanos;
+      });
+      int answered = 0;
+      int requests = 0;
+      for (int round = 0; round < 300; round++) {
+        var answers = new ArrayList<CompletableFuture<Integer>>();
+        for (int i = 0; i < 20; i++)
+          answers.add(actor.sendMessageReturn(random.nextInt(50_000), Duration.ofNanos(1 + random.nextInt(1_000_000))));
+        for (var answer : answers) if (inTime(answer)) answered++;
+        requests += answers.size();
+      }
+      assertTrue(real.awaitQuiet(Patience.LONG));
+      var report = real.report();
+      assertEquals(requests, report.handled() + report.unhandled().get(Reason.EXPIRED), report::toString);
+      assertEquals(List.of(), report.leftovers());
+      System.out.println(answered + " of " + requests + " were answered in time");
+    }
+  }
+}

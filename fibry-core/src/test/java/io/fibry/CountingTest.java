@@ -1,0 +1,218 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.flow.Batch;
+import io.fibry.flow.Pipeline;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.net.TcpAcceptor;
+import io.fibry.net.TcpConnection;
+import io.fibry.pool.Entities;
+import io.fibry.pubsub.Topic;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Accounts count what users send, and what clients do; not what blocks send to themselves. */
+@Timeout(60)
+class CountingTest {
+  private final ActorScope scope = ActorSystem.openScope("counted");
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private void assertCounted(int handled) {
+    Patience.eventually(() -> scope.report().handled() == handled);
+    assertEquals(handled, scope.closeWithin(Patience.LONG).handled());
+    assertEquals(handled, scope.report().sent());
+  }
+
+  @Promise("19.14")
+  @Test
+  void aBatchIsNoMessageNorIsItsTimer() {
+    var seen = new ArrayList<List<Integer>>();
+    var numbers = Batch.<Integer>lists(scope.named("batch"), 2, Duration.ofMillis(20), seen::add);
+    for (int i = 0; i < 9; i++) numbers.sendMessage(i);
+
+    Patience.eventually(() -> scope.report().handled() == 9 && seen.size() == 5);
+    assertCounted(9);
+  }
+
+  @Promise("19.14")
+  @Test
+  void puttingEntitiesAwayIsNoMessage() {
+    var entities = Entities.<Integer, String, Object>of(scope.anonymous(), Duration.ofMillis(20),
+        (builder, key) -> builder.newActor((String message) -> {}));
+    for (int i = 0; i < 9; i++) entities.actor(i % 3).sendMessage("hello");
+
+    Patience.eventually(() -> entities.size() == 0);
+    assertCounted(9);
+  }
+
+  @Promise("19.14")
+  @Test
+  void theEndOfEntitiesLeavesNoDeadLetterOfTheirOwn() {
+    for (int round = 0; round < 30; round++) {
+      var inner = scope.openScope("inner");
+      var entities = Entities.<Integer, String, Object>of(inner.anonymous(), Duration.ofSeconds(1),
+          (builder, key) -> builder.newActor((String message) -> {}));
+      for (int i = 0; i < 20; i++) entities.actor(i).sendMessage("hello");
+
+      var report = inner.closeWithin(Duration.ZERO);
+
+      for (var left : report.leftovers()) assertEquals("hello", left.message());
+      assertEquals(20, report.sent(), report::toString);
+    }
+  }
+
+  @Promise("19.14")
+  @Test
+  void aStageWithSeveralWorkersCountsOnce() {
+    var seen = new CopyOnWriteArrayList<Integer>();
+    var numbers = Pipeline.from(scope.named("numbers"), (Integer n) -> n).then(3, n -> n + 1).into(seen::add);
+    for (int i = 0; i < 9; i++) numbers.sendMessage(i);
+
+    Patience.eventually(() -> seen.size() == 9);
+    numbers.close();
+    assertCounted(27);
+  }
+
+  @Promise("19.14")
+  @Test
+  void eachSubscribersMessageCounts() {
+    var topic = Topic.<String>of(scope.anonymous());
+    topic.subscribeToLatest(message -> {});
+    topic.subscribeToLatest(message -> {});
+    for (int i = 0; i < 9; i++) topic.publish("hello");
+
+    assertCounted(18);
+  }
+
+  @Promise("19.14")
+  @Test
+  void exchangesCountAlsoWhileTheirConnectionLives() throws Exception {
+    var server = HttpServer.open(scope.anonymous(), 0, HttpRoutes.none().text("/", exchange -> "hello"), o -> o);
+    try (var client = HttpClient.newHttpClient()) {
+      var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/")).build();
+      for (int i = 0; i < 9; i++) client.send(request, BodyHandlers.ofString());
+
+      Patience.eventually(() -> scope.report().handled() == 9);
+    }
+
+    assertCounted(9);
+  }
+
+  private TcpAcceptor open(Handler<TcpConnection> conversation) {
+    return TcpAcceptor.open(scope.anonymous(), 0, conversation, UnaryOperator.identity());
+  }
+
+  private static Socket connect(TcpAcceptor server, String text) throws IOException {
+    var socket = new Socket(InetAddress.getLoopbackAddress(), server.port());
+    socket.getOutputStream().write(text.getBytes());
+    return socket;
+  }
+
+  @Promise("19.14")
+  @Test
+  void linesCountAlsoWhileTheirConnectionLives() throws Exception {
+    var server = open(client -> {
+      for (var line : client.lines()) line.length();
+    });
+    try (var client = connect(server, "a\nb\nc\n")) {
+      Patience.eventually(() -> scope.report().handled() == 3);
+      assertFalse(client.isClosed());
+    }
+
+    assertCounted(3);
+  }
+
+  @Promise("19.14")
+  @Test
+  void aConversationOfBytesCountsOnce() throws Exception {
+    var server = open(client -> client.getInputStream().readAllBytes());
+
+    connect(server, "abc").close();
+
+    assertCounted(1);
+  }
+
+  @Promise("19.14")
+  @Test
+  void aLineToAClientCountsOnce() throws Exception {
+    var server = open(client -> {
+      for (int i = 0; i < 9; i++) client.lineActor().sendMessage("hello");
+      client.lines().forEach(line -> {});
+    });
+    try (var client = connect(server, "")) {
+      client.getInputStream().readNBytes(9 * 6);
+    }
+
+    assertCounted(9);
+  }
+
+  @Promise("19.15")
+  @Test
+  void whatAClientThatHasGoneDoesNotReadIsNoFailure() throws Exception {
+    var connected = new CompletableFuture<Actor<String>>();
+    var server = open(client -> {
+      connected.complete(client.lineActor());
+      client.getInputStream().readAllBytes();
+    });
+    try (var client = connect(server, "")) {
+      Patience.value(connected);
+      client.setSoLinger(true, 0);
+    }
+    var line = "x".repeat(10_000);
+    Patience.eventually(() -> !connected.join().sendMessage(line));
+
+    Patience.ended(connected.join());
+    connected.join().sendMessage("too late");
+
+    Patience.eventually(() -> scope.report().unhandled().get(Reason.DISCONNECTED) >= 2);
+    var unhandled = scope.report().unhandled();
+    assertEquals(0, unhandled.get(Reason.FAILED) + unhandled.get(Reason.UNDELIVERED), unhandled::toString);
+    assertEquals(List.of(), scope.deadLetters());
+  }
+
+  @Promise("19.14")
+  @Test
+  void stepsThatEndedCountAlsoIfALaterOneFails() {
+    record ThreeSteps() implements Steps {
+      @Override
+      public Object step() {
+        return "the fourth";
+      }
+
+      @Override
+      public long stepsDone() {
+        return 3;
+      }
+    }
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((ThreeSteps steps) -> {
+      throw new IllegalStateException();
+    });
+    actor.sendMessage(new ThreeSteps());
+
+    Patience.eventually(() -> scope.report().unhandled().get(Reason.FAILED) == 1);
+    Patience.eventually(() -> scope.report().handled() == 3);
+  }
+}

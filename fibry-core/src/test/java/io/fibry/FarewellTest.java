@@ -1,0 +1,127 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.net.TcpAcceptor;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a scope does when it begins to close. */
+@Timeout(60)
+class FarewellTest {
+  private final ActorScope scope = ActorSystem.openScope("shop", o -> o.withGrace(Duration.ZERO));
+  private final AtomicInteger said = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  @SuppressWarnings("try")
+  @Promise("16.18")
+  @Test
+  void aLongConversationEndsInTimeBecauseItIsTold() throws Exception {
+    var server = TcpAcceptor.open(scope.openScope("chat").anonymous(), 0, connection -> {
+      var over = new CountDownLatch(1);
+      try (var farewell = scope.whenClosing(over::countDown)) {
+        connection.getOutputStream().write('>');
+        over.await();
+        connection.getOutputStream().write("bye".getBytes(StandardCharsets.UTF_8));
+      }
+    }, o -> o);
+
+    try (var client = new Socket("localhost", server.port())) {
+      assertEquals('>', client.getInputStream().read());
+      var report = scope.closeWithin(Patience.LONG);
+
+      assertEquals("bye", new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8));
+      assertEquals(0, report.unhandled().get(DeadLetter.Reason.FAILED));
+    }
+  }
+
+  @Promise("16.18")
+  @Test
+  void itIsSaidOnceAndInScopesInsideAtTheSameTime() {
+    var inner = scope.openScope("inner");
+    inner.whenClosing(said::incrementAndGet);
+    scope.whenClosing(said::incrementAndGet);
+    var gate = Gate.occupy(inner.anonymous().newActor((Object message) -> ((Gate) message).pass()));
+
+    var closing = Patience.elsewhere(scope::close);
+    Patience.eventually(() -> said.get() == 2);
+    gate.open();
+    Patience.joined(closing);
+    inner.close();
+
+    assertEquals(2, said.get());
+  }
+
+  @Promise("16.18")
+  @Test
+  void aScopeThatHasBegunToCloseSaysItAtOnce() {
+    scope.close();
+
+    scope.whenClosing(said::incrementAndGet);
+
+    Patience.eventually(() -> said.get() == 1);
+  }
+
+  @Promise("16.18")
+  @Test
+  void oneThatIsForgottenIsNotSaid() {
+    var heard = new CountDownLatch(1);
+    scope.whenClosing(said::incrementAndGet).close();
+    scope.whenClosing(heard::countDown);
+
+    scope.close();
+
+    Patience.await(heard);
+    assertEquals(0, said.get());
+  }
+
+  @Promise("16.18")
+  @Test
+  void oneThatHangsOrFailsHoldsUpNobody() {
+    var gate = new Gate();
+    var heard = new CountDownLatch(1);
+    scope.whenClosing(gate::passDeaf);
+    scope.whenClosing(() -> {
+      throw new IllegalStateException("planned");
+    });
+    scope.whenClosing(heard::countDown);
+
+    try (var logged = new Logged()) {
+      assertTrue(scope.closeWithin(Patience.LONG).running().isEmpty());
+
+      Patience.await(heard);
+      Patience.eventually(() -> logged.text().contains("a farewell of scope 'shop' failed"));
+      assertFalse(logged.text().contains("did not obey"), logged.text());
+    }
+  }
+
+  @Test
+  void badInputIsRefused() {
+    assertEquals("farewell", assertThrows(NullPointerException.class, () -> scope.whenClosing(null)).getMessage());
+  }
+
+  @Test
+  void aClosedScopeSaysSo() {
+    scope.close();
+
+    assertTrue(scope.isClosed());
+    assertFalse(ActorSystem.openScope("open").isClosed());
+    var closed = assertThrows(IllegalStateException.class, () -> scope.anonymous().newActor(message -> {}));
+    assertEquals("scope 'shop' is closed, so it takes nothing new; make it in a scope that is open",
+        closed.getMessage());
+  }
+}

@@ -1,0 +1,36 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.engine.cell.Inside;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A handler that is a method of the JDK: no frame on its stack is the user's. */
+@Timeout(60)
+class ForeignHandlerTest {
+
+  @Promise("4.17")
+  @Test
+  void aTimeOutShowsItsStackFromTheTop() {
+    try (var scope = ActorSystem.openScope("foreign")) {
+      ActorWithReturn<CompletableFuture<String>, String> actor =
+          scope.anonymous().newActorWithReturn(CompletableFuture::join);
+      var stuck = new CompletableFuture<String>();
+      actor.sendMessage(stuck);
+      Patience.eventually(() -> stuck.getNumberOfDependents() == 1);
+      Patience.parked(Inside.thread(actor));
+
+      String text = assertThrows(AskTimeoutException.class,
+          () -> actor.ask(new CompletableFuture<>(), Duration.ofMillis(1))).getMessage();
+
+      assertTrue(text.contains(". The handler is at java.base/java.lang.VirtualThread.park("), text);
+      assertTrue(text.contains(" < java.base/java.util.concurrent.locks.LockSupport.park("), text);
+      stuck.complete("x");
+      actor.kill();
+    }
+  }
+}

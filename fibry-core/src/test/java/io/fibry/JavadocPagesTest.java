@@ -1,0 +1,94 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What the first pages of the Javadoc say: those of the module and of its packages. */
+class JavadocPagesTest {
+  private static final Path MAIN = Path.of("src/main/java");
+  private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
+  private static final Pattern ADDRESS = Pattern.compile("href=\"([^\"]*)\"");
+  private static final Pattern PROGRAM = Pattern.compile("(?s)\\{@snippet :\n(.*?)\n \\* }\n \\*\n");
+  private static final Pattern REPOSITORY = Pattern.compile("(?s)<scm.*<url>(.*?)</url>.*</scm>");
+
+  @TempDir
+  Path out;
+
+  @Test
+  void frontPageLinksToTheRepositoryAndToFilesInIt() throws Exception {
+    var found = REPOSITORY.matcher(Files.readString(Path.of("../pom.xml")));
+    assertTrue(found.find());
+    var repository = found.group(1);
+
+    var linked = ADDRESS.matcher(module()).results().map(link -> link.group(1)).toList();
+
+    assertEquals(List.of(repository + "/docs/guide/README.md", repository), linked);
+    assertTrue(Files.exists(Path.of("..").resolve("docs/guide/README.md")));
+  }
+
+  @Test
+  void programOnTheFrontPageRuns() throws Exception {
+    var found = PROGRAM.matcher(module());
+    assertTrue(found.find());
+    var program = found.group(1).replaceAll("(?m)^ \\* ?", "");
+
+    assertEquals("", Programs.javac(out, "Account", program));
+    assertEquals("", Programs.ecj(out, Files.writeString(out.resolve("Account.java"), program)));
+    assertEquals(List.of("700"), Programs.run(out, "Account", List.of("700")::equals));
+  }
+
+  @Test
+  void everyBlockIsOnThePageOfItsPackage() throws Exception {
+    var missing = new ArrayList<String>();
+
+    for (var part : BlocksDocTest.PACKAGES) {
+      var page = page("io.fibry." + part);
+      BlocksDocTest.blocks(part).filter(type -> !page.contains("{@link io.fibry." + part + "." + type + "}"))
+          .forEach(missing::add);
+    }
+
+    assertEquals(List.of(), missing);
+  }
+
+  @Test
+  void pagesNameNoConcealedType() throws Exception {
+    var concealed = ArchitectureTest.MAIN.stream().filter(type -> type.isTopLevelClass() && !isOnAPage(type))
+        .map(JavaClass::getSimpleName)
+        .collect(Collectors.toSet());
+
+    for (var name : exported()) {
+      var words = new TreeSet<>(List.of(page(name).split("\\W+")));
+      words.retainAll(concealed);
+      assertEquals(Set.of(), words, name);
+    }
+  }
+
+  private static boolean isOnAPage(JavaClass type) {
+    return type.getModifiers().contains(JavaModifier.PUBLIC) && !type.getPackageName().contains(".engine.");
+  }
+
+  private static List<String> exported() throws Exception {
+    return EXPORTS.matcher(module()).results().map(found -> found.group(1)).toList();
+  }
+
+  private static String module() throws Exception {
+    return Files.readString(MAIN.resolve("module-info.java"));
+  }
+
+  private static String page(String name) throws Exception {
+    return Files.readString(MAIN.resolve(name.replace('.', '/')).resolve("package-info.java"));
+  }
+}

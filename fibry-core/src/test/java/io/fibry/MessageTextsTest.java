@@ -1,0 +1,148 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pubsub.Topic;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executor;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A scope that keeps what messages say to itself shows their class wherever it would show them. */
+@Timeout(60)
+class MessageTextsTest {
+  private static final String SECRET = "4711";
+  private static final Duration LIMIT = Duration.ofSeconds(1);
+
+  record Pin(String code, Gate gate) {
+    Pin() {
+      this(SECRET, new Gate());
+    }
+
+    @Override
+    public String toString() {
+      return "Pin " + code;
+    }
+  }
+
+  private final Clock time = new Clock();
+  private final ActorScope scope = ActorSystem.openScope("secretive",
+      o -> o.withScheduler(time).withWatchdog(LIMIT, 10).withMessageTexts(false));
+  private final List<String> texts = new ArrayList<>();
+
+  @AfterEach
+  void letGo() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private void assertOnlyTheClassIsShown(int places) {
+    assertEquals(places, texts.size());
+    for (var text : texts) assertTrue(text.contains("Pin") && !text.contains(SECRET), text);
+  }
+
+  private <R> ActorWithReturn<Pin, R> stuck(String name, Mailbox<Object> mailbox) {
+    var first = new Pin();
+    ActorWithReturn<Pin, R> actor = scope.named(name).mailbox(mailbox).newActorWithReturn((Pin pin) -> {
+      if (pin == first) pin.gate.pass();
+      throw new IllegalStateException();
+    });
+    Patience.elsewhere(() -> actor.sendMessage(first));
+    Patience.await(first.gate.entered);
+    return actor;
+  }
+
+  @Promise("19.13")
+  @Test
+  void whatAnAskerIsThrown() {
+    var actor = stuck("safe", Mailbox.bounded(1, Overflow.REJECT));
+    var late = actor.sendMessageReturn(new Pin(), LIMIT);
+    texts.add(Patience.failure(actor.sendMessageReturn(new Pin())).getMessage());
+    time.manual.advance(LIMIT);
+    texts.add(Patience.failure(late).getMessage());
+    actor.askExit();
+    texts.add(assertThrows(ActorStoppedException.class, () -> actor.ask(new Pin())).getMessage());
+
+    assertOnlyTheClassIsShown(3);
+  }
+
+  @Promise("19.13")
+  @Test
+  void dumpsWatchdogsAndDeadLetters() {
+    var actor = stuck("safe", Mailbox.unbounded());
+    texts.add(scope.dump());
+    texts.add(time.logged(LIMIT.multipliedBy(2)));
+    texts.add(scope.actors().getFirst().doing());
+    actor.askExit();
+    actor.sendMessage(new Pin());
+    texts.add(scope.deadLetters().toString());
+
+    assertOnlyTheClassIsShown(4);
+  }
+
+  @Promise("19.13")
+  @Test
+  void whatIsLoggedOfFailures() {
+    try (var logged = new Logged()) {
+      var actor = scope.named("safe").onFailure(FailurePolicy.goOn()).newActor((Pin pin) -> {
+        throw new IllegalStateException();
+      });
+      actor.sendMessage(new Pin());
+      Patience.eventually(() -> logged.text().contains("goes on"));
+      texts.add(logged.text());
+    }
+
+    assertOnlyTheClassIsShown(1);
+  }
+
+  @Promise("19.13")
+  @Test
+  void whatBlocksLog() {
+    var topic = Topic.<Pin>of(scope.named("news"));
+    Executor here = Runnable::run;
+    topic.subscribeOn(here, pin -> {
+      throw new IllegalStateException();
+    });
+    try (var logged = new Logged()) {
+      topic.publish(new Pin());
+      texts.add(logged.text());
+    }
+
+    assertOnlyTheClassIsShown(1);
+  }
+
+  @Test
+  void scopesInsideDoTheSameUnlessTold() {
+    var like = scope.openScope("like");
+    var open = scope.openScope("open", o -> o.withMessageTexts(true));
+    var letter = new Pin();
+    for (var one : List.of(like, open)) {
+      var actor = one.anonymous().newActor((Pin pin) -> {});
+      actor.askExit();
+      actor.sendMessage(letter);
+    }
+
+    assertFalse(like.deadLetters().toString().contains(SECRET), like.deadLetters()::toString);
+    assertTrue(open.deadLetters().toString().contains(SECRET), open.deadLetters()::toString);
+  }
+
+  /** A message or a key from outside must not look like a line of the log. */
+  @Promise("19.12")
+  @Test
+  void namesAreOneLine() {
+    var bad = assertThrows(IllegalArgumentException.class, () -> scope.named("a\nb"));
+
+    assertEquals("a name such as \"a\\nb\" would break the lines of logs; give one without control characters",
+        bad.getMessage());
+    assertThrows(IllegalArgumentException.class, () -> scope.openScope("a\tb"));
+    assertEquals("x/a\\nb", scope.named("x").forBlocks().part("a\nb").name().orElseThrow());
+  }
+}

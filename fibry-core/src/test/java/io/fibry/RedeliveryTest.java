@@ -1,0 +1,384 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.DeadLetter.Reason;
+import io.fibry.Variants.Variant;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Failed messages that are given again: nothing is lost while a connection is down. */
+@Timeout(60)
+class RedeliveryTest {
+  private static final Duration SECOND = Duration.ofSeconds(1);
+  private static final FailurePolicy AT_ONCE = FailurePolicy.restart().withRedelivery(3).withoutLog();
+  private static final FailurePolicy LATER = AT_ONCE.withBackOff(SECOND, SECOND);
+
+  private final Letters letters = new Letters();
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("bank", o -> o.withDeadLetters(letters).withScheduler(clock));
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final AtomicInteger connections = new AtomicInteger();
+  private volatile int good = 2; // the first connection that works
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private Actor<Object> actor(Variant variant, FailurePolicy policy) {
+    return variant.builder(scope).onFailure(policy).initialState(connections::incrementAndGet)
+        .onStop(state -> log.add("closed " + state)).newActor(this::handle);
+  }
+
+  private ActorWithReturn<Object, Object> answering(ActorBuilder<Object> builder) {
+    return builder.initialState(connections::incrementAndGet).newActorWithReturn((Integer state, Object message) -> {
+      handle(state, message);
+      return state + " answers " + message;
+    });
+  }
+
+  private void handle(Integer connection, Object message) throws Exception {
+    if (message instanceof Gate gate) gate.pass();
+    else if (connection < good) throw new IOException("connection " + connection + " is down");
+    else log.add(connection + " " + message);
+  }
+
+  private void pass(int seconds) {
+    for (int i = 0; i < seconds; i++) {
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+      clock.advance(SECOND);
+    }
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+
+  @Promise("17.19")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whileItIsDownNothingIsLostAndNothingOvertakes(Variant variant) {
+    good = 4;
+    var actor = actor(variant, LATER);
+    for (int i = 0; i < 5; i++) actor.sendMessage(i);
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    actor.sendMessage(5);
+    assertEquals(6, scope.report().waiting());
+
+    pass(3);
+
+    assertEquals(List.of("closed 1", "closed 2", "closed 3", "4 0", "4 1", "4 2", "4 3", "4 4", "4 5"), log);
+    assertEquals(List.of(), letters.all);
+    assertEquals(6, scope.report().handled());
+    assertEquals(6, scope.report().sent());
+  }
+
+  @Promise("17.20")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whoGoesOnKeepsItsStateAndLosesNothing(Variant variant) {
+    var calls = new AtomicInteger();
+    var policy = FailurePolicy.goOn().withBackOff(SECOND, SECOND).withRedelivery(3).withoutLog();
+    var actor = variant.builder(scope).onFailure(policy).initialState(connections::incrementAndGet)
+        .onStop(state -> log.add("closed " + state)).newActor((Integer connection, Object message) -> {
+          if (calls.incrementAndGet() < 4) throw new IOException("not yet");
+          log.add(connection + " " + message);
+        });
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+
+    pass(3);
+
+    assertEquals(List.of("1 0", "1 1", "1 2"), log);
+    assertEquals(List.of(), letters.all);
+    assertEquals(3, scope.report().sent());
+  }
+
+  @Promise("17.20")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whoGoesOnGivesUpAMessageAfterSoManyTimes(Variant variant) {
+    var policy = FailurePolicy.goOn().withRedelivery(2).withoutLog();
+    var actor = variant.builder(scope).onFailure(policy).newActor((Object message) -> {
+      log.add(message);
+      if (message.equals("bad")) throw new IOException("always");
+    });
+    actor.sendMessage("bad");
+    actor.sendMessage("good");
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    assertEquals(List.of("bad", "bad", "bad", "good"), log);
+    assertEquals(List.of("bad"), letters.messages(Reason.FAILED));
+  }
+
+  @Promise("17.20")
+  @Test
+  void anActorThatGoesOnRestsForItsBackOff() {
+    var actor = scope.named("teller").onFailure(FailurePolicy.goOn().withBackOff(SECOND, SECOND))
+        .newActor((Object message) -> {
+          log.add(message);
+          if (message.equals("bad")) throw new IOException("down");
+        });
+    try (var logged = new Logged()) {
+      actor.sendMessage("bad");
+      actor.sendMessage("good");
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertEquals(List.of("bad"), log);
+      assertTrue(scope.dump().contains("teller (FIBER): rests after a failure; 1 waiting"), scope.dump());
+      assertTrue(logged.text().contains("failed at \"bad\"; it goes on in "), logged.text());
+    }
+
+    pass(1);
+
+    assertEquals(List.of("bad", "good"), log);
+  }
+
+  /** What a full or late actor refused may be asked again later, with nothing lost. */
+  @Promise("17.20")
+  @Test
+  void aRequestThatWasRefusedIsMadeAgainLater() {
+    var payments = scope.named("payments").mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          return "paid";
+        });
+    var gate = Gate.occupy(payments);
+    payments.sendMessage("waits");
+    var orders = scope.named("orders")
+        .onFailure(FailurePolicy.goOn().withUnanswered(FailurePolicy.goOn().withBackOff(SECOND, SECOND)
+            .withRedelivery(5).withoutLog()))
+        .newActorWithReturn((String order) -> order + " " + payments.ask("pay"));
+    var answer = orders.sendMessageReturn("hat");
+    Patience.eventually(() -> scope.dump().contains("orders (FIBER): rests after a failure"));
+
+    gate.open();
+    pass(1);
+
+    assertEquals("hat paid", Patience.value(answer));
+  }
+
+  @Promise("17.19")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void afterSoManyTimesTheMessageHasFailedAndTheNextIsHandled(Variant variant) {
+    good = 5;
+    var actor = actor(variant, AT_ONCE);
+    var gate = Gate.occupy(actor);
+    actor.sendMessage("a");
+    actor.sendMessage("b");
+    gate.open();
+
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    assertEquals(List.of("a"), letters.messages(Reason.FAILED));
+    assertEquals(List.of("closed 1", "closed 2", "closed 3", "closed 4", "5 b"), log);
+  }
+
+  @Promise("17.19")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void theAskerGetsTheAnswerOfTheRestartedOne(Variant variant) {
+    good = 3;
+    var actor = answering(variant.builder(scope).onFailure(LATER));
+
+    var first = actor.sendMessageReturn("a");
+    var second = actor.sendMessageReturn("b");
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertFalse(first.isDone());
+    pass(2);
+
+    assertEquals("3 answers a", Patience.value(first));
+    assertEquals("3 answers b", Patience.value(second));
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whoNoLongerWaitsIsNotAnswered(Variant variant) {
+    var actor = answering(variant.builder(scope).onFailure(LATER));
+    var first = actor.sendMessageReturn("a");
+    var second = actor.sendMessageReturn("b");
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    assertTrue(first.cancel(true));
+    pass(1);
+
+    assertEquals("2 answers b", Patience.value(second));
+    assertEquals(List.of("2 b"), log);
+    assertEquals(1, scope.report().unhandled().get(Reason.CANCELLED));
+    assertEquals(2, scope.report().sent());
+  }
+
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void whatWasToBeGivenAgainIsUndeliveredAtTheEnd(Variant variant) {
+    good = 99;
+    var actor = actor(variant, LATER);
+    var asked = answering(variant.builder(scope).onFailure(LATER));
+    actor.sendMessage("a");
+    var answer = asked.sendMessageReturn("b");
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+
+    actor.askExit();
+    asked.kill();
+    Patience.ended(actor);
+    Patience.ended(asked);
+
+    assertEquals(List.of("a"), letters.messages(Reason.UNDELIVERED));
+    assertInstanceOf(ActorStoppedException.class, Patience.failure(answer));
+    assertEquals(2, scope.report().unhandled().get(Reason.UNDELIVERED));
+    assertEquals(2, scope.report().sent());
+  }
+
+  @Test
+  void whatWasPutAsideComesBeforeIt() {
+    var mailbox = Mailbox.unbounded().selective();
+    var actor = scope.anonymous().mailbox(mailbox).onFailure(LATER).initialState(connections::incrementAndGet)
+        .newActor((Integer state, Object message, ActorContext<Object> context) -> {
+          if (state < good && message.equals("aside")) context.stash();
+          else handle(state, message);
+        });
+    actor.sendMessages(List.of("aside", "fails", "last"));
+
+    pass(1);
+
+    assertEquals(List.of("2 aside", "2 fails", "2 last"), log);
+  }
+
+  @Test
+  void anInlineRequestIsGivenAgainToo() {
+    good = 3;
+    var actor = answering(scope.anonymous().inlineRequests().onFailure(AT_ONCE));
+    var slow = answering(scope.anonymous().inlineRequests().onFailure(LATER));
+    var answers = new CopyOnWriteArrayList<Object>();
+
+    var asker = Thread.startVirtualThread(() -> answers.add(actor.ask("a")));
+    Patience.joined(asker);
+    good = 6;
+    var second = Thread.startVirtualThread(() -> answers.add(slow.ask("b")));
+    Patience.parked(second);
+    pass(3);
+    Patience.joined(second);
+
+    assertEquals(List.of("3 answers a", "6 answers b"), answers);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aPoolKeepsTheOrderOfAKey(boolean pause) {
+    good = 4; // one worker: each connection is its
+    var pool = Pools.byKey(scope.anonymous().onFailure(pause ? LATER : AT_ONCE), 1, Object::hashCode)
+        .initialState(connections::incrementAndGet).newActor(this::handle);
+    var sent = List.of(1, 2, 3, 4, 5);
+    sent.forEach(pool::sendMessage);
+
+    pass(3);
+
+    assertEquals(sent.stream().map(i -> "4 " + i).toList(), log);
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void aScopeMayDecideAboutTheRestart() {
+    var below = scope.openScope("below",
+        o -> o.withFailurePolicy(FailurePolicy.restart().withBackOff(SECOND, SECOND)));
+    var actor = below.anonymous().onFailure(FailurePolicy.escalate().withRedelivery(1).withoutLog())
+        .initialState(connections::incrementAndGet).newActor(this::handle);
+    actor.sendMessage("a");
+
+    pass(1);
+
+    assertEquals(List.of("2 a"), log);
+    assertEquals(List.of(), letters.all);
+  }
+
+  @Test
+  void aChoiceMayBeIt() {
+    good = 3;
+    var policy =
+        FailurePolicy.by(failure -> failure instanceof IOException ? LATER : FailurePolicy.goOn()).withoutLog();
+    var actor = answering(scope.anonymous().onFailure(policy));
+    var answer = actor.sendMessageReturn("a");
+
+    pass(2);
+
+    assertEquals("3 answers a", Patience.value(answer));
+  }
+
+  @Test
+  void aTimeOutTellsOfIt() {
+    var actor =
+        answering(scope.anonymous().onFailure(LATER.withBackOff(SECOND.multipliedBy(9), SECOND.multipliedBy(9))));
+    var thrown = new CompletableFuture<Throwable>();
+    Patience.elsewhere(() -> thrown.complete(assertThrows(AskTimeoutException.class, () -> actor.ask("a", SECOND))));
+    Patience.eventually(() -> connections.get() == 1 && scope.report().waiting() == 1 && scope.awaitQuiet(SECOND));
+
+    Patience.eventually(() -> {
+      clock.advance(Duration.ofMillis(100));
+      return thrown.isDone();
+    });
+
+    var text = Patience.value(thrown).getMessage();
+    assertTrue(text.contains("its handler had failed, and it was to be handled again"), text);
+  }
+
+  @Test
+  void theLogCountsTheTimes() {
+    good = 3;
+    var actor = answering(scope.named("teller").onFailure(FailurePolicy.restart().withRedelivery(5)));
+    try (var logged = new Logged()) {
+      actor.ask("a");
+      assertTrue(logged.text().contains(
+          "it restarts and is given this again: 1 of 5; java.io.IOException: connection 1 is down"), logged.text());
+      assertTrue(logged.text().contains("given this again: 2 of 5"), logged.text());
+    }
+  }
+
+  @Test
+  void anInterruptOfTheHandlerIsNoReasonToLoseIt() {
+    var gate = new Gate();
+    var actor = scope.anonymous().onFailure(AT_ONCE).newActorWithReturn((Object message) -> {
+      if (connections.incrementAndGet() == 1) throw new CancellationException("planned");
+      gate.open();
+      return message;
+    });
+    assertEquals("a", actor.ask("a"));
+  }
+
+  @Test
+  void badInputIsRefused() {
+    assertEquals("a message cannot be given again 0 times; give more than zero, or leave withRedelivery out",
+        assertThrows(IllegalArgumentException.class, () -> FailurePolicy.restart().withRedelivery(0)).getMessage());
+    assertTrue(assertThrows(IllegalStateException.class, () -> FailurePolicy.stop().withRedelivery(1)).getMessage()
+        .startsWith("stop() does not go on, so a redelivery has no meaning; give it to goOn(), restart()"));
+    assertEquals("goOn().withBackOff(1 s, 1 s) cannot be a scope's policy: it suspends no actor that another made; "
+        + "give the back-off to the actor's policy",
+        assertThrows(IllegalArgumentException.class, () -> scope.openScope("below",
+            o -> o.withFailurePolicy(FailurePolicy.goOn().withBackOff(SECOND, SECOND)))).getMessage());
+    assertEquals("restart().withBackOff(1 s, 1 s).withRedelivery(3).withoutLog()", LATER.toString());
+    assertEquals(3, LATER.redeliveries());
+    assertEquals("restart().withRedelivery(1) cannot be a scope's policy: it does not decide about messages; "
+        + "give retries and redeliveries to the actor's policy",
+        assertThrows(IllegalArgumentException.class,
+            () -> scope.openScope("below", o -> o.withFailurePolicy(FailurePolicy.restart().withRedelivery(1))))
+            .getMessage());
+  }
+}

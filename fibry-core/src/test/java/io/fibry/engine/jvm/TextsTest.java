@@ -1,0 +1,82 @@
+package io.fibry.engine.jvm;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Promise;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class TextsTest {
+
+  @Test
+  void stringsAreInQuotesAndOthersAreNot() {
+    assertEquals("\"before\"", Texts.shown("before"));
+    assertEquals("\"say \\\"no\\\"\"", Texts.shown("say \"no\""));
+    assertEquals("\"built\"", Texts.shown(new StringBuilder("built")));
+    assertEquals("5", Texts.shown(5));
+    assertEquals("[1, 2]", Texts.shown(List.of(1, 2)));
+    assertEquals("null", Texts.shown(null));
+  }
+
+  @Promise("19.12")
+  @Test
+  void noMessageForgesALineOfALog() {
+    record Forged(String text) {}
+
+    assertEquals("\"a\\nERROR all is lost\\r\\t\\u0000\\u2028\"", Texts.shown("a\nERROR all is lost\r\t\0\u2028"));
+    assertEquals("Forged[text=a\\nb]", Texts.shown(new Forged("a\nb")));
+    assertEquals("Forged[text=a\\nb]", Texts.text(new Forged("a\nb")));
+  }
+
+  @Test
+  void aLongTextIsCut() {
+    String shown = Texts.shown("\n".repeat(1_000));
+
+    assertTrue(shown.startsWith("\"\\n\\n") && shown.endsWith("… (1000 characters)\""), shown);
+    assertEquals(200, shown.split("\\\\n", -1).length - 1);
+  }
+
+  @Test
+  void aTextThatNeedsTheProcessorForAWhileIsShown() {
+    var slow = new Object() {
+      @Override
+      public String toString() {
+        long end = System.nanoTime() + 70_000_000;
+        while (System.nanoTime() < end) Thread.onSpinWait();
+        return "slow";
+      }
+    };
+
+    assertEquals("slow", Texts.shown(slow));
+  }
+
+  @Timeout(20)
+  @Test
+  void aTextThatComputesForEverIsNot() {
+    var over = new AtomicBoolean();
+    var endless = new Object() {
+      @Override
+      public String toString() {
+        while (!over.get()) Thread.onSpinWait();
+        return "endless";
+      }
+    };
+
+    String shown = Texts.shown(endless);
+    over.set(true);
+
+    assertTrue(shown.endsWith("(its toString did not return in time)"), shown);
+  }
+
+  @Test
+  void theClassAloneSaysNothingElse() {
+    record Secret(String text) {}
+
+    assertEquals("Secret", Texts.type(new Secret("x")));
+    assertEquals("null", Texts.type(null));
+    assertTrue(Texts.type(new Object() {}).contains("TextsTest$"), Texts.type(new Object() {}));
+  }
+}

@@ -1,0 +1,366 @@
+package io.fibry.flow;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.ActorWithReturn;
+import io.fibry.CircuitOpenException;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.MailboxFullException;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.flow.CircuitBreaker.Options;
+import io.fibry.flow.CircuitBreaker.State;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.net.HttpRoutes;
+import io.fibry.net.HttpServer;
+import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CircuitBreakerTest {
+  private static final Duration PAUSE = Duration.ofSeconds(5);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("breakers", o -> o.withScheduler(clock));
+  private final List<State> changes = new CopyOnWriteArrayList<>();
+  private final AtomicInteger calls = new AtomicInteger();
+  private final Gate gate = new Gate();
+  private CircuitBreaker breaker;
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  /** Judges by the latest four calls, two of which must have failed. */
+  private ActorWithReturn<Object, Object> service(UnaryOperator<Options> options) {
+    breaker = CircuitBreaker.of("payments", scope.anonymous(),
+        o -> options.apply(o.withWindow(4, 4).withPause(PAUSE).withProbes(2).onChange(changes::add)));
+    return breaker.around(Pools.fixed(scope.anonymous(), 8)).onFailure(FailurePolicy.goOn().withoutLog())
+        .newActorWithReturn(message -> {
+          calls.incrementAndGet();
+          if (message == gate) gate.pass();
+          if (message instanceof Exception failure) throw failure;
+          if (message instanceof Duration time) clock.advance(time);
+          return message;
+        });
+  }
+
+  private static void fail(ActorWithReturn<Object, Object> service, int times) {
+    for (int i = 0; i < times; i++)
+      assertThrows(IOException.class, () -> service.ask(new IOException("planned")));
+  }
+
+  private ActorWithReturn<Object, Object> open() {
+    var service = service(o -> o);
+    fail(service, 4);
+    assertEquals(State.OPEN, breaker.state());
+    return service;
+  }
+
+  private void refuses(ActorWithReturn<Object, Object> service) {
+    int before = calls.get();
+    assertThrows(CircuitOpenException.class, () -> service.ask("refused"));
+    assertEquals(before, calls.get());
+  }
+
+  @Promise("24.6")
+  @Test
+  void itOpensWhenTooManyOfTheLatestCallsFailed() {
+    var service = service(o -> o);
+    fail(service, 1);
+    for (int i = 0; i < 4; i++) assertEquals(i, service.ask(i));
+    fail(service, 1);
+    assertEquals(State.CLOSED, breaker.state());
+
+    fail(service, 1);
+
+    assertEquals(State.OPEN, breaker.state());
+    refuses(service);
+    assertEquals(List.of(State.OPEN), changes);
+    assertEquals("circuit breaker 'payments', OPEN", breaker.toString());
+  }
+
+  @Promise("24.6")
+  @Test
+  void aRefusalIsNoFailureOfTheActor() {
+    breaker = CircuitBreaker.of("bank", scope.anonymous(), o -> o.withWindow(1, 1));
+    var account = breaker.around(scope.anonymous()).onFailure(FailurePolicy.restart().withoutLog())
+        .initialState(() -> new int[1]).newActorWithReturn((int[] balance, Integer by) -> {
+          if (by < 0) throw new IOException("planned");
+          return balance[0] += by;
+        });
+    account.ask(5);
+    assertThrows(IOException.class, () -> account.ask(-1)); // restarts
+    assertThrows(CircuitOpenException.class, () -> account.ask(7));
+    var refused = assertThrows(CircuitOpenException.class, () -> account.ask(8));
+    clock.advance(PAUSE);
+
+    assertEquals(3, account.ask(3));
+    assertEquals(2, scope.report().unhandled().get(Reason.UNANSWERED));
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+    assertEquals("circuit breaker 'bank' is open, since too many calls failed; "
+        + "try again after its pause of 5 s", refused.getMessage());
+    assertEquals("bank", refused.actor());
+    assertEquals(8, refused.request());
+  }
+
+  @Promise("24.7")
+  @Test
+  void afterThePauseProbesCloseIt() {
+    var service = open();
+    clock.advance(PAUSE.minusNanos(1));
+    refuses(service);
+    clock.advance(Duration.ofNanos(1));
+
+    assertEquals("probe", service.ask("probe"));
+    assertEquals(State.HALF_OPEN, breaker.state());
+    assertEquals("probe", service.ask("probe"));
+
+    assertEquals(State.CLOSED, breaker.state());
+    assertEquals(List.of(State.OPEN, State.CLOSED), changes);
+    fail(service, 3);
+    assertEquals(State.CLOSED, breaker.state());
+  }
+
+  @Promise("24.7")
+  @Test
+  void oneProbeThatFailsOpensItForAnotherPause() {
+    var service = open();
+    clock.advance(PAUSE);
+    assertEquals("probe", service.ask("probe"));
+
+    fail(service, 1);
+
+    assertEquals(State.OPEN, breaker.state());
+    clock.advance(PAUSE.minusNanos(1));
+    refuses(service);
+    clock.advance(Duration.ofNanos(1));
+    assertEquals("probe", service.ask("probe"));
+  }
+
+  @Promise("24.7")
+  @Test
+  void onlySoManyProbesAreUnderWayAndThoseThatNeverEndAreReplaced() {
+    var service = open();
+    clock.advance(PAUSE);
+    var first = service.sendMessageReturn(gate);
+    var second = service.sendMessageReturn(gate);
+    Patience.eventually(() -> calls.get() == 6);
+    refuses(service);
+
+    clock.advance(PAUSE);
+    assertEquals("new", service.ask("new"));
+    assertEquals("new", service.ask("new"));
+    assertEquals(State.CLOSED, breaker.state());
+
+    gate.open(); // says nothing about this period
+    Patience.value(first);
+    Patience.value(second);
+    assertEquals(State.CLOSED, breaker.state());
+  }
+
+  @Test
+  void whatBeganBeforeItOpenedSaysNothingAfterwards() {
+    var service = service(o -> o);
+    var early = service.sendMessageReturn(gate);
+    Patience.await(gate.entered);
+    fail(service, 4);
+    clock.advance(PAUSE);
+    assertEquals("probe", service.ask("probe"));
+
+    gate.open();
+    Patience.value(early);
+
+    assertEquals(State.HALF_OPEN, breaker.state());
+  }
+
+  @Promise("24.6")
+  @Test
+  void aFullMailboxFurtherOnOpensIt() {
+    var payments = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
+        .newActorWithReturn((Object message) -> {
+          gate.pass();
+          return message;
+        });
+    payments.sendMessage("busy");
+    Patience.await(gate.entered);
+    payments.sendMessage("waits");
+    breaker = CircuitBreaker.of("payments", scope.anonymous(), o -> o.withWindow(2, 2));
+    var orders = breaker.around(scope.anonymous()).newActorWithReturn((Object order) -> payments.ask(order));
+
+    assertThrows(MailboxFullException.class, () -> orders.ask("a"));
+    assertThrows(MailboxFullException.class, () -> orders.ask("b"));
+
+    assertThrows(CircuitOpenException.class, () -> orders.ask("c"));
+  }
+
+  @Promise("24.8")
+  @Test
+  void slowCallsMayCount() {
+    var service = service(o -> o.withSlowCalls(Duration.ofSeconds(1)));
+    for (int i = 0; i < 2; i++) service.ask(Duration.ofSeconds(1));
+    for (int i = 0; i < 2; i++) service.ask(Duration.ofSeconds(1).plusNanos(1));
+
+    assertEquals(State.OPEN, breaker.state());
+  }
+
+  @Promise("24.8")
+  @Test
+  void onlyChosenFailuresCount() {
+    var service = service(o -> o.counting(failure -> failure instanceof IOException));
+    for (int i = 0; i < 8; i++)
+      assertThrows(IllegalArgumentException.class, () -> service.ask(new IllegalArgumentException("planned")));
+    for (int i = 0; i < 8; i++)
+      assertThrows(CancellationException.class, () -> service.ask(new CancellationException("planned")));
+    assertEquals(State.CLOSED, breaker.state());
+
+    fail(service, 4);
+
+    assertEquals(State.OPEN, breaker.state());
+  }
+
+  @Test
+  void aProbeWhoseFailureDoesNotCountIsReplaced() {
+    var service = service(o -> o.counting(failure -> failure instanceof IOException));
+    fail(service, 4);
+    clock.advance(PAUSE);
+    for (int i = 0; i < 8; i++)
+      assertThrows(IllegalArgumentException.class, () -> service.ask(new IllegalArgumentException("planned")));
+
+    service.ask("probe");
+    service.ask("probe");
+
+    assertEquals(State.CLOSED, breaker.state());
+  }
+
+  @Test
+  void codeThatThrowsDoesNoHarm() {
+    var service = service(o -> o.counting(failure -> {
+      throw new IllegalStateException("planned");
+    }).onChange(state -> {
+      throw new IllegalStateException("planned");
+    }));
+    fail(service, 4);
+
+    assertEquals(State.OPEN, breaker.state());
+    clock.advance(PAUSE);
+    assertEquals("probe", service.ask("probe"));
+    assertEquals("probe", service.ask("probe"));
+    assertEquals(State.CLOSED, breaker.state());
+  }
+
+  @Test
+  void overHttpItIs503() throws Exception {
+    var service = open();
+    var server = HttpServer.open(scope.anonymous(), 0,
+        HttpRoutes.none().text("/pay", exchange -> service.ask("pay").toString()), o -> o);
+    try (var client = HttpClient.newHttpClient()) {
+      var uri = URI.create("http://localhost:" + server.port() + "/pay");
+      var answer = client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.ofString());
+
+      assertEquals(503, answer.statusCode());
+      assertEquals("1", answer.headers().firstValue("Retry-After").orElse(""));
+    }
+  }
+
+  @Test
+  void badInputIsRefused() {
+    var texts = new ArrayList<String>();
+    for (UnaryOperator<Options> bad : List.<UnaryOperator<Options>>of(o -> o.withWindow(3, 4), o -> o.withWindow(3, 0),
+        o -> o.withFailureRate(0), o -> o.withFailureRate(Double.NaN), o -> o.withPause(Duration.ZERO),
+        o -> o.withProbes(0), o -> o.withSlowCalls(Duration.ZERO)))
+      texts.add(assertThrows(IllegalArgumentException.class,
+          () -> CircuitBreaker.of("x", scope.anonymous(), bad)).getMessage());
+
+    assertEquals(List.of("of the latest 3 calls there are never 4; let the second be at most the first",
+        "a breaker that judges by 0 calls; give at least 1",
+        "a breaker cannot open at a share of 0.0 failures; give more than 0 and at most 1",
+        "a breaker cannot open at a share of NaN failures; give more than 0 and at most 1",
+        "a breaker that opens for 0 s spares nobody anything; give more than zero",
+        "a breaker that closes after 0 probes; give at least 1",
+        "each call takes longer than 0 s; give more than zero"), texts);
+    assertThrows(IllegalArgumentException.class, () -> CircuitBreaker.of(" ", scope.anonymous(), o -> o));
+    assertEquals("builder",
+        assertThrows(NullPointerException.class, () -> CircuitBreaker.of("x", null, o -> o)).getMessage());
+  }
+
+  /** Many workers, a service that comes and goes. */
+  @Test
+  void whileItIsHalfOpenNeverMoreThanTheProbesCall() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("circuit breaker: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var circuit = new Circuit(8, 4, 0.5, 10, 3);
+    var faults = new CopyOnWriteArrayList<String>();
+    var probing = new AtomicInteger();
+    var time = new AtomicInteger();
+    var threads = new ArrayList<Thread>();
+    for (int i = 0; i < 4; i++) {
+      var own = random.split();
+      threads.add(Patience.elsewhere(() -> {
+        for (int round = 0; round < 20_000; round++) {
+          long period = circuit.enter(time.getAndIncrement() / 8);
+          if (period == Circuit.REFUSED) continue;
+          boolean probe = circuit.state() == State.HALF_OPEN;
+          if (probe && probing.incrementAndGet() > 6) faults.add("too many probes");
+          if (own.nextInt(8) == 0) Thread.yield();
+          boolean fails = own.nextInt(3) == 0;
+          if (own.nextInt(16) == 0) circuit.forget(period);
+          else circuit.leave(period, time.get() / 8, fails);
+          if (probe) probing.decrementAndGet();
+        }
+      }));
+    }
+    for (var thread : threads) Patience.joined(thread);
+
+    assertEquals(List.of(), faults);
+    // whatever happened, it recovers
+    for (int i = 0; i < 1_000 && circuit.state() != State.CLOSED; i++) {
+      long period = circuit.enter(time.addAndGet(8) / 8);
+      if (period != Circuit.REFUSED) circuit.leave(period, time.get() / 8, false);
+    }
+    assertEquals(State.CLOSED, circuit.state());
+  }
+
+  @Test
+  void itIsSharedByAllItsActors() {
+    breaker = CircuitBreaker.of("shared", scope.anonymous(), o -> o.withWindow(2, 2));
+    var builder = breaker.around(scope.anonymous()).onFailure(FailurePolicy.goOn().withoutLog());
+    var bad = builder.newActorWithReturn((Object message) -> {
+      throw new IOException("planned");
+    });
+    var good = builder.newActorWithReturn((Object message) -> message);
+    for (int i = 0; i < 2; i++) assertThrows(IOException.class, () -> bad.ask("fails"));
+
+    assertInstanceOf(CircuitOpenException.class,
+        Patience.failure((CompletableFuture<?>) good.sendMessageReturn("refused")));
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+  }
+}

@@ -1,0 +1,210 @@
+package io.fibry.flow;
+
+import static io.fibry.flow.NullAssertion.assertNullRefused;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter.Reason;
+import io.fibry.FailurePolicy;
+import io.fibry.Gate;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import io.fibry.Variants.Variant;
+import io.fibry.pool.Pools;
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(60)
+class TimeLimitTest {
+  private static final Duration LIMIT = Duration.ofMillis(300);
+
+  private final ManualClock clock = new ManualClock();
+  private final ActorScope scope = ActorSystem.openScope("limited", o -> o.withScheduler(clock));
+  private final List<Object> seen = new CopyOnWriteArrayList<>();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  @Promise("24.9")
+  @ParameterizedTest
+  @MethodSource("io.fibry.Variants#all")
+  void aHandlerThatTakesLongerIsInterruptedAndTheNextMessageIsHandled(Variant variant) {
+    var builder = variant.builder(scope).onFailure(FailurePolicy.goOn().withoutLog());
+    var actor = TimeLimit.of(builder, LIMIT).newActor((Object message) -> {
+      if (message instanceof Gate gate) gate.pass();
+      else seen.add(message + " " + Thread.currentThread().isInterrupted());
+    });
+    Gate.occupy(actor);
+    Patience.elsewhere(() -> actor.sendMessage("next"));
+
+    clock.advance(LIMIT.minusNanos(1));
+    assertEquals(List.of(), seen);
+    clock.advance(Duration.ofNanos(1));
+
+    Patience.eventually(() -> seen.size() == 1);
+    assertEquals(List.of("next false"), seen);
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+  }
+
+  @Promise("24.9")
+  @Test
+  void theAskerIsToldHowLongAndWhatTheHandlerThrew() {
+    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+        .newActorWithReturn((Gate gate) -> {
+          gate.pass();
+          return "passed";
+        });
+    var gate = new Gate();
+    var answer = actor.sendMessageReturn(gate);
+    Patience.await(gate.entered);
+
+    clock.advance(LIMIT);
+
+    var late = assertInstanceOf(TimeoutException.class, Patience.failure(answer));
+    assertTrue(late.getMessage().startsWith("it took longer than 300 ms to handle io.fibry.Gate@"), late.getMessage());
+    assertTrue(late.getMessage().endsWith(", so it was interrupted"), late.getMessage());
+    assertInstanceOf(InterruptedException.class, late.getCause());
+  }
+
+  @Promise("24.9")
+  @Test
+  void aHandlerThatIgnoresTheInterruptHasHandledItsMessage() {
+    var actor = TimeLimit.of(scope.anonymous(), LIMIT).newActorWithReturn((Gate gate) -> {
+      gate.passDeaf();
+      return "passed";
+    });
+    var gate = new Gate();
+    var answer = actor.sendMessageReturn(gate);
+    Patience.await(gate.entered);
+
+    clock.advance(LIMIT);
+    gate.open();
+
+    assertEquals("passed", Patience.value(answer));
+  }
+
+  @Test
+  void whatFailsInTimeFailsAsItIs() {
+    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+        .newActorWithReturn((String message) -> Integer.parseInt(message));
+
+    assertThrows(NumberFormatException.class, () -> actor.ask("four"));
+    assertEquals(4, actor.ask("4"));
+    assertTrue(clock.untilNext().isEmpty(), "a timer was left");
+  }
+
+  /** In a test that moves the clock, all that follows has been done once the scope is quiet. */
+  @Promise("24.9")
+  @Test
+  void aHandlerThatSleepsIsInterruptedWhenTheClockIsMoved() {
+    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), LIMIT)
+        .newActorWithReturn((String message) -> {
+          clock.sleepUntil(clock.nanoTime() + Duration.ofHours(1).toNanos());
+          return message;
+        });
+    for (int i = 0; i < 300; i++) {
+      var answer = actor.sendMessageReturn("sleeps");
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      clock.advance(LIMIT);
+      assertTrue(scope.awaitQuiet(Patience.LONG));
+
+      assertTrue(answer.isDone(), "at " + i);
+    }
+  }
+
+  @Promise("24.9")
+  @Test
+  void eachRetryHasTheWholeLimit() {
+    var tries = new AtomicInteger();
+    var actor = TimeLimit.of(scope.anonymous().onFailure(FailurePolicy.goOn().withRetries(1).withoutLog()), LIMIT)
+        .newActorWithReturn((Gate gate) -> {
+          if (tries.incrementAndGet() == 1) gate.pass();
+          return "at the second try";
+        });
+    var gate = new Gate();
+    var answer = actor.sendMessageReturn(gate);
+    Patience.await(gate.entered);
+
+    clock.advance(LIMIT);
+
+    assertEquals("at the second try", Patience.value(answer));
+  }
+
+  @Promise("24.9")
+  @Test
+  void eachWorkerOfAPoolIsInterruptedForItself() {
+    var pool = TimeLimit.of(Pools.fixed(scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()), 2), LIMIT)
+        .newActor((Object message) -> {
+          if (message instanceof Gate gate) gate.pass();
+          else seen.add(message);
+        });
+    Gate.occupy(pool);
+    clock.advance(Duration.ofMillis(200));
+    var second = Gate.occupy(pool);
+
+    clock.advance(Duration.ofMillis(100));
+    pool.sendMessage("the first worker's");
+
+    Patience.eventually(() -> seen.size() == 1);
+    assertFalse(scope.awaitQuiet(Duration.ofMillis(1)));
+    second.open();
+    assertTrue(scope.awaitQuiet(Patience.LONG));
+    assertEquals(1, scope.report().unhandled().get(Reason.FAILED));
+  }
+
+  /** Handlers that end at about their limit: no interrupt may reach the message after. */
+  @Promise("24.9")
+  @Test
+  void noInterruptReachesTheNextMessage() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("time limit: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var real = ActorSystem.openScope("real");
+    var leaked = new AtomicInteger();
+    var late = new AtomicInteger();
+    var limited = TimeLimit.of(real.anonymous(), Duration.ofNanos(200_000));
+    var actor = limited.around((nanos, next) -> { // around the limit
+      next.run();
+      if (Thread.currentThread().isInterrupted()) leaked.incrementAndGet();
+    }).newActorWithReturn((Long nanos) -> {
+      long end = System.nanoTime() + nanos;
+      while (System.nanoTime() < end) LockSupport.parkNanos(end - System.nanoTime());
+      if (Thread.currentThread().isInterrupted()) late.incrementAndGet();
+      return nanos;
+    });
+    for (int i = 0; i < 3_000; i++) actor.ask(random.nextLong(400_000));
+    real.close();
+
+    assertEquals(0, leaked.get(), () -> "-Dfibry.seed=" + seed);
+    assertTrue(late.get() > 0, "no handler was late: nothing was shown");
+  }
+
+  @Test
+  void badInputIsRefused() {
+    assertEquals("a limit of 0 s leaves no time for a message; give more than zero",
+        assertThrows(IllegalArgumentException.class, () -> TimeLimit.of(scope.anonymous(), Duration.ZERO))
+            .getMessage());
+    assertNullRefused("builder", () -> TimeLimit.of(null, LIMIT));
+    assertNullRefused("limit", () -> TimeLimit.of(scope.anonymous(), null));
+  }
+}

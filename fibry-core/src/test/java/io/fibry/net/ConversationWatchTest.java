@@ -1,0 +1,225 @@
+package io.fibry.net;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Clock;
+import io.fibry.Gate;
+import io.fibry.Logged;
+import io.fibry.Patience;
+import io.fibry.Promise;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Dump and watchdog see lines and exchanges; a client that takes its time is never reported. */
+@Timeout(60)
+class ConversationWatchTest {
+  private static final Duration LIMIT = Duration.ofSeconds(4);
+
+  /** Talks in lines, and waits for each answer. */
+  private static final class Client implements AutoCloseable {
+    private final Socket socket;
+    private final BufferedReader in;
+
+    Client(int port) throws IOException {
+      socket = new Socket(InetAddress.getLoopbackAddress(), port);
+      in = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    void say(String text) throws IOException {
+      socket.getOutputStream().write(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    String answerTo(String text) throws IOException {
+      say(text);
+      return in.readLine();
+    }
+
+    String get(String path) throws IOException {
+      say("GET " + path + " HTTP/1.1\r\nHost: here\r\n\r\n");
+      var head = new StringBuilder();
+      for (var line = in.readLine(); !line.isEmpty(); line = in.readLine()) head.append(line).append('\n');
+      return head.toString();
+    }
+
+    String body(int length) throws IOException {
+      var body = new char[length];
+      for (int at = 0; at < length;) at += in.read(body, at, length - at);
+      return new String(body);
+    }
+
+    @Override
+    public void close() throws IOException {
+      socket.close();
+    }
+  }
+
+  private final Clock time = new Clock();
+  private final ActorScope scope =
+      ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 1_000));
+  private final Gate gate = new Gate();
+
+  @AfterEach
+  void close() {
+    Gate.openAll();
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private String logged(Duration by) {
+    try (var logged = new Logged()) {
+      for (var passed = Duration.ZERO; passed.compareTo(by) < 0; passed = passed.plusMillis(500))
+        time.manual.advance(Duration.ofMillis(500));
+      return logged.text();
+    }
+  }
+
+  private void awaitDump(String pattern) {
+    Patience.eventually(() -> Pattern.compile(pattern).matcher(scope.dump()).find());
+  }
+
+  private TcpAcceptor echo() {
+    return TcpAcceptor.open(scope.named("echo"), 0, client -> {
+      for (var line : client.lines()) {
+        if (line.equals("slow")) gate.pass();
+        client.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+      }
+    }, o -> o);
+  }
+
+  private HttpServer web() {
+    return HttpServer.open(scope.named("web"), 0, HttpRoutes.none().text("/quick", exchange -> "quick")
+        .text("/slow", exchange -> {
+          gate.pass();
+          return "slow";
+        }).stream("/events", exchange -> exchange.eventActor().waitForExit())
+        .stream("/long", exchange -> {
+          for (int i = 0; i < 20; i++) {
+            exchange.out().write(new byte[100]);
+            exchange.out().flush();
+            time.manual.advance(Duration.ofSeconds(1));
+          }
+        }).stream("/huge", exchange -> exchange.out().write(new byte[50_000_000])), o -> o);
+  }
+
+  @Promise("19.11")
+  @Test
+  void aClientThatTalksOrIsSilentIsNotReported() throws IOException {
+    try (var client = new Client(echo().port()); var silent = new Client(echoPort())) {
+      for (int i = 0; i < 10; i++) {
+        assertEquals("hello", client.answerTo("hello\n"));
+        assertEquals("", logged(Duration.ofSeconds(1)));
+      }
+      awaitDump("echo/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 10 handled\n");
+      assertEquals("", logged(LIMIT.multipliedBy(3)));
+      assertEquals("", silent.socket.isClosed() ? "closed" : "");
+    }
+  }
+
+  private int echoPort() {
+    return TcpAcceptor.open(scope.anonymous(), 0, client -> client.getInputStream().read(), o -> o).port();
+  }
+
+  @Promise("19.11")
+  @Test
+  void aLineThatTakesTooLongIsReportedOnce() throws IOException {
+    try (var client = new Client(echo().port())) {
+      assertEquals("quick", client.answerTo("quick\n"));
+      client.say("slow\n");
+      Patience.await(gate.entered);
+
+      String text = logged(LIMIT.multipliedBy(3));
+
+      assertEquals(2, text.split("actor 'echo/1' has been handling line 'slow' for at least", -1).length, text);
+      assertTrue(text.contains("Gate.pass"), text);
+      awaitDump("echo/1 \\(FIBER\\): has been handling line 'slow' for at least [\\d.]+ s; 1 handled\n");
+    }
+  }
+
+  @Promise("19.11")
+  @Test
+  void eachExchangeIsAStepOfItsOwn() throws IOException {
+    try (var client = new Client(web().port())) {
+      for (int i = 0; i < 10; i++) {
+        assertTrue(client.get("/quick").startsWith("HTTP/1.1 200"));
+        assertEquals("quick", client.body(5));
+        assertEquals("", logged(Duration.ofSeconds(1)));
+      }
+      awaitDump("web/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 10 handled\n");
+      client.say("GET /slow?x=1 HTTP/1.1\r\nHost: here\r\n\r\n");
+      Patience.await(gate.entered);
+
+      String text = logged(LIMIT.multipliedBy(2));
+
+      assertTrue(text.contains("actor 'web/1' has been handling GET /slow for at least"), text);
+    }
+  }
+
+  @Promise("19.11")
+  @Test
+  void answersThatLastAreNotReported() throws IOException {
+    var web = web();
+    try (var longer = new Client(web.port());
+        var events = new Client(web.port());
+        var deaf = new Client(web.port());
+        var logged = new Logged()) {
+      assertTrue(longer.get("/long").startsWith("HTTP/1.1 200"));
+      awaitDump("web/1 \\(FIBER\\): waits for client /127.0.0.1:\\d+; 1 handled");
+      assertTrue(events.get("/events").startsWith("HTTP/1.1 200"));
+      awaitDump("web/2 \\(FIBER\\): waits for client");
+      deaf.say("GET /huge HTTP/1.1\r\nHost: here\r\n\r\n");
+      awaitDump("web/3 \\(FIBER\\): waits for client");
+
+      time.manual.advance(LIMIT);
+      time.manual.advance(LIMIT);
+
+      assertEquals("", logged.text());
+    }
+  }
+
+  @Promise("19.11")
+  @Test
+  void forwardedClientsAreNotReported() throws IOException {
+    var target = new InetSocketAddress(InetAddress.getLoopbackAddress(), echo().port());
+    var forwarder = TcpAcceptor.forward(scope.named("forward"), 0, target, o -> o);
+    try (var client = new Client(forwarder.port())) {
+      for (int i = 0; i < 10; i++) {
+        assertEquals("hello", client.answerTo("hello\n"));
+        assertEquals("", logged(Duration.ofSeconds(1)));
+      }
+    }
+  }
+
+  @Test
+  void aHandlerThatReadsFramesShowsThem() throws IOException {
+    var frames = TcpAcceptor.open(scope.named("frames"), 0, client -> {
+      for (var frame : client.frames()) if (frame.length == 3) gate.pass();
+    }, o -> o);
+    try (var client = new Client(frames.port())) {
+      client.say("\0\0\0\2hi\0\0\0\3you");
+      Patience.await(gate.entered);
+      awaitDump("frames/1 \\(FIBER\\): (is|has been) handling a frame of 3 bytes.*; 1 handled\n");
+    }
+  }
+
+  @Test
+  void beforeItsFirstReadTheConversationItselfIsTheStep() throws IOException {
+    var slow = TcpAcceptor.open(scope.named("slow"), 0, client -> gate.pass(), o -> o);
+    try (var client = new Client(slow.port())) {
+      Patience.await(gate.entered);
+      awaitDump("slow/1 \\(FIBER\\): (is|has been) handling the conversation with client /127.0.0.1:\\d+");
+      assertEquals(false, client.socket.isClosed());
+    }
+  }
+}

@@ -1,0 +1,185 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorContext;
+import io.fibry.ActorWithReturn;
+import io.fibry.AskTimeoutException;
+import io.fibry.FailurePolicy;
+import io.fibry.Request;
+import io.fibry.flow.RateLimit;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.pool.Entities;
+import io.fibry.pool.Pools;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What waits for the clock is quiet, and a step runs all that is due until its end. */
+@Timeout(60)
+class VirtualTimeTest {
+  private static final int RUNS = 50;
+  private static final Duration SECOND = Duration.ofSeconds(1);
+
+  private final TestScope scope = TestScope.fibers();
+  private final List<Object> log = new CopyOnWriteArrayList<>();
+  private final AtomicInteger tries = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    scope.closeWithin(Duration.ZERO);
+  }
+
+  private ActorWithReturn<String, String> failingUntil(int good) {
+    return scope.anonymous()
+        .onFailure(FailurePolicy.restart().withBackOff(SECOND, SECOND.multipliedBy(100)).withoutLog())
+        .newActorWithReturn(message -> {
+          if (tries.incrementAndGet() < good) throw new IllegalStateException("planned");
+          return message;
+        });
+  }
+
+  @RepeatedTest(RUNS)
+  void anActorThatRestsIsQuietAndGoesOnInTheStep() {
+    var actor = failingUntil(2);
+    assertThrows(IllegalStateException.class, () -> actor.ask("fails"));
+    var answer = actor.sendMessageReturn("waits");
+
+    scope.assertQuiet();
+    scope.advance(SECOND);
+
+    assertEquals("waits", answer.getNow("nothing"));
+  }
+
+  @RepeatedTest(RUNS)
+  void aStepIsEnoughForAllRestarts() {
+    var actor = failingUntil(5);
+    for (int i = 0; i < 6; i++) actor.sendMessage("message " + i);
+
+    scope.advance(SECOND.multipliedBy(100));
+
+    assertEquals(6, tries.get());
+  }
+
+  @RepeatedTest(RUNS)
+  void aRateLimitKeepsItsPaceInOneStep() {
+    var mail = RateLimit.of(scope.anonymous(), 1, SECOND).newActor((Integer letter) -> {
+      log.add(letter + " at " + Duration.ofNanos(scope.clock().nanoTime()).toSeconds());
+    });
+    for (int i = 0; i < 4; i++) mail.sendMessage(i);
+
+    scope.assertQuiet();
+    assertEquals(List.of("0 at 0"), log);
+    scope.advance(SECOND.multipliedBy(2));
+
+    assertEquals(List.of("0 at 0", "1 at 1", "2 at 2"), log);
+  }
+
+  @RepeatedTest(RUNS)
+  void aHandlerThatAsksALimitedPoolIsQuietToo() throws Exception {
+    var pool = Pools.fixed(RateLimit.of(scope.anonymous(), 1, SECOND), 2).newActorWithReturn((Integer i) -> i + 1);
+    ActorWithReturn<Integer, Integer> front = scope.anonymous().newActorWithReturn(i -> pool.ask(i) + pool.ask(i));
+    var answers = List.of(front.sendMessageReturn(1), front.sendMessageReturn(2));
+
+    scope.assertQuiet();
+    scope.advance(SECOND.multipliedBy(3));
+
+    assertEquals(List.of(4, 6), List.of(answers.get(0).get(), answers.get(1).get()));
+  }
+
+  @RepeatedTest(RUNS)
+  void anIdleEntityIsPassivatedInTheStep() {
+    Entities<String, String> carts = Entities.of(scope.anonymous(), Duration.ofMinutes(1),
+        (how, key) -> how.initialState(() -> key).onStop(log::add).newActor((String state, String message) -> {}));
+    carts.actor("ada").sendMessage("milk");
+
+    scope.advance(SECOND.multipliedBy(50));
+    assertEquals(1, carts.size());
+    scope.advance(Duration.ofMinutes(10));
+
+    assertEquals(List.of("ada"), log);
+    assertEquals(0, carts.size());
+  }
+
+  @RepeatedTest(RUNS)
+  void timersOfAllActorsRunInOrder() {
+    var second = scope.anonymous().newActor((String message) -> log.add(message));
+    var first = scope.anonymous().newActor((String message) -> second.sendMessageLater(message + " later", SECOND));
+    first.sendMessageEvery("tick", SECOND.multipliedBy(2));
+
+    scope.advance(SECOND.multipliedBy(7));
+
+    assertEquals(List.of("tick later", "tick later", "tick later"), log);
+  }
+
+  private record Slow(CompletableFuture<String> answer) implements Request<Slow, String> {}
+
+  @RepeatedTest(RUNS)
+  void aPromiseThatIsNotKeptEndsByItsLimitInTheStep() {
+    var promising = scope.anonymous()
+        .newActor((Slow slow, ActorContext<Slow> context) -> context.replyWhen(slow, slow.answer()));
+    ActorWithReturn<String, String> asker =
+        scope.anonymous().newActorWithReturn(text -> promising.ask(new Slow(new CompletableFuture<>()), SECOND));
+    var answer = asker.sendMessageReturn("ask");
+
+    scope.assertQuiet();
+    scope.advance(SECOND);
+
+    assertTrue(answer.isCompletedExceptionally());
+    assertTrue(answer.exceptionNow() instanceof AskTimeoutException, answer::toString);
+  }
+
+  @RepeatedTest(RUNS)
+  void aReceiveWithoutAMessageEndsByItsLimitInTheStep() throws ExecutionException, InterruptedException {
+    ActorWithReturn<Object, String> choosy = scope.anonymous().mailbox(Mailbox.unbounded().selective())
+        .newActorWithReturn((message, context) -> context.receive(String.class, any -> true, SECOND).orElse("none"));
+    var answer = choosy.sendMessageReturn(1);
+
+    scope.assertQuiet();
+    scope.advance(SECOND);
+
+    assertEquals("none", answer.get());
+  }
+
+  @Test
+  void aHandlerSleepsByTheClockAndIsInterruptedByAKill() {
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActorWithReturn((String message) -> {
+      scope.clock().sleepUntil(SECOND.toNanos());
+      return message;
+    });
+    var first = actor.sendMessageReturn("first");
+    scope.assertQuiet();
+
+    scope.advance(SECOND.minusNanos(1));
+    assertTrue(!first.isDone());
+    scope.advance(Duration.ofNanos(1));
+    assertEquals("first", first.getNow("nothing"));
+
+    var late = scope.anonymous().newActorWithReturn((String message) -> {
+      scope.clock().sleepUntil(Long.MAX_VALUE / 2);
+      return message;
+    });
+    var never = late.sendMessageReturn("never");
+    scope.assertQuiet();
+    late.kill();
+    assertThrows(ExecutionException.class, never::get);
+    late.waitForExit();
+    scope.assertQuiet();
+  }
+
+  @Test
+  void badInputIsRefused() {
+    assertEquals("time cannot go back by -1000 ms; give zero or more",
+        assertThrows(IllegalArgumentException.class, () -> scope.advance(SECOND.negated())).getMessage());
+    assertEquals("by", assertThrows(NullPointerException.class, () -> scope.advance(null)).getMessage());
+  }
+}
