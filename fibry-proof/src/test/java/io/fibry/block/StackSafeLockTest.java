@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 
 /** Three threads want the lock; no one waits for ever, also if one is interrupted. */
 class StackSafeLockTest {
-  private static final int SCHEDULES = 2_000;
+  private static final int SCHEDULES = 1_300;
 
   /** Plain fields, which the lock must protect. */
   private static final class Room {

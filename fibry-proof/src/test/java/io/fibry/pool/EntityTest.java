@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * user under a weaker memory.
  */
 class EntityTest {
-  private static final int SCHEDULES = 1_000;
+  private static final int SCHEDULES = 700;
 
   /** Plain fields, which the entity must protect. */
   private static final class Race {

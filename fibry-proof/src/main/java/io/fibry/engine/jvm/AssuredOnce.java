@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A fiber and a helper run a task, whose starter gives it up. It runs once, or is given up. */
+/** A fiber runs a task, whose starter gives it up; then a helper comes. It runs once, or not. */
 @JCStressTest
 @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "run once")
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "given up, and not run")
@@ -26,17 +26,13 @@ public class AssuredOnce {
   }
 
   @Actor
-  public void helper() {
-    assured.run();
-  }
-
-  @Actor
   public void starter(II_Result result) {
     result.r2 = assured.compareAndSet(false, true) ? 1 : 0;
   }
 
   @Arbiter
-  public void verdict(II_Result result) {
+  public void helper(II_Result result) {
+    assured.run();
     result.r1 = runs;
   }
 }

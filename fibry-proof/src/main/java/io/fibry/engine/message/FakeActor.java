@@ -9,7 +9,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /** An actor without an engine, for proofs about requests and waits. */
-public final class FakeActor implements RequestFuture.Recipient {
+public final class FakeActor implements Recipient {
   private static final VarHandle HANDLER = ConstantBootstraps.fieldVarHandle(MethodHandles.lookup(), "handler",
       VarHandle.class, FakeActor.class, Wait.Waiter.class);
 
@@ -68,6 +68,16 @@ public final class FakeActor implements RequestFuture.Recipient {
   }
 
   @Override
+  public void tellElsewhere(Runnable code) {
+    code.run();
+  }
+
+  @Override
+  public boolean showsMessages() {
+    return true;
+  }
+
+  @Override
   public String name() {
     return "fake";
   }
@@ -93,7 +103,9 @@ public final class FakeActor implements RequestFuture.Recipient {
   }
 
   @Override
-  public void rescue() {}
+  public boolean isRescued() {
+    return true;
+  }
 
   @Override
   public boolean isStranded() {
@@ -112,7 +124,7 @@ public final class FakeActor implements RequestFuture.Recipient {
 
   @Override
   public ActorStoppedException stopped(Object message) {
-    return Refusals.stopped(name(), message, new ExitReason.Finished());
+    return Refusals.stopped(this, message, new ExitReason.Finished());
   }
 
   @Override

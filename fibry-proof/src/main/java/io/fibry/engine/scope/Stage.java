@@ -30,7 +30,7 @@ public final class Stage {
   }
 
   public static Cell pool(int workers, Handler<Object> handler) {
-    return (Cell) SCOPE.anonymous().strategy(Runnable::run).shared(Sharing.scaling(workers, workers))
+    return (Cell) SCOPE.anonymous().strategy(Runnable::run).forBlocks().shared(Sharing.scaling(workers, workers))
         .newActor(handler);
   }
 }

@@ -36,7 +36,8 @@ class PoolTest {
     Episode(Sharing<Object> sharing) {
       var scope = Stage.scope(options -> options.withScheduler(new Witness.Never()).withDeadLetters(letter -> bury()));
       pool = (PoolCell) (Exitable) scope.anonymous().strategy(Runnable::run)
-          .onFailure(FailurePolicy.stop().withoutLog()).shared(sharing).initialState(this::make).onStop(this::leave)
+          .onFailure(FailurePolicy.stop().withoutLog()).forBlocks().shared(sharing).initialState(this::make)
+          .onStop(this::leave)
           .newActorWithReturn((Integer state, Object message) -> handle(message));
     }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
  * another message, or lost where it cannot be.
  */
 class StackEdgeTest {
-  private static final int SCHEDULES = 3_000;
+  private static final int SCHEDULES = 2_000;
 
   @Test
   void noMessageIsLostOrHandledTwice() {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
  * callbacks run, since Lincheck has no virtual threads.
  */
 class RequestFutureTest {
-  private static final int SCHEDULES = 400;
+  private static final int SCHEDULES = 300;
 
   private static final class Race {
     final FakeActor actor = new FakeActor();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
  * answer or promise ({@code whoWaitedBefore..}, {@code whoPromisesFirst..}).
  */
 class RingTest {
-  private static final int SCHEDULES = 14;
+  private static final int SCHEDULES = 10;
 
   /** An actor with a handler at work, on a thread of the test. */
   private static final class Member {

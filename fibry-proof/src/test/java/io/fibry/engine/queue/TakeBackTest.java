@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  * and a message that is taken back and handled.
  */
 class TakeBackTest {
-  private static final int SCHEDULES = 1_000;
+  private static final int SCHEDULES = 700;
 
   @Test
   void noMessageIsLostOrHandledTwice() {

@@ -19,7 +19,7 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 @Outcome(id = "6, 6, 0, 0", expect = ACCEPTABLE, desc = "all handled, all seen")
 @Outcome(expect = FORBIDDEN, desc = "lost, unseen or two at once")
 @State
-public class HandOver {
+public class WritesSeen {
   /** Written by the sender, read by the handler. */
   private static final class Letter {
     int written;

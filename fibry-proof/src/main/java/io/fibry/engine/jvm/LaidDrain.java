@@ -1,0 +1,34 @@
+package io.fibry.engine.jvm;
+
+/** Counts how often it left its slot. */
+final class LaidDrain implements Woken {
+  private boolean written; // by the waker
+  int taken; // this and the next by the thread that took it
+  int unseen;
+
+  /** What must be seen by who takes it. */
+  LaidDrain write() {
+    written = true;
+    return this;
+  }
+
+  static void take(Woken taken) {
+    if (taken != null) taken.runOnce();
+  }
+
+  @Override
+  public boolean runOnce() {
+    taken++;
+    if (!written) unseen++;
+    return true;
+  }
+
+  @Override
+  public void leaveThread() {}
+
+  @Override
+  public void blameWaker() {}
+
+  @Override
+  public void run() {}
+}

@@ -1,0 +1,38 @@
+package io.fibry.engine.jvm;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/**
+ * Two fibers of one slot lay a drain each, and go on with what they find.
+ * Results: how often each left the slot, and how many without what was written before.
+ */
+@JCStressTest
+@Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "each once")
+@Outcome(expect = FORBIDDEN, desc = "lost, twice, or unseen")
+@State
+public class LayAgainstLay extends TwoDrains {
+  @Actor
+  public void fiber() {
+    LaidDrain.take(slots.lay(one.write()));
+    LaidDrain.take(slots.take());
+  }
+
+  @Actor
+  public void otherFiber() {
+    LaidDrain.take(slots.lay(another.write()));
+    LaidDrain.take(slots.take());
+  }
+
+  @Arbiter
+  public void verdict(III_Result result) {
+    count(result);
+  }
+}

@@ -1,0 +1,42 @@
+package io.fibry.engine.jvm;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+
+/**
+ * A fiber lays a drain and wakes the monitor, which is about to sleep. Results: the monitor sleeps,
+ * the drain lies there.
+ */
+@JCStressTest
+@Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "it is awake")
+@Outcome(expect = FORBIDDEN, desc = "it sleeps, and nobody will start the drain")
+@State
+public class LayAgainstSleep {
+  private final Woken drain = new LaidDrain();
+  private final Slots slots = new Slots(1);
+  private final SlotMonitor monitor = new SlotMonitor(slots, late -> {});
+
+  @Actor
+  public void fiber() {
+    slots.lay(drain);
+    monitor.wake();
+  }
+
+  @Actor
+  public void monitor() {
+    monitor.fallAsleep();
+  }
+
+  @Arbiter
+  public void verdict(II_Result result) {
+    result.r1 = monitor.isAsleep() ? 1 : 0;
+    result.r2 = slots.at(0) == drain ? 1 : 0;
+  }
+}

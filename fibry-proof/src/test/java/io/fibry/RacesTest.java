@@ -1,0 +1,31 @@
+package io.fibry;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** jcstress leaves out a race of more threads than the machine has processors, without a word. */
+class RacesTest {
+  private static final Path SOURCES = Path.of("src/main/java");
+
+  @Test
+  void everyRaceRunsOnTwoProcessors() throws IOException {
+    var actors = new TreeMap<String, Integer>();
+    try (var files = Files.walk(SOURCES)) {
+      for (var file : files.filter(one -> one.toString().endsWith(".java")).toList()) {
+        String code = Files.readString(file);
+        if (code.contains("@JCStressTest"))
+          actors.put(file.getFileName().toString(), code.split("@Actor\\R").length - 1);
+      }
+    }
+
+    assertFalse(actors.isEmpty());
+    actors.values().removeIf(count -> count == 2);
+    assertEquals(new TreeMap<>(), actors);
+  }
+}
