@@ -12,7 +12,9 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.time.Duration;
 
-/** A chat. Each client is an actor to write to; one that reads too slowly is disconnected. */
+/**
+ * A chat over TCP, with an actor for each client. A client that reads too slowly is disconnected.
+ */
 class ChatServer {
   private static final Topic<String> ROOM = Topic.of(ActorSystem.named("room"));
 

@@ -41,9 +41,10 @@ class EntitiesExample {
   public static void main(String[] args) throws Exception {
     int many = args.length > 0 ? Integer.parseInt(args[0]) : 100_000; // a million fit into 400 MB
     var clock = new ManualClock(); // production code leaves it out
-    var accounts = Entities.of(Duration.ofMinutes(10), clock, (Integer id) -> ActorSystem.anonymous()
-        .initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save).newActor(EntitiesExample::handle));
-
+    var scope = ActorSystem.openScope("bank", o -> o.withScheduler(clock));
+    Entities<Integer, Message> accounts = Entities.of(scope.anonymous(), Duration.ofMinutes(10),
+        (account, id) -> account.initialState(() -> new EntitiesExample(id)).onStop(EntitiesExample::save)
+            .newActor(EntitiesExample::handle));
     accounts.actor(0).sendMessage(new Deposit(1));
     clock.advance(Duration.ofMinutes(20));
     SAVED.acquire();

@@ -9,9 +9,9 @@ import io.fibry.pool.Pools;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Files and computations, with a disk that answers last. In a shared pool, reads soon hold all
- * threads. On fibers a waiting read holds none, so the pool can compute. (The benchmark file-reads
- * measures a real disk.)
+ * Computations beside hundreds of reads: in one pool of threads, then with the reads on fibers. In
+ * the shared pool, reads soon hold all threads. On fibers a waiting read holds none, so the pool
+ * can compute. (The disk here answers last; the benchmark file-reads measures a real one.)
  */
 class FilesAndWork {
   private static final int READS = 400;

@@ -5,8 +5,8 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * Hooks before, after and on errors of a function, inline or each on a fiber: 100,000 of one second
- * each take a few seconds in all.
+ * Hooks before, after and on errors of a function, inline or each on a fiber. 100,000 hooks of one
+ * second each take a few seconds in all.
  */
 class HooksExample {
   public static void main(String[] args) throws Exception {

@@ -4,6 +4,7 @@ import io.fibry.io.Downloader;
 import io.fibry.io.Downloader.Download;
 import io.fibry.net.HttpRoutes;
 import io.fibry.stereotype.Stereotypes;
+import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 class HttpCalls {
   private static final int CALLS = 100;
 
-  public static void main(String[] args) {
+  public static void main(String[] args) throws IOException {
     var all = new CountDownLatch(CALLS);
     var routes = HttpRoutes.none()
         .text("/slow", exchange -> {

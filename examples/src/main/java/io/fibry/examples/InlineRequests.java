@@ -3,7 +3,7 @@ package io.fibry.examples;
 import io.fibry.ActorSystem;
 import io.fibry.stereotype.Stereotypes;
 
-/** As cheap as a lock: a virtual thread that asks an idle actor runs its handler itself. */
+/** A virtual thread that asks an idle actor runs its handler itself: no switch of threads. */
 class InlineRequests {
   public static void main(String[] args) {
     var usual = ActorSystem.anonymous().newActorWithReturn((Thread asker) -> asker == Thread.currentThread());

@@ -5,7 +5,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A million waiting actors. An actor is an object; it has a thread only while it works. */
+/** A million actors that wait. An actor is an object; it has a thread only while it works. */
 class ManyActors {
   public static void main(String[] args) {
     var actors = new ArrayList<Sink<Void>>();

@@ -11,9 +11,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Four connections serve 400 queries a second; the load is 1,000, then 200, and clients give up
- * after 200 ms. If too many queries may wait, all are late, and the connections work for clients
- * that have left, even when the load has fallen.
+ * A load above capacity, and mailboxes bounded by number, by time, and not at all. Four connections
+ * serve 400 queries a second; the load is 1,000, then 200, and clients give up after 200 ms. If too
+ * many queries may wait, all are late, and the connections work for clients that have left, even
+ * when the load has fallen.
  */
 class Overload {
   public static void main(String[] args) throws Exception {

@@ -22,7 +22,7 @@ class PubSub {
     var audited = new ArrayList<Integer>();
     var fourPrices = new CountDownLatch(4);
 
-    prices.subscribe(all::add);
+    prices.subscribeToLatest(all::add);
     prices.subscribe(Mailbox.bounded(1, Overflow.DROP_OLDEST), price -> slowly(latest, price));
     var desk = ActorSystem.named("desk").newActor((Integer price) -> System.out.println("desk: " + price));
     prices.subscribe(desk);

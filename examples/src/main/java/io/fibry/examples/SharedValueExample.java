@@ -4,7 +4,9 @@ import io.fibry.ActorSystem;
 import io.fibry.pubsub.SharedValue;
 import java.util.concurrent.CountDownLatch;
 
-/** A value that many may set. A slow subscriber skips values, but always sees the last one. */
+/**
+ * A value that many set and follow. A slow subscriber skips values, but always sees the last one.
+ */
 class SharedValueExample {
   public static void main(String[] args) throws Exception {
     var level = SharedValue.of(ActorSystem.anonymous(), 0);

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * An actor's policy handles its failures, or escalates to the scope's policy, which here restarts
- * all actors once, then closes the scope.
+ * An actor's policy handles its failures, or escalates them to the policy of its scope. The policy
+ * of this scope restarts all actors once, then closes the scope.
  */
 class Supervision {
   private static final FailurePolicy CAUTIOUS = FailurePolicy.by(failure -> switch (failure) {

@@ -42,7 +42,7 @@ class Tour {
     System.out.printf(Locale.ROOT,
         "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
         (System.nanoTime() - start) / 1e9);
-    System.out.println("Next: mvn -q -Prun -Dexample=Hello, then read examples/src/main/java/io/fibry/examples");
+    System.out.println("Next: mvn -q -Prun -Dexample=list, then read examples/src/main/java/io/fibry/examples");
   }
 
   private void create() throws Exception {

@@ -9,7 +9,10 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A UDP server. Replies are not longer than packets, so a forged sender amplifies nothing. */
+/**
+ * A UDP server that answers packets. Replies are not longer than packets, so a forged sender
+ * amplifies nothing.
+ */
 class UdpEcho {
   public static void main(String[] args) throws Exception {
     var here = InetAddress.getLoopbackAddress();

@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Four kinds of pools. A pool is an actor. */
+/** Four kinds of pools: scaling, weighted, by key, and a fiber per message. A pool is an actor. */
 class WorkerPools {
   record Order(String customer, int number) {}
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Runs every example as its reader would, in its own modular JVM, and checks what it prints. */
+/** Runs every example as {@code mvn -Prun} does, in its own JVM, and checks what it prints. */
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
@@ -46,9 +46,9 @@ class ExamplesTest {
           "on the asker's own thread, as usual: false\non the asker's own thread, inline: true\nfrom a platform "
               + "thread: false"),
       Map.entry("WaysToEnd", """
-          poison pill: handled [1, 2, 3], Finished[], takes more: false
-          askExit: handled [1], Stopped[], takes more: false
-          kill: handled [], Killed[], takes more: false"""),
+          poison pill: handled [1, 2, 3], Finished, takes more: false
+          askExit: handled [1], Stopped, takes more: false
+          kill: handled [], Killed, takes more: false"""),
       Map.entry("Supervision", """
           till [apple], stock [apple]
           nonsense!
@@ -56,8 +56,8 @@ class ExamplesTest {
           fire!
           till [plum], stock [plum]
           fire!
-          till: Failed[cause=java.lang.IllegalStateException: fire]
-          stock: Stopped[]"""),
+          till: Failed: java.lang.IllegalStateException: fire
+          stock: Stopped"""),
       Map.entry("Shutdown", """
           1000 handled of 1003, still running []
           slow lost 'the long one': FAILED
@@ -201,7 +201,8 @@ class ExamplesTest {
   void deadlockShowsTheRing() throws Exception {
     var printed = run("Deadlock", null);
 
-    var links = List.of("'ann' waits for 'bob' (what does Bob want?)", "'bob' waits for 'ann' (what does Ann want?)");
+    var links = List.of("'ann' waits for 'bob' (\"what does Bob want?\")",
+        "'bob' waits for 'ann' (\"what does Ann want?\")");
     assertTrue(printed.contains(String.join(", ", links)) || printed.contains(String.join(", ", links.reversed())),
         printed);
     assertTrue(printed.endsWith("ann goes on: yes"), printed);
@@ -212,8 +213,28 @@ class ExamplesTest {
     var tested = new TreeSet<>(PRINTED.keySet());
     tested.addAll(List.of("Tour", "Deadlock"));
 
-    assertEquals(tested, sources(1).stream().map(file -> file.getFileName().toString().replace(".java", ""))
-        .collect(Collectors.toCollection(TreeSet::new)));
+    assertEquals(tested, sources(1).stream().map(ExamplesTest::name).collect(Collectors.toCollection(TreeSet::new)));
+  }
+
+  private static String name(Path source) {
+    return source.getFileName().toString().replace(".java", "");
+  }
+
+  @Test
+  void listSaysInOneLineWhatEachExampleShows() throws Exception {
+    var listed = run("list", null).lines().map(String::strip).toList();
+
+    assertEquals(List.of(), sources(1).stream().map(ExamplesTest::name)
+        .filter(name -> listed.stream().noneMatch(line -> line.matches(name + " +[A-Z][^{*]{15,95}\\."))).toList());
+  }
+
+  @Test
+  void unknownNameGivesTheListAndTheNearestName() throws Exception {
+    var list = run("list", null);
+
+    assertEquals(list + "\nThere is no example 'Helo'. Did you mean Hello?", run("Helo", null));
+    assertEquals(list + "\nThere is no example 'pool'. Did you mean WorkerPools?", run("pool", null));
+    assertEquals(list + "\nThere is no example 'Nope'.", run("Nope", null));
   }
 
   @Test
@@ -233,7 +254,8 @@ class ExamplesTest {
   private String run(String example, String argument) throws Exception {
     var java = ProcessHandle.current().info().command().orElseThrow();
     var command = new ArrayList<>(
-        List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples." + example));
+        List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start",
+            example));
     if (argument != null) command.add(argument);
     var out = folder.resolve("out").toFile();
 

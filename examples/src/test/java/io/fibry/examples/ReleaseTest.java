@@ -23,6 +23,7 @@ class ReleaseTest {
       "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>"
           + "|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
   private static final Pattern HEADER = Pattern.compile("(?i)copyright|licensed under|spdx");
+  private static final Pattern BOTTOM = Pattern.compile("<bottom><!\\[CDATA\\[.*Apache License 2\\.0.*]]></bottom>");
   private static final Set<String> NOT_OURS = Set.of("target", ".git");
 
   private static List<Path> files(int depth, String... endings) throws IOException {
@@ -81,6 +82,11 @@ class ReleaseTest {
 
     assertEquals(List.of(), headed);
     assertTrue(read(ROOT.resolve("LICENSE")).contains("Apache License"));
+  }
+
+  @Test
+  void javadocNamesTheLicenseAtTheBottomOfEachPage() {
+    assertTrue(BOTTOM.matcher(read(ROOT.resolve("pom.xml"))).find());
   }
 
   /** The text before the package declaration. */

@@ -42,7 +42,7 @@ public val Dispatchers.FIBER: CoroutineDispatcher
  */
 public fun Strategy.asCoroutineDispatcher(): ExecutorCoroutineDispatcher {
   if (!resident()) return StrategyDispatcher(toString(), this::activate) {}
-  val own = ActorSystem.anonymous().strategy(this).mailbox<Any>(Mailbox.unbounded()).newSink()
+  val own = ActorSystem.anonymous().strategy(this).mailbox(Mailbox.unbounded()).newSink()
   return StrategyDispatcher(toString(), PendingPieces(toString(), own, own)::take, own::sendPoisonPill)
 }
 

@@ -7,7 +7,6 @@ import io.fibry.Request
 import java.util.concurrent.ConcurrentLinkedQueue
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Assertions.assertInstanceOf
-import org.junit.jupiter.api.Assertions.assertTrue
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
 
@@ -73,7 +72,7 @@ class ActorsTest {
   fun itIsFoundByNameAndProtocol() {
     val named = actor<Int>(ActorSystem.named("kotlin's")) { handle { n -> seen += n } }
 
-    assertTrue(ActorSystem.find("kotlin's", Int::class.javaObjectType).isPresent)
+    assertEquals(named, ActorSystem.root().find<Int>("kotlin's"))
     named.close()
   }
 
@@ -89,16 +88,16 @@ class ActorsTest {
     watcher.sendMessage("begin")
     other.close()
 
-    eventually { seen.toList() == listOf<Any>("it ended: Finished[]") }
+    eventually { seen.toList() == listOf<Any>("it ended: Finished") }
   }
 
   @Test
   fun theBuilderChoosesByTheNumberOfParameters() = coroutineTest {
-    val plain = ActorSystem.anonymous().newActor<String> { message -> seen += message }
-    val inContext = ActorSystem.anonymous().newActor<String> { message, context ->
+    val plain = ActorSystem.anonymous().newActor { message: String -> seen += message }
+    val inContext = ActorSystem.anonymous().newActor { message: String, context ->
       context.self().also { seen += message }
     }
-    val answering = ActorSystem.anonymous().newActorWithReturn<Int, Int> { n -> n * n }
+    val answering = ActorSystem.anonymous().newActorWithReturn { n: Int -> n * n }
 
     plain.sendMessage("plain")
     plain.close()

@@ -45,7 +45,7 @@ class CancelStressTest {
       val handled = AtomicInteger()
       val answered = AtomicInteger()
       val wrong = AtomicInteger()
-      val actor = scope.anonymous().mailbox<Any>(mailboxes.random(random))
+      val actor = scope.anonymous().mailbox(mailboxes.random(random))
         .newActorWithReturn(Handler.Returning<Int, Int> { n ->
           handled.incrementAndGet()
           Thread.yield()

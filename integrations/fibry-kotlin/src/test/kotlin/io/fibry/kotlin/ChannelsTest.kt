@@ -46,7 +46,7 @@ class ChannelsTest {
   }
 
   private fun narrow(overflow: Overflow): Actor<Int> =
-    scope.anonymous().mailbox<Any>(Mailbox.bounded(1, overflow)).newActor(Handler<Int> { n ->
+    scope.anonymous().mailbox(Mailbox.bounded(1, overflow)).newActor(Handler<Int> { n ->
       gate.pass()
       handled += n
     })
@@ -202,7 +202,7 @@ class ChannelsTest {
     ActorSystem.openScope("channels that end").use { own ->
       val sent = AtomicInteger()
       val mailbox = Mailbox.bounded(random.nextInt(1, 10), Overflow.BLOCK)
-      val actor = own.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { Thread.yield() })
+      val actor = own.anonymous().mailbox(mailbox).newActor(Handler<Int> { Thread.yield() })
       val channel = actor.asSendChannel()
       val senders = List(5) {
         launch(Dispatchers.Default) {

@@ -48,7 +48,7 @@ class InTurnTest {
   }
 
   private fun actor(mailbox: Mailbox<Any> = Mailbox.unbounded()): Actor<Int> =
-    scope.anonymous().mailbox<Any>(mailbox).newActor(Handler<Int> { gate.pass() })
+    scope.anonymous().mailbox(mailbox).newActor(Handler<Int> { gate.pass() })
 
   /**
    * Starts a coroutine that is dispatched to [dispatcher], and notes the thread it continues on.

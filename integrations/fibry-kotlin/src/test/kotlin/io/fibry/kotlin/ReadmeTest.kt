@@ -7,8 +7,10 @@ import io.fibry.Strategy
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import io.fibry.pubsub.Topic
+import io.fibry.stereotype.Stereotypes
 import java.nio.file.Files
 import java.nio.file.Path
+import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
 import kotlin.io.path.readText
 import kotlin.time.Duration.Companion.seconds
@@ -68,7 +70,7 @@ class ReadmeTest {
   fun builder() = coroutineTest {
     val seen = ArrayList<String>()
     // @start
-    val builder = ActorSystem.named("audit").mailbox<Any>(Mailbox.bounded(1_000, Overflow.BLOCK))
+    val builder = ActorSystem.named("audit").mailbox(Mailbox.bounded(1_000, Overflow.BLOCK))
       .onFailure(FailurePolicy.restart())
     val audit = actor<String>(builder) {
       val lines = ArrayList<String>()
@@ -81,6 +83,32 @@ class ReadmeTest {
     audit.awaitExit()
 
     assertEquals(listOf("opened"), seen)
+  }
+
+  private class Bank {
+    fun take(cents: Long) = cents
+  }
+
+  @Test
+  fun builders() = coroutineTest {
+    val scope = ActorSystem.openScope("readme")
+    val seen = ConcurrentLinkedQueue<Any>()
+    // @start
+    scope.named("lines").mailbox(Mailbox.bounded(100, Overflow.BLOCK))      // no type argument
+      .newActor { line: String -> seen += line }                            // the parameter says it all
+    scope.named("bank").initialState(::Bank).newActorWithReturn(Bank::take) // as that of a function does
+    scope.named("numbers").protocol<Int>().newActor { n: Int -> seen += n }
+    val numbers = scope.find<Int>("numbers")                                // or null
+
+    val squares = generator(ahead = 16) { for (n in 1..3) yield(n * n) }    // runs ahead of its reader
+    Stereotypes.of(scope.anonymous()).scheduleAtFixedRate(0.seconds, 1.seconds) { seen += "tick" }
+    Stereotypes.of(scope.anonymous()).runOnce { -> seen += "once" }         // the arrow chooses the overload
+    // @end
+    numbers?.sendMessage(7)
+    eventually { seen.containsAll(listOf(7, "tick", "once")) }
+    withContext(Dispatchers.FIBER) { scope.close() }
+
+    assertEquals(listOf(1, 4, 9), squares.toList())
   }
 
   /** Returns after a thousand calls have arrived. */
@@ -111,7 +139,7 @@ class ReadmeTest {
   fun feeding() = coroutineTest {
     val seen = ArrayList<Int>()
     // @start
-    val builder = ActorSystem.anonymous().mailbox<Any>(Mailbox.bounded(10, Overflow.BLOCK))
+    val builder = ActorSystem.anonymous().mailbox(Mailbox.bounded(10, Overflow.BLOCK))
     val numbers = actor<Int>(builder) { handle { n -> seen += n } }
     (1..100).asFlow().map { it * it }.collect(numbers.asCollector()) // a full mailbox slows the flow
     val channel = numbers.asSendChannel()

@@ -171,7 +171,7 @@ class RequestsTest {
     val gate = Gate()
     val handled = ConcurrentLinkedQueue<Int>()
     ActorSystem.openScope("cancelled").use { scope ->
-      val actor = scope.anonymous().mailbox<Any>(Mailbox.bounded(1, Overflow.REJECT))
+      val actor = scope.anonymous().mailbox(Mailbox.bounded(1, Overflow.REJECT))
         .newActorWithReturn(Handler.Returning<Int, Int> { n ->
           gate.pass()
           handled += n

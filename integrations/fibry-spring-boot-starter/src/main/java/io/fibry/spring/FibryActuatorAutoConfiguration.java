@@ -7,29 +7,17 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
-import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 
 /** Actuator's health {@code fibry} and endpoint {@code actors}. */
 @AutoConfiguration(
     after = {FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)
+@Import({Boot3Health.class, Boot4Health.class})
 public final class FibryActuatorAutoConfiguration {
   FibryActuatorAutoConfiguration() {}
-
-  @Configuration(proxyBeanMethods = false)
-  @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
-  @ConditionalOnEnabledHealthIndicator("fibry")
-  static class Health {
-
-    @Bean
-    @ConditionalOnMissingBean(name = "fibryHealthIndicator")
-    ScopeHealth fibryHealthIndicator(ActorScope scope) {
-      return new ScopeHealth(scope);
-    }
-  }
 
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)

@@ -2,6 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.Carrier;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -33,7 +34,7 @@ public final class FibryAutoConfiguration {
   }
 
   @Bean
-  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<ActorScope.Carrier<?>> carriers,
+  ScopeOptions fibryScopeOptions(FibryProperties properties, ObjectProvider<Carrier<?>> carriers,
       ObjectProvider<MessageTiming> timing) {
     return new ScopeOptions(properties, carriers.orderedStream().toList(), timing.getIfAvailable());
   }

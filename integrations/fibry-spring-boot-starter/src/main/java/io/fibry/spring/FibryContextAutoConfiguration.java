@@ -1,5 +1,6 @@
 package io.fibry.spring;
 
+import io.fibry.micrometer.ContextCarrier;
 import io.micrometer.context.ContextSnapshotFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -14,7 +15,7 @@ public final class FibryContextAutoConfiguration {
   FibryContextAutoConfiguration() {}
 
   @Bean
-  SnapshotCarrier fibrySnapshotCarrier() {
-    return new SnapshotCarrier();
+  ContextCarrier fibryContextCarrier() {
+    return new ContextCarrier();
   }
 }

@@ -17,6 +17,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param askLimit How long an ask waits.
  * @param drainLimit How long a closing scope handles messages.
  * @param grace How long an interrupted handler may take to end.
+ * @param messageTexts Whether logs, dumps and exceptions show what messages say, not only their
+ * class.
  * @param propagateContext Whether messages carry what context-propagation captures, such as the
  * observation.
  * @param mailbox The default mailbox.
@@ -33,6 +35,7 @@ record FibryProperties(
     @DefaultValue("30s") Duration askLimit,
     @DefaultValue("10s") Duration drainLimit,
     @DefaultValue("1s") Duration grace,
+    @DefaultValue("true") boolean messageTexts,
     @DefaultValue("true") boolean propagateContext,
     @DefaultValue Mailbox mailbox,
     @DefaultValue Watchdog watchdog,
@@ -125,7 +128,7 @@ record FibryProperties(
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)
-        .withDrainLimit(drainLimit).withGrace(grace);
+        .withDrainLimit(drainLimit).withGrace(grace).withMessageTexts(messageTexts);
     return watchdog.handling == null ? changed : changed.withWatchdog(watchdog.handling, watchdog.waiting);
   }
 }

@@ -8,7 +8,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.task.SimpleAsyncTaskExecutorBuilder;
 import org.springframework.boot.task.ThreadPoolTaskExecutorBuilder;
-import org.springframework.boot.thread.Threading;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Conditional;
@@ -66,7 +65,7 @@ public final class FibryTasksAutoConfiguration {
     AsyncTaskExecutor defaultTaskExecutor(Environment environment,
         ObjectProvider<SimpleAsyncTaskExecutorBuilder> simple,
         ObjectProvider<ThreadPoolTaskExecutorBuilder> pool) {
-      return Threading.VIRTUAL.isActive(environment)
+      return environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
           ? simple.getIfAvailable(SimpleAsyncTaskExecutorBuilder::new).build()
           : pool.getIfAvailable(ThreadPoolTaskExecutorBuilder::new).build();
     }

@@ -1,21 +1,22 @@
 package io.fibry.spring;
 
+import org.apache.catalina.startup.Tomcat;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
-import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
-import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
 
 /** The executor of Tomcat's requests: a pool of fibers, if enabled. */
 @AutoConfiguration(after = FibryAutoConfiguration.class)
 @ConditionalOnWebApplication
-@ConditionalOnClass(ConfigurableTomcatWebServerFactory.class)
+@ConditionalOnClass(Tomcat.class)
 @ConditionalOnBean(ScopeOptions.class)
 @ConditionalOnBooleanProperty("fibry.executor.tomcat.enabled")
+@Import({Boot3Tomcat.class, Boot4Tomcat.class})
 public final class FibryTomcatAutoConfiguration {
   FibryTomcatAutoConfiguration() {}
 
@@ -30,11 +31,5 @@ public final class FibryTomcatAutoConfiguration {
   ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
     return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
-  }
-
-  /** Without an order it runs after that of {@code spring.threads.virtual.enabled}. */
-  @Bean
-  WebServerFactoryCustomizer<ConfigurableTomcatWebServerFactory> fibryTomcatCustomizer(FiberPool fibryTomcatPool) {
-    return factory -> factory.addProtocolHandlerCustomizers(handler -> handler.setExecutor(fibryTomcatPool.sink()));
   }
 }

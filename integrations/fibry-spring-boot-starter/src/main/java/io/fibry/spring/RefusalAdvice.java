@@ -2,6 +2,7 @@ package io.fibry.spring;
 
 import io.fibry.ActorStoppedException;
 import io.fibry.AskTimeoutException;
+import io.fibry.CircuitOpenException;
 import io.fibry.MailboxFullException;
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
@@ -27,7 +28,8 @@ final class RefusalAdvice {
     this.seconds = String.valueOf(Math.max(1, retryAfter.plusNanos(999_999_999).toSeconds()));
   }
 
-  @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, RejectedExecutionException.class})
+  @ExceptionHandler({MailboxFullException.class, ActorStoppedException.class, CircuitOpenException.class,
+    RejectedExecutionException.class})
   ResponseEntity<ProblemDetail> refused() {
     return ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).header(HttpHeaders.RETRY_AFTER, seconds)
         .body(ProblemDetail.forStatusAndDetail(HttpStatus.SERVICE_UNAVAILABLE, "too much to do; try again later"));

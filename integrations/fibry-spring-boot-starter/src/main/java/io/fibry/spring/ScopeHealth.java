@@ -1,28 +1,24 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
-import org.springframework.boot.health.contributor.AbstractHealthIndicator;
-import org.springframework.boot.health.contributor.Health;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
-/** Whether the scope is open. A scope that a failure closed cannot be opened again. */
-final class ScopeHealth extends AbstractHealthIndicator {
-  private final ActorScope scope;
+/**
+ * What health shows: whether the scope is open, and its counts. A scope that a failure closed
+ * cannot be opened again.
+ */
+record ScopeHealth(boolean up, Map<String, Object> details) {
 
-  ScopeHealth(ActorScope scope) {
-    super("the health check of the actors' scope failed");
-    this.scope = scope;
-  }
-
-  @Override
-  protected void doHealthCheck(Health.Builder health) {
+  static ScopeHealth of(ActorScope scope) {
     var report = scope.report();
-    health.withDetail("scope", report.scope()).withDetail("handled", report.handled())
-        .withDetail("unhandled", ActorsEndpoint.byName(report.unhandled())).withDetail("waiting", report.waiting());
-    try {
-      scope.openScope("health").close(); // fails if the scope is closed
-      health.up();
-    } catch (IllegalStateException closed) {
-      health.down().withDetail("why", String.valueOf(closed.getMessage()));
-    }
+    boolean up = !scope.isClosed();
+    var details = new LinkedHashMap<String, Object>();
+    details.put("scope", report.scope());
+    details.put("handled", report.handled());
+    details.put("unhandled", ActorsEndpoint.byName(report.unhandled()));
+    details.put("waiting", report.waiting());
+    if (!up) details.put("why", "scope '" + report.scope() + "' is closed");
+    return new ScopeHealth(up, details);
   }
 }

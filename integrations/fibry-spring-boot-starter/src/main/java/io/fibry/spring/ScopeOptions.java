@@ -1,12 +1,13 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
+import io.fibry.Carrier;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** What the application's scopes share: properties, carriers and timers. */
-record ScopeOptions(FibryProperties properties, List<ActorScope.Carrier<?>> carriers, @Nullable MessageTiming timing) {
+record ScopeOptions(FibryProperties properties, List<Carrier<?>> carriers, @Nullable MessageTiming timing) {
 
   UnaryOperator<ActorScope.Options> of(String scope) {
     return options -> {

@@ -1,6 +1,7 @@
 package io.fibry.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
@@ -9,7 +10,6 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
-import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** What Actuator shows of actors. The test of the sample shows it over HTTP. */
@@ -26,11 +26,11 @@ class ActuatorTest {
       context.getBean(ActorScope.class).anonymous().newActorWithReturn((Integer n) -> n + 1).ask(1);
       assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
 
-      var health = context.getBean(ScopeHealth.class).health();
+      var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertEquals(Status.UP, health.getStatus());
-      assertEquals("application", health.getDetails().get("scope"));
-      assertEquals(1L, health.getDetails().get("handled"));
+      assertTrue(health.up());
+      assertEquals("application", health.details().get("scope"));
+      assertEquals(1L, health.details().get("handled"));
     });
   }
 
@@ -45,17 +45,18 @@ class ActuatorTest {
       actor.sendMessage(1);
       other.waitForExit(); // then the scope no longer takes actors
 
-      var health = context.getBean(ScopeHealth.class).health();
+      var health = ScopeHealth.of(context.getBean(ActorScope.class));
 
-      assertEquals(Status.DOWN, health.getStatus());
-      assertTrue(health.getDetails().get("why").toString().contains("scope 'application' is closed"), health::toString);
+      assertFalse(health.up());
+      assertEquals("scope 'application' is closed", health.details().get("why"));
     });
   }
 
   @Test
   void healthCanBeLeftOut() {
     runner.withPropertyValues("management.health.fibry.enabled=false")
-        .run(context -> assertEquals(0, context.getBeanNamesForType(ScopeHealth.class).length));
+        .run(context -> assertFalse(context.containsBean("fibryHealthIndicator")));
+    runner.run(context -> assertTrue(context.containsBean("fibryHealthIndicator")));
   }
 
   @Test
@@ -89,7 +90,7 @@ class ActuatorTest {
       var text = context.getBean(ActorsEndpoint.class).dump();
 
       gate.open();
-      assertTrue(text.startsWith("scope 'application'") && text.contains("busy") && text.contains("handling work"),
+      assertTrue(text.startsWith("scope 'application'") && text.contains("busy") && text.contains("handling \"work\""),
           text);
     });
   }

@@ -44,7 +44,7 @@ public class Application implements Supplier<String> {
       if (context.getBean("applicationTaskExecutor", AsyncTaskExecutor.class)
           .submit(() -> Thread.currentThread().isVirtual()).get())
         present.add("tasks");
-      if (context.containsBean("fibrySnapshotCarrier")) present.add("carriers");
+      if (context.containsBean("fibryContextCarrier")) present.add("carriers");
       if (context.containsBean("fibryHealthIndicator")) present.add("health");
       if (context.containsBean("fibryActorsEndpoint")) present.add("endpoint");
       return String.join(" ", present);

@@ -24,7 +24,8 @@ class ClassPathTest {
   @CsvSource({
     "nothing, actors carriers endpoint health tasks",
     "actuat|spring-boot-health, actors carriers tasks",
-    "actuat|spring-boot-health|micrometer|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
+    "actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|micrometer-jakarta9|"
+        + "context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
   void absentLibrariesDisableTheirFeaturesOnly(String absent, String present) throws Exception {
     var loader = without(absent);

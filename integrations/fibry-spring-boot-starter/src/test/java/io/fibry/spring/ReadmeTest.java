@@ -64,6 +64,15 @@ class ReadmeTest {
   }
 
   @Test
+  void versionsOfTheReadmeAreThoseOfTheTests() throws Exception {
+    var tested = Pattern.compile("\\d+\\.\\d+").matcher(System.getProperty("boot.version"));
+
+    assertTrue(tested.find());
+    assertTrue(Pattern.compile("All its tests run on Spring Boot [^:]*" + Pattern.quote(tested.group()))
+        .matcher(Files.readString(README)).find(), tested.group());
+  }
+
+  @Test
   void linkedFilesAreThere() throws Exception {
     var links = LINK.matcher(Files.readString(README)).results().map(found -> found.group(1));
 

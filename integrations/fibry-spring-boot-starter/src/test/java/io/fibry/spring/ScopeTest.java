@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.AskTimeoutException;
+import io.fibry.Carrier;
 import io.fibry.DeadLetter;
 import io.fibry.FailurePolicy;
 import io.fibry.MailboxFullException;
@@ -17,6 +18,7 @@ import io.fibry.Strategy;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -104,6 +106,22 @@ class ScopeTest {
   }
 
   @Test
+  void textsOfMessagesAreShownOrNot() {
+    runner.run(context -> assertTrue(optionsOf(context.getBean(ActorScope.class)).messageTexts()));
+    runner.withPropertyValues("fibry.message-texts=false")
+        .run(context -> assertFalse(optionsOf(context.getBean(ActorScope.class)).messageTexts()));
+  }
+
+  private static ActorScope.Options optionsOf(ActorScope scope) {
+    var found = new AtomicReference<ActorScope.Options>();
+    scope.openScope("inside", options -> {
+      found.set(options);
+      return options;
+    }).close();
+    return found.get();
+  }
+
+  @Test
   void asksHaveTheLimitOfTheProperty() {
     runner.withPropertyValues("fibry.ask-limit=50ms").run(context -> {
       var gate = new Gate();
@@ -165,7 +183,7 @@ class ScopeTest {
     });
   }
 
-  private record User(ThreadLocal<String> user) implements ActorScope.Carrier<String> {
+  private record User(ThreadLocal<String> user) implements Carrier<String> {
     @Override
     public String capture() {
       return user.get();

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
+import io.fibry.CircuitOpenException;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.io.IOException;
@@ -75,6 +76,11 @@ class ServerTest {
     @GetMapping("/ask")
     String ask() {
       return clerk.ask("asked", Duration.ofMillis(50));
+    }
+
+    @GetMapping("/open")
+    String open() {
+      throw new CircuitOpenException("open", "payments", "pay");
     }
 
     @GetMapping("/later")
@@ -173,6 +179,14 @@ class ServerTest {
     assertInstanceOf(IOException.class, refused.getCause());
     leave.release(taken.size());
     assertEquals(List.of(200), taken.stream().map(answer -> answer.join().statusCode()).distinct().toList());
+  }
+
+  @Test
+  void anOpenCircuitBreakerIsA503() {
+    var answer = get("/open").join();
+
+    assertEquals(503, answer.statusCode());
+    assertTrue(!answer.body().contains("payments"), answer::body);
   }
 
   @Test

@@ -146,6 +146,13 @@ class TasksTest {
   }
 
   @Test
+  void anActorBeanLeavesTheDefaultExecutorOfVirtualThreads() {
+    runner.withUserConfiguration(WithActor.class).withPropertyValues("spring.threads.virtual.enabled=true")
+        .run(context -> assertTrue(
+            executor(context).submit(() -> Thread.currentThread().isVirtual()).get(20, TimeUnit.SECONDS)));
+  }
+
+  @Test
   void asyncMethodsRunInTheDefaultExecutorThoughActorsAreBeans() {
     runner.withUserConfiguration(WithActor.class, WithAsync.class)
         .run(context -> assertTrue(context.getBean(Work.class).where().get(20, TimeUnit.SECONDS).startsWith("task-")));

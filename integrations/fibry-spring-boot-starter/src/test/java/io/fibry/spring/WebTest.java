@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import org.apache.catalina.startup.Tomcat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
-import org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /** Which web beans exist when. The test of the sample shows what they do. */
@@ -71,7 +71,7 @@ class WebTest {
   @Test
   void withoutTomcatThereIsNoPool() {
     runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
-        .withClassLoader(new FilteredClassLoader(ConfigurableTomcatWebServerFactory.class))
+        .withClassLoader(new FilteredClassLoader(Tomcat.class))
         .run(context -> assertEquals(0, context.getBeanNamesForType(FiberPool.class).length));
   }
 }

@@ -1,0 +1,32 @@
+package io.fibry.examples.start;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.file.Path;
+import java.util.Arrays;
+
+/** What {@code mvn -Prun} runs: an example by its name, or the list of all. */
+class Start {
+  private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
+
+  public static void main(String[] args) throws Throwable {
+    var examples = Catalogue.of(SOURCES);
+    String name = args[0];
+    if (examples.has(name)) run(name, Arrays.copyOfRange(args, 1, args.length));
+    else list(examples, name);
+  }
+
+  /** A method handle throws what the example throws, not a wrapper. */
+  private static void run(String example, String[] args) throws Throwable {
+    var type = Class.forName("io.fibry.examples." + example);
+    MethodHandles.privateLookupIn(type, MethodHandles.lookup())
+        .findStatic(type, "main", MethodType.methodType(void.class, String[].class)).invokeExact(args);
+  }
+
+  /** An unknown name is no failure here: the build fails after it, without a stack trace. */
+  private static void list(Catalogue examples, String name) {
+    System.out.println(examples.lines() + "\n\nTo run one: mvn -q -Prun -Dexample=Hello");
+    if (!name.equals("list")) System.out.println("There is no example '" + name + "'."
+        + examples.nearest(name).map(other -> " Did you mean " + other + "?").orElse(""));
+  }
+}

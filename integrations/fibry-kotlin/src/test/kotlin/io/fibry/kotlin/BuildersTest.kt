@@ -1,0 +1,292 @@
+package io.fibry.kotlin
+
+import io.fibry.Actor
+import io.fibry.ActorBuilder
+import io.fibry.ActorContext
+import io.fibry.ActorScope
+import io.fibry.ActorSystem
+import io.fibry.ActorWithReturn
+import io.fibry.Exitable
+import io.fibry.FailurePolicy
+import io.fibry.Request
+import io.fibry.Strategy
+import io.fibry.flow.Batch
+import io.fibry.flow.Flows
+import io.fibry.flow.Generator
+import io.fibry.flow.Hooks
+import io.fibry.flow.MapReduce
+import io.fibry.flow.Pipeline
+import io.fibry.flow.RateLimit
+import io.fibry.fsm.Fsm
+import io.fibry.mailbox.Mailbox
+import io.fibry.mailbox.Overflow
+import io.fibry.pool.Entities
+import io.fibry.pool.Pools
+import io.fibry.pubsub.SharedMap
+import io.fibry.pubsub.SharedValue
+import io.fibry.pubsub.Topic
+import io.fibry.stereotype.Stereotypes
+import java.time.Duration
+import java.util.concurrent.CompletableFuture
+import java.util.concurrent.ConcurrentLinkedQueue
+import java.util.concurrent.ForkJoinPool
+import java.util.concurrent.TimeUnit
+import java.util.concurrent.atomic.LongAdder
+import kotlin.time.Duration.Companion.milliseconds
+import kotlin.time.Duration.Companion.seconds
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertNull
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+
+/**
+ * Every step of a builder, and every block, without a type argument or cast that Kotlin could not
+ * infer: this file compiles. A lambda's parameter says which messages there are.
+ */
+@Timeout(60)
+class BuildersTest {
+  private sealed interface Account
+
+  private data class Deposit(val cents: Long) : Account
+
+  private class Balance : Account, Request<Balance, Long>
+
+  private class Bank(private val fee: Long) {
+    private var cents = 0L
+
+    constructor() : this(0)
+
+    fun take(message: Account) {
+      if (message is Deposit) cents += message.cents - fee
+    }
+
+    fun handle(message: Account, context: ActorContext<Account>) = when (message) {
+      is Deposit -> take(message)
+      is Balance -> context.reply(message, cents)
+    }
+
+    fun tell(what: String) = "$what: $cents"
+
+    fun copy() = Bank(fee).also { it.cents = cents }
+  }
+
+  private val scope: ActorScope = ActorSystem.openScope("builders")
+  private val how = scope.anonymous()
+  private val second = Duration.ofSeconds(1)
+  private val bounded = Mailbox.bounded(100, Overflow.BLOCK)
+  private val seen = ConcurrentLinkedQueue<Any>()
+
+  @AfterEach
+  fun close() = scope.close()
+
+  private fun answers(builder: ActorBuilder<in Int>) =
+    assertEquals(2, builder.newActorWithReturn { n: Int -> n + 1 }.ask(1))
+
+  @Test
+  fun stepsThatKeepTheType() {
+    answers(how.mailbox(bounded))
+    answers(how.mailbox(Mailbox.unbounded().selective()).onFailure(FailurePolicy.restart()))
+    answers(how.strategy { activation -> Thread.ofVirtual().start(activation) }.mailbox(bounded))
+    answers(how.strategy(Strategy.on(ForkJoinPool.commonPool())).inlineRequests())
+    answers(how.around { message: Any, next -> next.run().also { seen += message } })
+    answers(how.forBlocks().orMailbox(bounded).mailbox(bounded).around { _: Any, next -> next.run() })
+    assertEquals(listOf<Any>(1), seen.toList())
+  }
+
+  @Test
+  fun stepsThatNarrowTheType() {
+    answers(how.mailbox(Mailbox.priority(naturalOrder<Int>())))
+    answers(how.mailbox(Mailbox.priority(compareBy { n: Int -> -n })))
+    answers(how.around { n: Int, next -> if (n > 0) next.run() })
+    answers(how.protocol(Int::class.javaObjectType).mailbox(bounded))
+    answers(how.protocol<Int>().mailbox(bounded).around { _: Int, next -> next.run() })
+    val narrow: ActorBuilder<Account> = how.protocol<Account>().mailbox(bounded).onFailure(FailurePolicy.stop())
+    narrow.newActor { message: Account -> seen += message }.use { it.sendMessage(Deposit(1)) }
+    assertEquals(listOf<Any>(Deposit(1)), seen.toList())
+  }
+
+  private fun <M : Any> bounded(builder: ActorBuilder<M>): ActorBuilder<M> = builder.mailbox(bounded)
+
+  private fun ended(builder: ActorBuilder<*>) = builder.mailbox(bounded).newSink().close()
+
+  @Test
+  fun stepsOfABuilderWhoseTypeIsNotKnown() {
+    answers(bounded(how))
+    ended(how)
+    answers(listOf(1, 2).fold(how) { builder, n -> builder.mailbox(Mailbox.bounded(n, Overflow.REJECT)) })
+    answers(if (how.forBlocks().isShared) how else how.mailbox(bounded))
+  }
+
+  private fun note(line: String) {
+    seen += line
+  }
+
+  @Test
+  fun handlers() {
+    how.newActor { line: String -> seen += line }.use { it.sendMessage("a") }
+    how.newActor { line: String, context -> seen += line + context.cancelled() }.use { it.sendMessage("b") }
+    how.newActor(::note).use { it.sendMessage("c") }
+    val expected: Actor<String> = how.newActor { line -> seen += line }
+    expected.use { it.sendMessage("d") }
+    assertEquals(listOf<Any>("a", "bfalse", "c", "d"), seen.toList())
+    assertEquals(1, how.newActorWithReturn(String::length).ask("e"))
+    assertEquals("f", how.newActorWithReturn { line: String, _ -> line }.ask("f"))
+    val function: (String) -> Int = { it.length }
+    assertEquals(1, how.newActorWithReturn(function).ask("g"))
+  }
+
+  @Test
+  fun states() {
+    assertEquals(5L, how.initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(5)))
+    how.initialState { Bank(1) }.rollback(Bank::copy).onStop { bank -> seen += bank.tell("at the end") }
+      .newActor(Bank::take).use { it.sendMessage(Deposit(5)) }
+    assertEquals(listOf<Any>("at the end: 4"), seen.toList())
+    assertEquals("now: 0", how.initialState(::Bank).newActorWithReturn(Bank::tell).ask("now"))
+    val sum = how.mailbox(bounded).initialState(::LongAdder).newActorWithReturn { sum, n: Int ->
+      sum.add(n.toLong())
+      sum.sum()
+    }
+    assertEquals(3L, sum.ask(3))
+    assertEquals(1, how.initialState { ArrayList<String>() }.newActorWithReturn { lines, line: String, _ ->
+      lines += line
+      lines.size
+    }.ask("a"))
+    assertEquals(0, how.initialState { ArrayList<String>() }.newSink().ask { it.size })
+  }
+
+  private fun Actor<Account>.balanceAfter(message: Account): Long {
+    sendMessage(message)
+    return ask(Balance())
+  }
+
+  @Test
+  fun pools() {
+    answers(Pools.perMessage(how))
+    answers(Pools.fixed(how.mailbox(bounded), 2))
+    answers(Pools.scaling(how, 1, 2))
+    answers(Pools.weighted(how, 10) { n: Int -> n })
+    answers(Pools.byKey(how, 2) { n: Int -> n % 2 })
+    answers(Pools.byKey(how.protocol<Int>(), 2) { n -> n % 2 })
+    answers(RateLimit.of(Pools.fixed(how, 2), 10, second))
+    assertEquals(1L, Pools.fixed(how, 1).initialState(::Bank).newActor(Bank::handle).balanceAfter(Deposit(1)))
+  }
+
+  @Test
+  fun entities() {
+    val numbers = Entities.withReturn(how, second) { births, key: String ->
+      births.mailbox(bounded).newActorWithReturn { n: Int -> "$key$n" }
+    }
+    assertEquals("a1", numbers.actor("a").ask(1))
+    val banks: Entities<String, Account> = Entities.of(how.mailbox(bounded), second) { births, _ ->
+      births.initialState(::Bank).newActor(Bank::handle)
+    }
+    assertEquals(1L, banks.actor("a").balanceAfter(Deposit(1)))
+  }
+
+  @Test
+  fun batches() {
+    Batch.lists(how, 2, second) { list: List<Int> -> seen.add(list) }.use { it.sendMessages(listOf(1, 2)) }
+    Batch.counts(how, 2, second) { counts: Map<Int, Long> -> seen.add(counts) }.use { it.sendMessages(listOf(3, 3)) }
+    Batch.merged(how, 2, second, { n: Int -> n % 2 }, { _, later -> later }) { last -> seen.add(last) }
+      .use { it.sendMessages(listOf(4, 6)) }
+    assertEquals(listOf(listOf(1, 2), mapOf(3 to 2L), mapOf(0 to 6)), seen.toList())
+  }
+
+  /** Only the expected type, or a type argument, can say what an empty block is for. */
+  @Test
+  fun pubsub() {
+    val topic: Topic<Int> = Topic.of(how.mailbox(bounded))
+    topic.subscribeToLatest { n -> seen += n }
+    topic.subscribe(bounded) { n -> seen += n }
+    topic.subscribe(how.newActor { n: Any -> seen += n })
+    topic.subscribeOn(Runnable::run) { n -> seen += n }
+    topic.publish(1)
+    val value = SharedValue.of(how, 1)
+    assertEquals(2, value.update { it + 1 })
+    val map: SharedMap<String, Int> = SharedMap.of(how)
+    map.subscribe { change -> seen += change.key }.use { map.put("a", 1) }
+    scope.awaitQuiet(Duration.ofSeconds(20))
+    assertEquals(4, seen.count { it == 1 })
+  }
+
+  @Test
+  fun flows() {
+    val lengths = CompletableFuture<Int>()
+    Pipeline.from(how) { line: String -> line.length }.then { n -> n + 1 }.then(2) { n -> "$n" }
+      .thenUnordered(2, String::toInt).into { n -> lengths.complete(n) }.use { it.sendMessage("abc") }
+    assertEquals(4, lengths.get(20, TimeUnit.SECONDS))
+    assertEquals(3, MapReduce.start(how, 2, listOf("a", "bc"), { it.length }, 0) { a, b -> a + b }.join())
+    val hooked = Hooks.around(how, String::length).before { seen += it }.after { _, n -> seen += n }
+    assertEquals(2, how.newActorWithReturn(hooked).ask("ab"))
+    val one: ActorWithReturn<Int, Int> = how.newActorWithReturn { n -> n }
+    assertEquals(listOf(1, 1), Flows.askAll(listOf(one, one), 1, second))
+    val generated = Generator.of(how, 1, { out: Generator.Output<Int> -> (1..2).forEach(out::yield) })
+    assertEquals(listOf(1, 2), generated.toList())
+  }
+
+  private sealed interface Door
+
+  private data object Open : Door
+
+  private data object Shut : Door
+
+  private data object Push
+
+  @Test
+  fun machines() {
+    val door = Fsm.of(Door::class.java, Push::class.java, Shut)
+      .on(Shut::class.java, Push::class.java) { _, _ -> Open }
+      .on(Open::class.java, Push::class.java) { _, _, context -> Shut.also { seen += context.cancelled() } }
+      .entering(Open::class.java) { seen += it }
+      .newActor(how.mailbox(bounded))
+
+    door.use { it.sendMessages(listOf(Push, Push)) }
+
+    assertEquals(listOf(Open, false), seen.toList())
+  }
+
+  // ---- the extensions
+
+  @Test
+  fun aNamedActorIsFoundByItsProtocol() {
+    val named = scope.named("counter").protocol<Int>().newActorWithReturn { n: Int -> n + 1 }
+    val other = actor(scope.named("account").protocol<Account>()) { handle { seen += it } }
+
+    assertEquals(named, scope.find<Int>("counter"))
+    assertEquals(other, scope.find<Account>("account"))
+    assertThrows(IllegalArgumentException::class.java) { scope.find<String>("counter") }
+    assertNull(scope.find<Int>("nobody"))
+  }
+
+  @Test
+  fun aGeneratorYieldsAndFails() {
+    val squares = generator(how, ahead = 2) { for (n in 1..4) yield(n * n) }
+    val first: Int = squares.iterator().use { it.next() }
+    val failing = generator(how.onFailure(FailurePolicy.stop().withoutLog()), ahead = 2) {
+      yield("a")
+      error("on purpose")
+    }
+
+    assertEquals(1, first)
+    assertEquals(listOf(1, 4, 9, 16), squares.toList())
+    assertEquals("on purpose", runCatching { failing.toList() }.exceptionOrNull()?.message)
+  }
+
+  private fun Exitable.ends(): Boolean {
+    askExit()
+    return true
+  }
+
+  @Test
+  fun tasksRepeatUntilTheyEndTheirActor() {
+    val tasks = Stereotypes.of(how)
+
+    tasks.scheduleAtFixedRate(0.seconds, 1.milliseconds) { seen.add(1) && seen.size < 3 || it.ends() }.waitForExit()
+    tasks.scheduleWithFixedDelay(0.seconds, 1.milliseconds) { seen.add(2) && seen.size < 6 || it.ends() }.waitForExit()
+    tasks.runOnce { -> seen += 3 }.waitForExit()
+
+    assertEquals(listOf<Any>(1, 1, 1, 2, 2, 2, 3), seen.toList())
+  }
+}

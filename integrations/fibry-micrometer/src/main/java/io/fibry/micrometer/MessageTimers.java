@@ -1,0 +1,79 @@
+package io.fibry.micrometer;
+
+import io.fibry.Carrier;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timers {@code fibry.wait}, until the handler begins, and {@code fibry.handling}, until it
+ * ends. It is a carrier, for the options of a scope; it times those inside, too. Thread-safe.
+ * {@snippet class="io.fibry.micrometer.Shop" region="shop"}
+ *
+ * <p>Nothing is timed before it is bound. Inline requests bypass carriers and are not timed.
+ * Messages of one periodic timer or block share one capture: only the first records a wait, which
+ * includes a timer's delay.
+ */
+public final class MessageTimers implements MeterBinder, Carrier<@Nullable SendTime>, AutoCloseable {
+  private final Tags tags;
+  // written by those that bind and close, read by senders; empty: nothing is captured
+  private volatile List<Bound> bound = List.of();
+
+  record Bound(MeterRegistry registry, Timer waiting, Timer handling) {}
+
+  /**
+   * Timers with the tag {@code scope}.
+   *
+   * @param scope the tag's value
+   */
+  public MessageTimers(String scope) {
+    this(scope, Tags.empty());
+  }
+
+  /**
+   * Timers with the tag {@code scope} and more.
+   *
+   * @param scope the tag's value
+   * @param tags on both timers
+   */
+  public MessageTimers(String scope, Iterable<Tag> tags) {
+    this.tags = Tags.of("scope", scope).and(tags);
+  }
+
+  @Override
+  public synchronized void bindTo(MeterRegistry registry) {
+    var more = new Bound(registry, timer(registry, "fibry.wait", "Time in mailboxes"),
+        timer(registry, "fibry.handling", "Time in handlers"));
+    bound = Stream.concat(bound.stream(), Stream.of(more)).toList();
+  }
+
+  private Timer timer(MeterRegistry registry, String name, String description) {
+    return Timer.builder(name).tags(tags).description(description).register(registry);
+  }
+
+  @Override
+  public @Nullable SendTime capture() {
+    var now = bound;
+    return now.isEmpty() ? null : new SendTime(now, System.nanoTime());
+  }
+
+  @Override
+  public AutoCloseable set(@Nullable SendTime sent) {
+    return sent == null ? () -> {} : sent.begin(); // never null: no capture, no set
+  }
+
+  /** Removes the timers from their registries; messages sent from now on are not timed. */
+  @Override
+  public synchronized void close() {
+    for (var each : bound) {
+      each.registry.remove(each.waiting);
+      each.registry.remove(each.handling);
+    }
+    bound = List.of();
+  }
+}

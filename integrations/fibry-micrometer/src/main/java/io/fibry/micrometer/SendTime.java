@@ -1,0 +1,28 @@
+package io.fibry.micrometer;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** When a message was sent, and where its times are recorded. */
+final class SendTime {
+  private final List<MessageTimers.Bound> timers;
+  private final long sent;
+  // by handlers' threads; two workers of a pool may both see false
+  private boolean recorded;
+
+  SendTime(List<MessageTimers.Bound> timers, long sent) {
+    this.timers = timers;
+    this.sent = sent;
+  }
+
+  AutoCloseable begin() {
+    long began = System.nanoTime();
+    if (!recorded) for (var each : timers) each.waiting().record(began - sent, TimeUnit.NANOSECONDS);
+    recorded = true;
+    return () -> end(System.nanoTime() - began);
+  }
+
+  private void end(long handling) {
+    for (var each : timers) each.handling().record(handling, TimeUnit.NANOSECONDS);
+  }
+}

@@ -1,0 +1,94 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.FailurePolicy;
+import io.fibry.test.TestScope;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ActorMetersTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  private double counter(String name, String actor) {
+    return registry.get(name).tags("scope", "test", "actor", actor).functionCounter().count();
+  }
+
+  private double gauge(String name, String actor) {
+    return registry.get(name).tags("scope", "test", "actor", actor).gauge().value();
+  }
+
+  @Test
+  void theFiguresOfNamedActorsAreMeters() throws Exception {
+    try (var scope = TestScope.fibers()) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var orders = scope.named("orders").onFailure(FailurePolicy.goOn().withoutLog()).newActor((String message) -> {
+        if (message.equals("fails")) throw new IllegalStateException("on purpose");
+        if (!message.equals("waits")) return;
+        entered.countDown();
+        gate.await();
+      });
+      scope.named("payments").newActorWithReturn((Integer n) -> n).ask(1);
+      for (var message : List.of("one", "two", "fails")) orders.sendMessage(message);
+      scope.assertQuiet();
+      for (var message : List.of("waits", "three")) orders.sendMessage(message);
+      entered.await();
+
+      new ActorMeters(scope, "orders", "payments").bindTo(registry);
+
+      assertEquals(2, counter("fibry.actor.handled", "orders"));
+      assertEquals(1, counter("fibry.actor.failed", "orders"));
+      assertEquals(1, gauge("fibry.actor.waiting", "orders"));
+      assertTrue(gauge("fibry.actor.busy", "orders") > 0);
+      assertEquals(1, counter("fibry.actor.handled", "payments"));
+      assertEquals(0, gauge("fibry.actor.busy", "payments"));
+      gate.countDown();
+    }
+  }
+
+  @Test
+  void anActorThatIsNotThereHasNoValues() {
+    try (var scope = TestScope.fibers(); var meters = new ActorMeters(scope, "later")) {
+      meters.bindTo(registry);
+
+      assertEquals(0, counter("fibry.actor.handled", "later"));
+      assertEquals(Double.NaN, gauge("fibry.actor.waiting", "later"));
+    }
+    assertEquals(List.of(), registry.getMeters());
+  }
+
+  @Test
+  void countersKeepTheirValueWhenTheActorHasEnded() {
+    try (var scope = TestScope.fibers()) {
+      var actor = scope.named("orders").newActorWithReturn((Integer n) -> n);
+      actor.ask(1);
+      scope.assertQuiet();
+      new ActorMeters(scope, List.of("orders"), Tags.of("floor", "two")).bindTo(registry);
+      assertEquals(1, registry.get("fibry.actor.handled").tag("floor", "two").functionCounter().count());
+
+      actor.close();
+      while (!Double.isNaN(gauge("fibry.actor.waiting", "orders"))) Thread.onSpinWait(); // a second at most
+
+      assertEquals(1, counter("fibry.actor.handled", "orders"));
+    }
+  }
+
+  @Test
+  void metersOfNobodyAreRefused() {
+    try (var scope = TestScope.fibers()) {
+      var nobody = assertThrows(IllegalArgumentException.class, () -> new ActorMeters(scope));
+
+      assertEquals("meters of no actor would tell nothing; give the names of some", nobody.getMessage());
+      assertEquals("meters of [a, b] in scope 'test'", new ActorMeters(scope, "b", "a").toString());
+    }
+  }
+}

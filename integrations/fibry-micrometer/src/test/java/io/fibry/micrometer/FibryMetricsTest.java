@@ -1,0 +1,169 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
+import io.fibry.FailurePolicy;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.mailbox.Overflow;
+import io.fibry.test.TestScope;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class FibryMetricsTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  private double count(String outcome) {
+    return registry.get("fibry.messages").tags("scope", "test", "outcome", outcome).functionCounter().count();
+  }
+
+  @Test
+  void messagesAreCountedByTheirOutcome() throws Exception {
+    try (var scope = TestScope.fibers()) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog())
+          .mailbox(Mailbox.bounded(2, Overflow.REJECT)).newActor((String message) -> {
+            entered.countDown();
+            gate.await();
+            if (message.equals("fails")) throw new IllegalStateException("on purpose");
+          });
+      actor.sendMessage("first");
+      entered.await();
+      for (var message : List.of("fails", "handled", "rejected")) actor.sendMessage(message);
+      gate.countDown();
+      scope.assertQuiet();
+
+      new FibryMetrics(scope).bindTo(registry);
+
+      assertEquals(2, count("handled"));
+      assertEquals(1, count("failed"));
+      assertEquals(1, count("rejected"));
+      assertEquals(0, count("dropped"));
+      assertEquals(0, registry.get("fibry.messages.waiting").tag("scope", "test").gauge().value());
+    }
+  }
+
+  @Test
+  void everyReasonHasACounter() {
+    try (var scope = TestScope.fibers()) {
+      new FibryMetrics(scope).bindTo(registry);
+
+      var outcomes = registry.get("fibry.messages").meters().stream().map(meter -> meter.getId().getTag("outcome"))
+          .collect(Collectors.toSet());
+
+      assertEquals(Stream.concat(Stream.of("handled"),
+          Stream.of(DeadLetter.Reason.values()).map(reason -> reason.name().toLowerCase())).collect(Collectors.toSet()),
+          outcomes);
+    }
+  }
+
+  @Test
+  void waitingMessagesAreShown() throws Exception {
+    try (var scope = TestScope.fibers()) {
+      var gate = new CountDownLatch(1);
+      var entered = new CountDownLatch(1);
+      var actor = scope.anonymous().newActor((Integer n) -> {
+        entered.countDown();
+        gate.await();
+      });
+      for (int i = 0; i < 4; i++) actor.sendMessage(i);
+      entered.await();
+      new FibryMetrics(scope).bindTo(registry);
+
+      assertEquals(3, registry.get("fibry.messages.waiting").gauge().value());
+      gate.countDown();
+    }
+  }
+
+  @Test
+  void messagesOfInnerScopesCountToo() {
+    try (var scope = TestScope.fibers()) {
+      scope.openScope("inner").anonymous().newActorWithReturn((Integer n) -> n).ask(1);
+      scope.assertQuiet();
+
+      new FibryMetrics(scope).bindTo(registry);
+
+      assertEquals(1, count("handled"));
+    }
+  }
+
+  /** The program refers to neither; the gauge, which would keep them, is filtered out. */
+  @Test
+  void countsOutliveTheScopeAndTheBinder() {
+    registry.config().meterFilter(MeterFilter.denyNameStartsWith("fibry.messages.waiting"));
+    bindAndForget();
+
+    for (int i = 0; i < 5; i++) System.gc();
+
+    assertEquals(1, count("handled"));
+  }
+
+  private void bindAndForget() {
+    try (var scope = ActorSystem.openScope("test")) {
+      new FibryMetrics(scope).bindTo(registry);
+      scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
+    }
+  }
+
+  @Test
+  void closeRemovesTheMeters() {
+    try (var scope = TestScope.fibers()) {
+      var other = new SimpleMeterRegistry();
+      var metrics = new FibryMetrics(scope);
+      metrics.bindTo(registry);
+      metrics.bindTo(other);
+      assertNotNull(registry.find("fibry.messages").meter());
+
+      metrics.close();
+
+      assertEquals(List.of(), registry.getMeters());
+      assertEquals(List.of(), other.getMeters());
+    }
+  }
+
+  @Test
+  void aSuccessorOfTheNameIsCountedOnceTheFirstIsClosed() {
+    for (int round = 0; round < 2; round++) {
+      try (var scope = TestScope.fibers(); var metrics = new FibryMetrics(scope)) {
+        metrics.bindTo(registry);
+        scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
+        scope.assertQuiet();
+
+        assertEquals(1, count("handled"));
+      }
+    }
+  }
+
+  @Test
+  void tagsTellScopesOfOneNameApart() {
+    var scopes = new ArrayList<ActorScope>();
+    for (var floor : List.of("one", "two")) {
+      var scope = ActorSystem.openScope("test");
+      scopes.add(scope);
+      new FibryMetrics(scope, Tags.of("floor", floor)).bindTo(registry);
+    }
+
+    var floors = registry.get("fibry.messages").tag("outcome", "handled").meters().stream()
+        .map(meter -> meter.getId().getTag("floor")).collect(Collectors.toSet());
+
+    assertEquals(Set.of("one", "two"), floors);
+    assertTrue(registry.get("fibry.messages.waiting").meters().size() == 2);
+    scopes.forEach(ActorScope::close);
+  }
+}

@@ -1,0 +1,131 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.FailurePolicy;
+import io.fibry.test.TestScope;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class MessageTimersTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+  private final MessageTimers timers = new MessageTimers("test");
+  private final TestScope scope = TestScope.open("test", options -> options.withCarrier(timers));
+
+  @AfterEach
+  void close() {
+    scope.close();
+  }
+
+  private Timer waiting() {
+    return registry.get("fibry.wait").tag("scope", "test").timer();
+  }
+
+  private Timer handling() {
+    return registry.get("fibry.handling").tag("scope", "test").timer();
+  }
+
+  @Test
+  void waitingIsTimedFromTheSend() throws Exception {
+    timers.bindTo(registry);
+    var entered = new CountDownLatch(1);
+    var gate = new CountDownLatch(1);
+    var actor = scope.anonymous().newActor((Integer n) -> {
+      entered.countDown();
+      gate.await();
+    });
+    actor.sendMessage(1);
+    entered.await();
+    actor.sendMessage(2);
+    long sent = System.nanoTime();
+    while (System.nanoTime() - sent < 20_000_000) Thread.onSpinWait();
+    gate.countDown();
+    scope.assertQuiet();
+
+    assertEquals(2, waiting().count());
+    assertTrue(waiting().max(TimeUnit.MILLISECONDS) >= 20, () -> waiting().toString());
+    assertTrue(handling().max(TimeUnit.MILLISECONDS) >= 20, () -> handling().toString());
+  }
+
+  @Test
+  void handlingThatFailsIsTimedToo() {
+    timers.bindTo(registry);
+    var actor = scope.anonymous().onFailure(FailurePolicy.goOn().withoutLog()).newActor((Integer n) -> {
+      if (n == 2) throw new IllegalStateException("on purpose");
+    });
+    for (int i = 0; i < 3; i++) actor.sendMessage(i);
+    scope.assertQuiet();
+
+    assertEquals(3, handling().count());
+  }
+
+  @Test
+  void aTimerThatRepeatsCountsOneWait() {
+    timers.bindTo(registry);
+    var actor = scope.anonymous().newActor((Integer n) -> {});
+    actor.sendMessageEvery(1, Duration.ofSeconds(1));
+
+    scope.advance(Duration.ofSeconds(3));
+
+    assertEquals(3, handling().count());
+    assertEquals(1, waiting().count());
+  }
+
+  @Test
+  void nothingIsTimedBeforeItIsBound() {
+    var actor = scope.anonymous().newActorWithReturn((Integer n) -> n);
+    actor.ask(1);
+    scope.assertQuiet();
+    assertNull(timers.capture());
+
+    timers.bindTo(registry);
+    actor.ask(2);
+    scope.assertQuiet();
+
+    assertEquals(1, handling().count());
+  }
+
+  @Test
+  void eachRegistryHasAllTimes() {
+    var other = new SimpleMeterRegistry();
+    timers.bindTo(registry);
+    timers.bindTo(other);
+    scope.anonymous().newActorWithReturn((Integer n) -> n).ask(1);
+    scope.assertQuiet();
+
+    assertEquals(List.of(1L, 1L), List.of(waiting().count(), other.get("fibry.wait").timer().count()));
+    assertEquals(List.of(1L, 1L), List.of(handling().count(), other.get("fibry.handling").timer().count()));
+  }
+
+  @Test
+  void closeRemovesTheTimers() {
+    timers.bindTo(registry);
+    var actor = scope.anonymous().newActorWithReturn((Integer n) -> n);
+
+    timers.close();
+
+    assertEquals(List.of(), registry.getMeters());
+    assertEquals(1, actor.ask(1));
+    assertNull(timers.capture());
+  }
+
+  @Test
+  void tagsAreOnBothTimers() {
+    new MessageTimers("test", Tags.of("floor", "two")).bindTo(registry);
+
+    assertEquals(List.of("two", "two"),
+        registry.getMeters().stream().map(meter -> meter.getId().getTag("floor")).toList());
+  }
+}

@@ -1,0 +1,130 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.DeadLetter;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.File;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+import java.util.spi.ToolProvider;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The README is true: its program runs, as a module that requires ours, and its meters are all
+ * there are.
+ */
+@Timeout(120)
+class ReadmeTest {
+  private static final Path SOURCES = Path.of("src/test/java/io/fibry/micrometer");
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
+  private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
+  private static final Pattern NOT_THEIRS =
+      Pattern.compile("test-classes|junit|fibry-test|tracing|context-propagation|jspecify");
+  private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)`");
+
+  @TempDir
+  Path folder;
+
+  private static String readme() throws Exception {
+    return Files.readString(Path.of("README.md"));
+  }
+
+  @Test
+  void itsCodeIsRunByATest() throws Exception {
+    var run = unindented(Files.readString(SOURCES.resolve("Shop.java"))
+        + Files.readString(SOURCES.resolve("ContextCarrierTest.java")));
+    var shown = BLOCK.matcher(readme()).results().map(found -> found.group(1)).toList();
+
+    assertEquals(2, shown.size());
+    assertEquals(List.of(), shown.stream().filter(block -> !run.contains(unindented(block))).toList());
+  }
+
+  private static String unindented(String code) {
+    return code.replaceAll("(?m)^ +", "");
+  }
+
+  @Test
+  void itsMetersAreAllThereAre() throws Exception {
+    var registry = new SimpleMeterRegistry();
+    new MessageTimers("shop").bindTo(registry);
+    new FibryMetrics(ActorSystem.root()).bindTo(registry);
+    new ActorMeters(ActorSystem.root(), "clerk").bindTo(registry);
+
+    assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),
+        METER.matcher(readme()).results().map(found -> found.group(1)).collect(Collectors.toSet()));
+  }
+
+  @Test
+  void itsOutcomesAreAllThereAre() throws Exception {
+    var outcomes = Arrays.stream(DeadLetter.Reason.values()).map(reason -> reason.name().toLowerCase(Locale.ROOT))
+        .collect(Collectors.joining(", "));
+
+    assertTrue(readme().contains(": handled, " + outcomes + " |"), outcomes);
+  }
+
+  @Test
+  void itsProgramRunsAsAModule() throws Exception {
+    write("module-info.java", "module shop {\n  requires io.fibry.micrometer;\n}\n");
+    var program = Files.readString(SOURCES.resolve("Shop.java"));
+    write("Shop.java", program.replace("package io.fibry.micrometer;", "package shop;\nimport io.fibry.micrometer.*;")
+        .replace("{@link ReadmeTest}", ""));
+
+    javac("--release", "21", "-Xlint:all,-requires-automatic", "-Werror", "--module-path", modulePath(), "-d",
+        folder.toString(), folder.resolve("module-info.java").toString(), folder.resolve("Shop.java").toString());
+
+    assertEquals(PRINTS.matcher(program).results().map(found -> found.group(1)).toList(),
+        java("--module-path", folder + File.pathSeparator + modulePath(), "--module", "shop/shop.Shop"));
+  }
+
+  private void write(String file, String source) throws Exception {
+    Files.writeString(folder.resolve(file), source);
+  }
+
+  /** What a user has: not our tests, nor what only they need, nor what is optional. */
+  private static String modulePath() {
+    var all = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    var kept = new TreeSet<String>();
+    for (var part : all.split(File.pathSeparator))
+      if (!NOT_THEIRS.matcher(Path.of(part).getFileName().toString()).find()) kept.add(part);
+    return String.join(File.pathSeparator, kept);
+  }
+
+  private static void javac(String... arguments) {
+    var said = new StringWriter();
+    int exit;
+    try (var out = new PrintWriter(said)) {
+      exit = ToolProvider.findFirst("javac").orElseThrow().run(out, out, arguments);
+    }
+    assertEquals(0, exit, said::toString);
+  }
+
+  /** The lines that it prints, in a JVM of its own. */
+  private List<String> java(String... arguments) throws Exception {
+    var out = folder.resolve("out");
+    var java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    var command = new ArrayList<>(List.of(java));
+    command.addAll(List.of(arguments));
+    var child = new ProcessBuilder(command).redirectOutput(out.toFile())
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    boolean ended = child.waitFor(60, TimeUnit.SECONDS);
+    child.destroyForcibly();
+
+    assertTrue(ended && child.exitValue() == 0, Files.readString(out));
+    return Files.readAllLines(out);
+  }
+}

@@ -1,0 +1,29 @@
+package io.fibry.spring;
+
+import io.fibry.ActorScope;
+import io.fibry.micrometer.MessageTimers;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The timers of all scopes, whether they are opened before or after the registries. */
+final class ScopeTimers implements MeterBinder, MessageTiming {
+  // both guarded by the monitor
+  private final List<MessageTimers> timers = new ArrayList<>();
+  private final List<MeterRegistry> registries = new ArrayList<>();
+
+  @Override
+  public synchronized void bindTo(MeterRegistry registry) {
+    registries.add(registry);
+    timers.forEach(each -> each.bindTo(registry));
+  }
+
+  @Override
+  public synchronized ActorScope.Options applyTo(ActorScope.Options options, String scope) {
+    var more = new MessageTimers(scope);
+    registries.forEach(more::bindTo);
+    timers.add(more);
+    return options.withCarrier(more);
+  }
+}

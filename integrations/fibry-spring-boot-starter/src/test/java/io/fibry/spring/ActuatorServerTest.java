@@ -1,0 +1,87 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorWithReturn;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/** What Actuator shows over HTTP, configured by Spring Boot alone. */
+@Timeout(60)
+class ActuatorServerTest {
+  private final HttpClient client = HttpClient.newHttpClient();
+  private final ConfigurableApplicationContext context = new SpringApplication(Beans.class).run("--server.port=0",
+      "--spring.main.banner-mode=off", "--spring.application.name=shop", "--fibry.executor.tomcat.enabled=true",
+      "--management.endpoints.web.exposure.include=*", "--management.endpoint.health.show-details=always");
+
+  @Configuration(proxyBeanMethods = false)
+  @EnableAutoConfiguration
+  static class Beans {
+    @Bean
+    ActorWithReturn<Integer, Integer> square(ActorScope scope) {
+      return scope.named("square").newActorWithReturn((Integer n) -> n * n);
+    }
+  }
+
+  @AfterEach
+  void close() {
+    context.close();
+    client.close();
+  }
+
+  private HttpResponse<String> get(String path, String accept) throws Exception {
+    var uri = URI.create("http://localhost:" + context.getEnvironment().getProperty("local.server.port")
+        + "/actuator/" + path);
+    return client.send(HttpRequest.newBuilder(uri).header("Accept", accept).timeout(Duration.ofSeconds(20)).build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  private String json(String path) throws Exception {
+    var answer = get(path, "application/json");
+    assertEquals(200, answer.statusCode(), path);
+    return answer.body();
+  }
+
+  @Test
+  void anOpenScopeIsUpWithItsActorsAndMeters() throws Exception {
+    @SuppressWarnings("unchecked") // as the bean is declared
+    var square = (ActorWithReturn<Integer, Integer>) context.getBean("square", ActorWithReturn.class);
+    assertEquals(9, square.ask(3));
+    assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
+
+    var health = json("health");
+    var actors = json("actors");
+    var dump = get("actors", "text/plain").body();
+
+    assertTrue(health.contains("\"fibry\":{") && health.contains("\"scope\":\"shop\",\"handled\":1"), health);
+    assertTrue(actors.contains("\"scope\":\"shop\"") && actors.contains("\"scope\":\"tomcat\""), actors);
+    assertTrue(dump.contains("square (FIBER): idle; 1 handled"), dump);
+    for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
+        "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
+      assertTrue(json("metrics/" + meter).contains("\"measurements\":[{"), meter);
+  }
+
+  @Test
+  void aClosedScopeIsDown() throws Exception {
+    context.getBean(ActorScope.class).close();
+
+    var health = get("health", "application/json");
+
+    assertEquals(503, health.statusCode());
+    assertTrue(health.body().contains("scope 'shop' is closed"), health::body);
+  }
+}

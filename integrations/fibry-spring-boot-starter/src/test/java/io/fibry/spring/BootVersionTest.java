@@ -1,0 +1,39 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.util.ClassUtils;
+
+/** What differs between the versions of Spring Boot. */
+class BootVersionTest {
+  private static final Path SOURCES = Path.of("src/main/java/io/fibry/spring");
+
+  /** Otherwise the other tests would show something else than they say. */
+  @Test
+  void testsRunOnTheVersionOfTheirModule() {
+    assertEquals(System.getProperty("boot.version"), SpringBootVersion.getVersion());
+    assertEquals(SpringBootVersion.getVersion().startsWith("4."),
+        ClassUtils.isPresent("org.springframework.boot.tomcat.ConfigurableTomcatWebServerFactory", null));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"Health", "Tomcat"})
+  void onlyPackagesDifferBetweenTheClassesForEachVersion(String pair) throws Exception {
+    assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
+  }
+
+  /** As for version 3, in any order: imports are sorted. */
+  private static List<String> lines(String type) throws Exception {
+    return Files.readString(SOURCES.resolve(type + ".java")).replace("Boot4", "Boot3").replace("Boot 4", "Boot 3")
+        .replace("boot.health.autoconfigure.contributor.", "boot.actuate.autoconfigure.health.")
+        .replace("boot.health.contributor.", "boot.actuate.health.")
+        .replace("boot.tomcat.", "boot.web.embedded.tomcat.").lines().sorted().toList();
+  }
+}
