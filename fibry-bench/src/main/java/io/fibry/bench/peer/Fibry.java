@@ -57,7 +57,7 @@ final class Fibry implements Peer.Requests, Peer.BoundedMailboxes, Peer.Priority
   }
 
   private <M> Receiver<M> ours(Actor<M> actor) {
-    return new FibryReceiver<>(actor, builder.strategy().resident());
+    return new FibryReceiver<>(actor, builder.forBlocks().strategy().resident());
   }
 
   @Override

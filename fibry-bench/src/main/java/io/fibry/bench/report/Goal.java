@@ -42,7 +42,7 @@ record Goal(String what, String question, String ours, List<String> others, doub
     var base = result.rows().stream().filter(row -> row.side().equals(ours)).findFirst();
     if (base.isEmpty()) return "";
     return result.rows().stream()
-        .filter(row -> others.isEmpty() ? PeerComparison.isPeer(row) : others.contains(row.side()))
+        .filter(row -> others.isEmpty() ? result.side(row).whose() == Side.Whose.OTHERS : others.contains(row.side()))
         .map(row -> line(row.costAgainst(base.get()), row.side())).collect(Collectors.joining());
   }
 

@@ -18,13 +18,11 @@ public final class Report {
 
   /** The arguments are the folder of new results, and that of the documentation. */
   public static void main(String[] args) throws IOException {
-    System.setProperty("java.awt.headless", "true");
     var docs = Path.of(args[1]).toAbsolutePath().normalize();
     var hidden = write(Path.of(args[0]), docs);
     System.out.println("written: " + docs.resolve("benchmarks.md"));
     if (!hidden.isEmpty()) System.out.println("on no page: " + hidden + "; give each a block '" + Page.BEGIN + "name"
         + " -->' with '" + Page.END + "' in a page of " + docs.resolve("benchmarks"));
-    System.exit(0); // graphics threads are alive
   }
 
   /** Returns the names of the results that no page shows. */
@@ -34,6 +32,7 @@ public final class Report {
     var all = ResultFiles.read(data);
     if (all.isEmpty())
       throw new IllegalStateException("no results in " + newResults + " nor in " + data + ": run a benchmark first");
+    all.forEach(Result::check);
     draw(all, docs.resolve("charts"));
     var pages = pages(docs);
     var shown = new HashMap<String, String>(); // the page of each block, seen from docs
@@ -62,7 +61,8 @@ public final class Report {
   private static String block(String name, List<Result> all, Map<String, String> shown) {
     return switch (name) {
       case "peers" -> PeerComparison.summary(all, shown);
-      case "losses" -> PeerComparison.losses(all, shown);
+      case "losses" -> Loss.table(all, shown);
+      case "lost" -> Loss.count(all);
       case "goals" -> Goal.table(all);
       case "machines" -> "Run on " + all.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";

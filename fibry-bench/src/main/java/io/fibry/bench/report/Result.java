@@ -60,18 +60,31 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
     return question.equals("budgets");
   }
 
-  /** Ours, or the first row if no row is ours. */
-  Row ours() {
-    return ours(rows);
+  Comparison comparison() {
+    return Comparisons.of(question);
   }
 
-  /** What the row is compared with: ours, of its unit and size. */
+  Side side(Row row) {
+    return comparison().side(row.side());
+  }
+
+  /** What the row is compared with. */
   Row base(Row row) {
-    return ours(rows.stream().filter(other -> other.unit().equals(row.unit()) && other.size() == row.size()).toList());
+    return comparison().base(row, rows);
   }
 
-  private static Row ours(List<Row> rows) {
-    return rows.stream().filter(Row::isOurs).findFirst().orElse(rows.getFirst());
+  /** Throws if it is not declared whose a side is. */
+  public void checkSides() {
+    if (!isPromise()) rows.forEach(this::side);
+  }
+
+  /** Throws if a side has nothing that it is compared with, either. */
+  void check() {
+    checkSides();
+    if (isPromise()) return;
+    rows.forEach(this::base);
+    if (comparison().sizes().isEmpty() && rows.stream().anyMatch(row -> row.size() > 0))
+      throw new IllegalStateException("'" + question + "' has sizes; say in Comparisons what they count");
   }
 
   /** Writes {@code question.json} to the folder {@code -Dresults}. */

@@ -8,7 +8,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.StreamSupport;
 import tools.jackson.databind.JsonNode;
@@ -17,8 +16,6 @@ import tools.jackson.databind.node.ObjectNode;
 /** Result files: our own, those of JMH ({@code -rf json}), and that of the Savina programs. */
 public final class ResultFiles {
   private static final String SIDE = "who"; // the parameter that names a peer
-  // its values that name our strategies
-  private static final Set<String> OURS = Set.of("fiber", "thread", "resident", "forkjoin", "caller", "sink", "future");
 
   private ResultFiles() {}
 
@@ -84,7 +81,7 @@ public final class ResultFiles {
       String who = parameters.remove(SIDE);
       String name = run.get("benchmark").asString();
       String method = name.substring(name.lastIndexOf('.') + 1);
-      String side = who == null ? method : OURS.contains(who) ? "fibry, " + who : who;
+      String side = who == null ? method : Comparisons.peer(who);
       var key = new StringBuilder("jmh-" + type(run));
       if (who != null) key.append('-').append(method);
       parameters.forEach((parameter, value) -> key.append('-').append(parameter).append('-').append(value));

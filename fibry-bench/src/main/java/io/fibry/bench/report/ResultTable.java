@@ -29,7 +29,8 @@ final class ResultTable {
       text.append('\n');
     }
     if (!result.isPromise())
-      text.append("\n![").append(result.name()).append("](charts/").append(result.question()).append(".svg)\n");
+      text.append("\n![").append(result.comparison().title(result.question())).append("](charts/")
+          .append(result.question()).append(".svg)\n");
     return text.toString();
   }
 

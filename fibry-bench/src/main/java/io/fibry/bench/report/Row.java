@@ -8,7 +8,7 @@ import java.util.Locale;
  * The figures of one side. More is better if the unit ends with {@code /s}, begins with
  * {@code ops/}, or is {@code live}; otherwise less is.
  *
- * @param side its name; ours begin with {@code fib}
+ * @param side its name; {@code Comparisons} says whose it is
  * @param reference a published figure, or what must be reached; may be empty
  * @param size how many, if the question is asked for several sizes; otherwise 0
  */
@@ -28,10 +28,6 @@ public record Row(String side, String unit, double median, double least, double 
 
   public Row withSize(long size) {
     return new Row(side, unit, median, least, most, reference, size);
-  }
-
-  boolean isOurs() {
-    return side.startsWith("fib");
   }
 
   boolean moreIsBetter() {

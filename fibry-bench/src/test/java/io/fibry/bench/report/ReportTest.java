@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ReportTest {
   private static final String FRONT = "# By hand\n\n" + block("machines") + block("peers") + block("goals")
-      + block("losses") + "The end.\n";
+      + block("losses") + block("lost") + "The end.\n";
 
   @TempDir
   static Path docs;
@@ -51,7 +51,7 @@ class ReportTest {
   void jmhRowIsTheMedianOfAllIterationsBesideOurs() {
     assertTrue(page.contains("<!-- report jmh-OneToOne-message -->\n`OneToOne` message; 2 forks of 2 iterations. JDK"));
     assertTrue(page.contains("| fibry, fiber | 26.0 | 20.0..30.0 | ns/op | 1.00 |"), page);
-    assertTrue(page.contains("| peer | 52.0 | 50.0..60.0 | ns/op | 2.00 |"), page);
+    assertTrue(page.contains("| pekko | 52.0 | 50.0..60.0 | ns/op | 2.00 |"), page);
   }
 
   @Test
@@ -68,17 +68,18 @@ class ReportTest {
   @Test
   void savinaProgramIsATable() {
     assertTrue(page.contains("<!-- report savina-counting -->\n5,000,000 messages. JDK 25+1, "), page);
-    assertTrue(page.contains("| peer | 300 | 290..320 | ms | 3.00 |"), page);
+    assertTrue(page.contains("| pekko | 300 | 290..320 | ms | 3.00 |"), page);
   }
 
   @Test
   void rateCostsMoreWhereItIsLess() {
-    assertTrue(page.contains("| by hand | 250 | 240..260 | calls/s | 4.00 |  |"), page);
+    assertTrue(page.contains("| by hand: a virtual thread for each | 250 | 240..260 | calls/s | 4.00 |  |"), page);
   }
 
   @Test
   void figureIsComparedWithOursOfTheSameSize() {
-    assertTrue(page.contains("| by hand | 100,000 | 550 | 500..600 | ns an actor | 50.0 |"), page);
+    assertTrue(page.contains("| by hand: a parked virtual thread | 100,000 | 550 | 500..600 | ns an actor | 50.0 |"),
+        page);
   }
 
   @Test
@@ -95,14 +96,17 @@ class ReportTest {
 
   @Test
   void goalSaysWhetherItWasReached() {
-    assertTrue(front.contains("| a message, one sender | peer | 2.00 | 1.00 | reached |"), front);
-    assertTrue(front.contains("| a message, eight senders | peer | 0.500 | 1.00 | **missed** |"), front);
+    assertTrue(front.contains("| a message, one sender | pekko | 2.00 | 1.00 | reached |"), front);
+    assertTrue(front.contains("| a message, eight senders | pekko | 0.500 | 1.00 | **missed** |"), front);
   }
 
   @Test
   void whatAnotherOneDoesBetterIsListedWithItsPage() {
-    assertTrue(front.contains("| [ManyToOne-message-senders-8](benchmarks/all.md) | peer | 0.500 |"), front);
-    assertFalse(front.contains("| [OneToOne-message](benchmarks/all.md) | peer |"), front);
+    assertTrue(front.contains(
+        "| [ManyToOne-message-senders-8](benchmarks/all.md) | pekko | Apache Pekko typed, in its default configuration | 0.500 |"),
+        front);
+    assertFalse(front.contains("| [OneToOne-message](benchmarks/all.md) | pekko |"), front);
+    assertTrue(front.contains("better in [2 of 6 figures](benchmarks/goals.md#"), front);
   }
 
   @Test
@@ -190,7 +194,7 @@ class ReportTest {
 
   @Test
   void chartKeepsItsWordsAsText() throws Exception {
-    assertTrue(Files.readString(docs.resolve("charts/blocking.svg")).contains("fibry, fibers"));
+    assertTrue(Files.readString(docs.resolve("charts/blocking.svg")).contains("fibry, a fiber for each"));
   }
 
   @Test
@@ -210,6 +214,20 @@ class ReportTest {
 
     assertEquals("2026-01-02", ResultFiles.read(copies).getFirst().date());
     assertTrue(Files.readString(run).contains("2026-01-02"));
+  }
+
+  @Test
+  void resultThatIsNotDeclaredChangesNoPage(@TempDir Path other) throws Exception {
+    Files.createDirectories(other.resolve("benchmarks"));
+    Files.createDirectories(other.resolve("charts"));
+    Files.writeString(other.resolve("charts/old.svg"), "");
+    new Result("fibry-alone", "", "25", 2, "", "2026-11-20", List.of(row("fibry", 1))).write(other.resolve("new"));
+
+    var failure = assertThrows(IllegalStateException.class, () -> Report.write(other.resolve("new"), other));
+
+    assertTrue(failure.getMessage().startsWith("nothing is declared for the result 'fibry-alone'"),
+        failure.getMessage());
+    assertTrue(Files.exists(other.resolve("charts/old.svg")));
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.fibry.bench.scenario;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.bench.report.Result;
 import io.fibry.bench.report.ResultFiles;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Each whole program runs at its smallest size, and writes all its rows. */
+/** Each whole program runs at its smallest size, and writes all its rows, which are declared. */
 class ScenariosTest {
   private static final String[] NONE = {};
 
@@ -59,5 +60,6 @@ class ScenariosTest {
     assertEquals(questions, found.size());
     // SqlOverload leaves out steps without an answer
     assertTrue(found.stream().mapToInt(result -> result.rows().size()).sum() >= rows, found::toString);
+    found.forEach(Result::checkSides);
   }
 }

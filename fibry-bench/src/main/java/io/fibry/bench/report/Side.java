@@ -1,0 +1,31 @@
+package io.fibry.bench.report;
+
+/**
+ * A side of comparisons.
+ *
+ * @param words what it is, for readers who have not seen its code
+ */
+record Side(String name, Whose whose, String words) {
+
+  enum Whose {
+    OURS, OTHERS,
+    /** Promises less than an actor: a yardstick, or the least that is possible. */
+    REFERENCE
+  }
+
+  static Side ours(String name, String words) {
+    return new Side(name, Whose.OURS, words);
+  }
+
+  static Side other(String name, String words) {
+    return new Side(name, Whose.OTHERS, words);
+  }
+
+  static Side reference(String name, String words) {
+    return new Side(name, Whose.REFERENCE, words);
+  }
+
+  boolean isOurs() {
+    return whose == Whose.OURS;
+  }
+}

@@ -1,0 +1,118 @@
+package io.fibry.bench.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** Whose a side is, and which of ours is the base, is declared; names do not matter. */
+class ComparisonsTest {
+  private static final Path DATA = Path.of("../docs/benchmarks/data");
+
+  private static Row row(String side, double nanos) {
+    return Row.of(side, "ns/op", "", nanos);
+  }
+
+  private static Result result(String question, Row... rows) {
+    return new Result(question, "", "25", 2, "", "2026-11-20", List.of(rows));
+  }
+
+  private static Result pipeline() {
+    return result("jmh-PipelineStages", row("executors", 300), row("parallelStage", 2_000), row("pipeline", 200),
+        row("virtualThreadsAndQueues", 100));
+  }
+
+  private static String message(Runnable code) {
+    return assertThrows(IllegalStateException.class, code::run).getMessage();
+  }
+
+  @Test
+  void baseIsTheDeclaredOneWhateverItsNameAndPlace() {
+    var table = ResultTable.of(pipeline());
+
+    assertTrue(table.contains("| executors | 300 |  | ns/op | 1.50 |"), table);
+    assertTrue(table.contains("| pipeline | 200 |  | ns/op | 1.00 |"), table);
+    assertTrue(table.contains("| virtualThreadsAndQueues | 100 |  | ns/op | 0.500 |"), table);
+  }
+
+  @Test
+  void whatIsBetterThanTheBaseIsListed() {
+    var losses = Loss.table(List.of(pipeline()), Map.of());
+
+    assertEquals("""
+        | question | side | what it is | cost |
+        |---|---|---|--:|
+        | PipelineStages | virtualThreadsAndQueues | a virtual thread for each stage, bounded queues | 0.500 |
+        """, losses);
+  }
+
+  @Test
+  void referenceThatIsBetterIsListedToo() {
+    var losses = Loss.table(List.of(result("jmh-OneToOne-message", row("fibry, fiber", 40), row("jctools", 30))),
+        Map.of());
+
+    assertTrue(losses.contains("| OneToOne-message | jctools | "), losses);
+  }
+
+  @Test
+  void sideOfOursIsNoOtherSide() {
+    var pools = List.of(result("jmh-PoolTasks-work-1000", row("byKey", 600), row("fibers", 800),
+        row("executorService", 900)));
+
+    assertEquals("", Loss.table(pools, Map.of()));
+    assertTrue(Loss.count(pools).startsWith("Another side is better in [0 of 1 figures]("), Loss.count(pools));
+  }
+
+  @Test
+  void resultWithoutADeclarationIsAnError() {
+    var failure = message(() -> result("jmh-Unheard", row("fibry, fiber", 1)).check());
+
+    assertEquals("nothing is declared for the result 'jmh-Unheard'; say in Comparisons what it compares, which sides "
+        + "are ours, and which of them is the base", failure);
+  }
+
+  @Test
+  void sideWithoutADeclarationIsAnError() {
+    var failure = message(() -> result("jmh-PipelineStages", row("pipeline", 1), row("fibryToo", 1)).checkSides());
+
+    assertEquals("'fibryToo' is no declared side of jmh-PipelineStages; say in Comparisons whose it is, and what",
+        failure);
+  }
+
+  @Test
+  void comparisonWithNothingIsAnError() {
+    var failure = message(() -> result("jmh-PipelineStages", row("executors", 1)).check());
+
+    assertEquals("of the bases [pipeline] of jmh-PipelineStages, 0 have figures in ns/op, and 'executors' is compared "
+        + "with exactly one; measure it too, or change Comparisons", failure);
+  }
+
+  @Test
+  void baseThatIsNotOursIsAnError() {
+    var others = List.of(Side.other("fibryish", "named like ours"));
+
+    assertThrows(IllegalArgumentException.class, () -> Comparison.of("question", "title", others, "fibryish"));
+  }
+
+  @Test
+  void titleSaysWhatTheParameterIs() {
+    String question = "jmh-ManyToOne-message-senders-8-allocated";
+
+    assertEquals("A message, from 8 senders to one actor: memory allocated", Comparisons.of(question).title(question));
+  }
+
+  @Test
+  void everyDeclaredSideWasMeasured() throws Exception {
+    Set<Side> silent = new HashSet<>(Comparisons.sides());
+
+    for (var result : ResultFiles.read(DATA)) result.rows().forEach(row -> silent.remove(result.side(row)));
+
+    assertEquals(Set.of(), silent);
+  }
+}
