@@ -31,11 +31,20 @@ public final class Schedules {
 
   private Schedules() {}
 
+  /** Those of the library: a schedule would wait for the end of threads that it starts. */
+  private static void startThreads() {
+    var actor = ActorSystem.anonymous().newActor(message -> {});
+    var told = actor.onExit().thenRun(() -> {});
+    actor.close();
+    told.join();
+  }
+
   /**
    * Runs scenarios of the operations of a class, which validates the final state; results are
    * ignored.
    */
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
+    startThreads();
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
         .invocationsPerIteration(TIMES * schedules).threads(threads).actorsPerThread(each).actorsBefore(0)
         .actorsAfter(0)
@@ -54,6 +63,7 @@ public final class Schedules {
    * guarded queue.
    */
   public static void modelCheck(int schedules, Runnable code) {
+    startThreads();
     Lincheck.runConcurrentTestInternal$lincheck(TIMES * schedules, new LincheckSettings(false, 10, LOOPS, RECURSION),
         code);
   }

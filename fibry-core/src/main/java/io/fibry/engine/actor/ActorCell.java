@@ -281,17 +281,17 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void waitForExit() {
-    extras().exit.await(this, null);
+    extras().exit().await(this, null);
   }
 
   @Override
   public boolean waitForExit(Duration limit) {
-    return extras().exit.await(this, Deadline.notNegative(limit));
+    return extras().exit().await(this, Deadline.notNegative(limit));
   }
 
   @Override
   public CompletableFuture<ExitReason> onExit() {
-    return extras().exit.shown(this, owner().accounts());
+    return extras().exit().shown(this, owner().accounts());
   }
 
   @Override
@@ -303,8 +303,14 @@ class ActorCell extends Cell implements ActorWithReturn<Object, Object>, Sink<Ob
 
   @Override
   public void close() {
+    if (endIdle()) return;
     sendPoisonPill();
     if (!isCurrent()) waitForExit();
+  }
+
+  @Override
+  public final boolean endIdle() {
+    return Dispatch.endIdle(this);
   }
 
   @Override

@@ -254,7 +254,8 @@ public final class Blueprint<M> implements ActorBuilder.ForBlocks<M>, Cloneable 
     if (!carriers.isEmpty()) Baggage.used = true;
     var shared = settings;
     if (shared == null || shared.strategy() != strategy || shared.carriers() != carriers)
-      settings = shared = new Settings(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers);
+      settings = shared =
+          owner.shared(new Settings(owner, strategy, policy, inline, endsFirst, uncounted, toClient, carriers));
     return shared;
   }
 

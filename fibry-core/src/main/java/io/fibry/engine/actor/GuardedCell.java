@@ -210,7 +210,7 @@ class GuardedCell extends ActorCell {
   // ---- drain
 
   @Override
-  protected boolean acquire(RequestFuture<?> request) {
+  protected boolean acquire(Object node) {
     return phase == OPEN && queue.runIfIdle();
   }
 

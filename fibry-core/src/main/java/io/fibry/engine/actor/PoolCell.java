@@ -93,7 +93,7 @@ final class PoolCell extends GuardedCell {
   }
 
   @Override
-  protected boolean acquire(RequestFuture<?> request) {
+  protected boolean acquire(Object node) {
     return false;
   }
 

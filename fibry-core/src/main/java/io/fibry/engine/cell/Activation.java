@@ -26,7 +26,7 @@ final class Activation extends Delivery implements Woken {
     NORMAL,
     RESIDENT,
     INLINE, // on its asker's thread, for one request
-    DISPOSAL // on any thread, to dispose of messages that came too late
+    DISPOSAL // on any thread, for an actor that runs no more code of a user
   }
 
   static final int DEEPEST_INLINE = 32;
@@ -187,6 +187,31 @@ final class Activation extends Delivery implements Woken {
     }
   }
 
+  /**
+   * On a thread that took the right to run of an idle actor with this pill. False: the actor gets a
+   * thread of its own, since code of a user runs at its end, or a sender came.
+   */
+  boolean endIdle() {
+    try {
+      boolean bare = !cell.behaviour.hasStop(cell);
+      if (bare) {
+        handle(node, Cell.OPEN);
+        leaving = false;
+        cell.hooksPending = true; // before the release: a drain of a late sender may end it
+        node = next();
+      }
+      if (node != null) handBack();
+      else if (Termination.finishBare(cell)) return true;
+      else cell.push(new Envelope(null)); // a resource came, or a letter
+    } catch (Throwable edge) { // as in run
+      if (node != null) cell.stranded = node;
+      node = null;
+      cell.recover(edge);
+      settleAccounts();
+    }
+    return false;
+  }
+
   private void stay() {
     VarHandle.fullFence(); // pairs with Dispatch.attempt, which writes `handed`, then reads `thread`
     while (!gone) {
@@ -260,7 +285,7 @@ final class Activation extends Delivery implements Woken {
       cell.putBack(List.of(node));
       node = Envelope.NOTHING;
     }
-    Failures.restart(this, null, cell.extras().restartPause);
+    Failures.restart(this, null, cell.extras().restartPause());
     if (ownsThread) Thread.interrupted(); // set by the stop hook
     return suspends;
   }
@@ -269,7 +294,7 @@ final class Activation extends Delivery implements Woken {
     suspends = false;
     node = cell.beforeSuspension(node, handled);
     pauseWork();
-    cell.suspend(node, cell.extras().pause);
+    cell.suspend(node, cell.extras().pause());
     node = null;
   }
 
@@ -281,6 +306,12 @@ final class Activation extends Delivery implements Woken {
       return false;
     }
     pauseWork();
+    handBack();
+    return true;
+  }
+
+  /** The right to run, to another activation. */
+  private void handBack() {
     Object rest = node;
     node = null;
     try {
@@ -288,7 +319,6 @@ final class Activation extends Delivery implements Woken {
     } catch (Throwable edge) { // not entered
       cell.stranded = rest;
     }
-    return true;
   }
 
   /** Called before the release: an idle actor keeps nothing of this activation. */

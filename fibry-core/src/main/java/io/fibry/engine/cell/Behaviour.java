@@ -24,6 +24,10 @@ public abstract class Behaviour {
     return false;
   }
 
+  boolean hasStop(Cell cell) {
+    return false;
+  }
+
   void stop(Cell cell) throws Exception {}
 
   public static Behaviour of(Settings settings, Handler<Object> handler) {
@@ -201,8 +205,13 @@ public abstract class Behaviour {
     }
 
     @Override
+    boolean hasStop(Cell cell) {
+      return cell.hasState && onStop != null;
+    }
+
+    @Override
     void stop(Cell cell) throws Exception {
-      if (cell.hasState && onStop != null) onStop.handle(cell.state);
+      if (hasStop(cell)) onStop.handle(cell.state);
     }
   }
 }

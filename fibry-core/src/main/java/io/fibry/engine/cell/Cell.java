@@ -88,6 +88,9 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   public abstract void kill(ExitReason reason);
 
+  /** On this thread, if it is idle and no code of a user runs at its end. */
+  public abstract boolean endIdle();
+
   protected abstract int capacity();
 
   /** What users know: for a worker, its pool. */
@@ -310,7 +313,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
 
   /** OPEN -> RENEW, and wakes it. */
   public void askRestart(long pause) {
-    extras().restartPause = pause;
+    extras().restartAfter(pause);
     if (PHASE.compareAndSet(this, OPEN, RENEW)) push(new Envelope(null));
   }
 
@@ -336,7 +339,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public long failed() {
-    return extras == null ? 0 : extras.failed;
+    return extras == null ? 0 : extras.failed();
   }
 
   /**

@@ -11,6 +11,7 @@ import io.fibry.engine.jvm.Log;
 import io.fibry.engine.jvm.StackProbe;
 import io.fibry.engine.jvm.Threads;
 import io.fibry.engine.message.Baggage;
+import io.fibry.engine.message.Control;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
 import io.fibry.engine.message.Events;
@@ -41,7 +42,7 @@ public final class Dispatch {
       var lookup = MethodHandles.lookup();
       for (var used : List.of(Envelope.class, RequestFuture.class, Baggage.class, Events.class, Activation.class,
           Termination.class, Failures.class, Decision.class, DeadLetters.class, Refusals.class, Threads.class,
-          HandOver.class, CallerRuns.class, StackProbe.class, Log.class))
+          Extras.class, Exit.class, HandOver.class, CallerRuns.class, StackProbe.class, Log.class))
         lookup.ensureInitialized(used);
     } catch (IllegalAccessException impossible) {
       throw new ExceptionInInitializerError(impossible);
@@ -259,6 +260,16 @@ public final class Dispatch {
   public static void endUnstarted(Cell cell, ExitReason reason) {
     cell.shutDoor(reason);
     if (cell.settings().strategy().resident()) Threads.startFiber((Activation) cell.worker());
+  }
+
+  /** Ends it on this thread, if it is idle and no code of a user runs at its end. */
+  public static boolean endIdle(Cell cell) {
+    if (cell.settings().strategy().resident() || !cell.isIdle() || !cell.extras().isBare())
+      return false;
+    var pill = new Envelope(Control.PILL);
+    var activation = new Activation(cell, pill, Kind.DISPOSAL);
+    StackProbe.probeForActivation(); // an actor with a shut door must end
+    return cell.acquire(pill) && activation.endIdle();
   }
 
   /** Null: this thread is not virtual, or the actor not idle. */

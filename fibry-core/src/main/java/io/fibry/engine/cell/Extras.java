@@ -29,35 +29,47 @@ public final class Extras {
     Optional<Object> end();
   }
 
-  record Attached(List<AutoCloseable> resources, Map<Object, KeyedTimer> timers, Map<RequestFuture<?>, Object> promised,
-      Watches watches, List<Runnable> letters) {}
+  /** What ends with the actor. All keep the order in which things came, so that runs repeat. */
+  static final class Attached {
+    final List<AutoCloseable> resources = new ArrayList<>(0);
+    final Map<Object, KeyedTimer> timers = new LinkedHashMap<>();
+    final Map<RequestFuture<?>, Object> promised = new LinkedHashMap<>();
+    final List<Runnable> letters = new ArrayList<>(0); // to tell a listener
+
+    private boolean isEmpty() {
+      return resources.isEmpty() && timers.isEmpty() && promised.isEmpty() && letters.isEmpty();
+    }
+  }
+
+  /** Of an actor that failed, or that another's failure restarts. */
+  private static final class Recovery {
+    RestartBudget restarts; // null -> one, when first needed
+    Suspension suspension; // holds the right to run; null: not here
+    long pause; // ns of the next suspension; drain only
+    volatile long restartPause; // ns; set by the actor whose failure asks for a restart
+    volatile long failed; // set by the drain, read by observers
+  }
 
   private static final Queue<Object> NONE = new ConcurrentLinkedQueue<>(); // always empty
 
   final String label;
   public final Class<?> type;
-  public final Exit exit = new Exit();
   private ExitReason reason; // the first one given; a kill overrules it
   private boolean over; // what is attached is being ended
-  private boolean announced; // the end was told to all that wait
+  private boolean announced; // a thread tells the end
+  private boolean told; // to all that wait
   private boolean hooksKilled; // a kill came when only the hooks were left
   volatile boolean condemned; // false -> true, by the first kill
   volatile Scheduler.Timer grace; // set by the killer, read by the thread that announces the end
-  // these four: replaced when needed; they keep the order in which things came, so that runs repeat
-  private List<AutoCloseable> resources = List.of();
-  private Map<Object, KeyedTimer> timers = Map.of();
-  private Map<RequestFuture<?>, Object> promised = Map.of();
-  private List<Runnable> letters = List.of(); // to tell a listener
+  // these four: null -> one, when first needed
+  private Exit exit;
+  private Attached attached; // -> null at the end
   private Watches watches;
-  private RestartBudget restarts;
-  Suspension suspension; // holds the right to run; null: not here
+  private volatile Recovery recovery;
   volatile Queue<Object> stash = NONE; // nodes; changed by the drain, read by killers
   volatile Wait.Waiter hooks; // set by the thread that runs them, read by threads about to wait
   volatile boolean ended; // not cut off
-  long pause; // ns of the next suspension; drain only
-  volatile long restartPause; // ns; set by the actor whose failure asks for a restart
   volatile long handled; // set by the drain, read by observers
-  volatile long failed; // likewise
 
   Extras(String label, Class<?> type) {
     this.label = label;
@@ -78,18 +90,41 @@ public final class Extras {
     return reason == null ? new ExitReason.Finished() : reason;
   }
 
+  public synchronized Exit exit() {
+    if (exit == null) {
+      exit = new Exit();
+      if (told) exit.complete(reason);
+    }
+    return exit;
+  }
+
+  public synchronized boolean isTold() {
+    return told;
+  }
+
+  /** To all that wait. */
+  void tell() {
+    Exit waited;
+    synchronized (this) {
+      told = true;
+      waited = exit;
+    }
+    if (waited != null) waited.end(reason);
+  }
+
+  private Attached attached() {
+    if (attached == null) attached = new Attached();
+    return attached;
+  }
+
   /** False: the end has come. */
   public synchronized boolean closeAtEnd(List<AutoCloseable> more) {
-    if (over) return false;
-    if (resources.isEmpty()) resources = new ArrayList<>();
-    return resources.addAll(more);
+    return !over && attached().resources.addAll(more);
   }
 
   /** False: the end has come. */
   synchronized boolean tellAtEnd(Runnable letter) {
-    if (over) return false;
-    if (letters.isEmpty()) letters = new ArrayList<>();
-    return letters.add(letter);
+    return !over && attached().letters.add(letter);
   }
 
   public synchronized boolean isOver() {
@@ -104,7 +139,7 @@ public final class Extras {
     KeyedTimer replaced;
     synchronized (this) {
       if (over) return false;
-      if (timers.isEmpty()) timers = new LinkedHashMap<>();
+      var timers = attached().timers;
       var present = timers.get(key);
       replaced = present != null && present.isAfter(timer) ? timer
           : timer.hasRun() ? timers.remove(key) : timers.put(key, timer);
@@ -114,22 +149,21 @@ public final class Extras {
   }
 
   public synchronized void drop(Object key, KeyedTimer timer) {
-    if (!over && !timers.isEmpty()) timers.remove(key, timer);
+    if (attached != null) attached.timers.remove(key, timer);
   }
 
   synchronized boolean hasDueTimer(long now) {
-    return timers.values().stream().anyMatch(timer -> timer.isDue(now));
+    return attached != null && attached.timers.values().stream().anyMatch(timer -> timer.isDue(now));
   }
 
   synchronized boolean promise(RequestFuture<?> request, Object message) {
     if (over) return false;
-    if (promised.isEmpty()) promised = new LinkedHashMap<>();
-    promised.put(request, message);
+    attached().promised.put(request, message);
     return true;
   }
 
   public synchronized void forget(RequestFuture<?> request) {
-    if (!over && !promised.isEmpty()) promised.remove(request);
+    if (attached != null) attached.promised.remove(request);
   }
 
   synchronized Watches watches(Watches.Watcher actor) {
@@ -137,17 +171,55 @@ public final class Extras {
     return watches;
   }
 
+  private Recovery recovery() {
+    var present = recovery;
+    if (present != null) return present;
+    synchronized (this) {
+      if (recovery == null) recovery = new Recovery();
+      return recovery;
+    }
+  }
+
   synchronized RestartBudget restarts() {
-    if (restarts == null) restarts = new RestartBudget();
-    return restarts;
+    var present = recovery();
+    if (present.restarts == null) present.restarts = new RestartBudget();
+    return present.restarts;
   }
 
   synchronized boolean givesAgain(Object node) {
-    return restarts != null && restarts.givesAgain(node);
+    return recovery != null && recovery.restarts != null && recovery.restarts.givesAgain(node);
+  }
+
+  /** By the drain. */
+  void countFailed() {
+    recovery().failed++;
+  }
+
+  long failed() {
+    var present = recovery;
+    return present == null ? 0 : present.failed;
+  }
+
+  /** Of the next suspension; by the drain, as the next. */
+  void pauseFor(long nanos) {
+    recovery().pause = nanos;
+  }
+
+  long pause() {
+    return recovery().pause;
+  }
+
+  /** By the actor whose failure asks for a restart. */
+  void restartAfter(long nanos) {
+    recovery().restartPause = nanos;
+  }
+
+  long restartPause() {
+    return recovery().restartPause;
   }
 
   synchronized void suspend(Suspension here) {
-    suspension = here;
+    recovery().suspension = here;
   }
 
   /**
@@ -155,18 +227,24 @@ public final class Extras {
    * else.
    */
   synchronized Suspension resume() {
-    var taken = suspension;
-    suspension = null;
+    var taken = suspension();
+    if (taken != null) recovery.suspension = null;
     return taken;
   }
 
+  private Suspension suspension() {
+    return recovery == null ? null : recovery.suspension;
+  }
+
   synchronized Object suspendedAt() {
-    return suspension == null ? null : suspension.node;
+    var here = suspension();
+    return here == null ? null : here.node;
   }
 
   /** It is suspended, and the timer that ends this is set. */
   synchronized boolean rests() {
-    return suspension != null && suspension.timer != null;
+    var here = suspension();
+    return here != null && here.timer != null;
   }
 
   /** Once, and before the end. */
@@ -195,16 +273,23 @@ public final class Extras {
     if (thread != null) thread.interrupt();
   }
 
+  /** Whether no code of a user runs at its end: closes, cancels, tells, handles. */
+  synchronized boolean isBare() {
+    return !over && (attached == null || attached.isEmpty()) && stash.isEmpty();
+  }
+
+  /** Ends it, if it is bare. */
+  synchronized boolean endBare() {
+    return isBare() && (over = true);
+  }
+
   /** Null: another thread ends it. */
   synchronized Attached end() {
     if (over) return null;
     over = true;
-    var attached = new Attached(resources.reversed(), timers, promised, watches, letters);
-    resources = List.of();
-    timers = Map.of();
-    promised = Map.of();
-    letters = List.of();
-    return attached;
+    var ended = attached();
+    attached = null;
+    return ended;
   }
 
   /** Null: another thread announces it. */

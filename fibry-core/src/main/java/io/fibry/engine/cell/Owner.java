@@ -31,6 +31,11 @@ public abstract class Owner {
     return failureLog;
   }
 
+  /** Or an equal one, if it still has one, so that actors that are made alike share it. */
+  public <T> T shared(T made) {
+    return made;
+  }
+
   protected abstract String name();
 
   public abstract ActorScope scope();

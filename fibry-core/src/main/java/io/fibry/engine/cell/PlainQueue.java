@@ -117,8 +117,8 @@ abstract class PlainQueue implements Stranded {
   }
 
   /** Takes the right to run, if the actor is idle and open. */
-  protected boolean acquire(RequestFuture<?> request) {
-    return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, request);
+  protected boolean acquire(Object node) {
+    return tail == null && phase == OPEN && TAIL.compareAndSet(this, null, node);
   }
 
   /** Null: this node is the last, and the drain may release the right to run. */

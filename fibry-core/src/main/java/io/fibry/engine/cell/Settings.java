@@ -22,6 +22,19 @@ public record Settings(Owner owner, Strategy strategy, FailurePolicy policy, boo
         strategy == Strategy.FIBER || strategy == Strategy.THREAD || strategy == Strategy.residentFiber());
   }
 
+  /** Of the same parts: {@code equals} of a strategy or a carrier would be a user's code. */
+  @Override
+  public boolean equals(Object object) {
+    return object instanceof Settings other && owner == other.owner && strategy == other.strategy
+        && policy == other.policy && inline == other.inline && endsFirst == other.endsFirst
+        && uncounted == other.uncounted && toClient == other.toClient && carriers == other.carriers;
+  }
+
+  @Override
+  public int hashCode() {
+    return System.identityHashCode(strategy) + 31 * System.identityHashCode(policy);
+  }
+
   /** A pool handles no message itself, and needs a thread only to end. */
   public Settings forPool() {
     return new Settings(owner, strategy.resident() ? Strategy.FIBER : strategy, policy, false, false, uncounted,

@@ -39,12 +39,27 @@ public final class Termination {
     } finally {
       cell.state = null;
       try {
-        end(cell);
+        end(cell, true);
       } finally { // or its scope would keep it for ever
         cell.gone();
         extras.hooks = null;
       }
     }
+  }
+
+  /** Likewise, on any thread. False: code of a user runs at its end. */
+  static boolean finishBare(Cell cell) {
+    var extras = cell.extras();
+    if (!extras.endBare()) return false;
+    cell.state = null;
+    try {
+      var watches = extras.watchesOrNull();
+      if (watches != null) watches.end();
+      announce(cell, true);
+    } finally { // as above
+      cell.gone();
+    }
+    return true;
   }
 
   public static void dispose(Cell cell, Object node) {
@@ -72,32 +87,36 @@ public final class Termination {
     request.fail(new IllegalStateException("actor '" + cell.name() + "' had no stack or memory left to answer"));
   }
 
-  /** The first call acts, on the actor's last thread or on the one that cuts it off. */
-  private static void end(Cell cell) {
-    var attached = cell.extras().end();
+  /**
+   * The first call acts, on the actor's last thread or on the one that cuts it off.
+   *
+   * @param obeyed false: cut off, and its handler may still run
+   */
+  private static void end(Cell cell, boolean obeyed) {
+    var extras = cell.extras();
+    var attached = extras.end();
     if (attached == null) return;
     var notDue = new ArrayList<Object>();
     try {
-      attached.timers().values().forEach(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
-      if (attached.watches() != null) attached.watches().end();
-      attached.promised().forEach((request, message) -> request.fail(cell.stopped(message)));
-      attached.resources().forEach(resource -> close(cell, resource));
-      attached.letters().forEach(Runnable::run);
+      attached.timers.values().forEach(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
+      if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
+      attached.promised.forEach((request, message) -> request.fail(cell.stopped(message)));
+      attached.resources.reversed().forEach(resource -> close(cell, resource));
+      attached.letters.forEach(Runnable::run);
       for (var message : notDue) DeadLetters.add(cell, message, Reason.NOT_DUE, null);
     } finally {
-      announce(cell);
+      announce(cell, obeyed);
     }
   }
 
   /** Comes after the resources closed, unless the grace is over. */
-  private static void announce(Cell cell) {
+  private static void announce(Cell cell, boolean obeyed) {
     var extras = cell.extras();
     var reason = extras.announce();
     if (reason == null) return;
-    var hooks = extras.hooks;
-    extras.ended = hooks != null && hooks.thread == Thread.currentThread();
+    extras.ended = obeyed;
     cell.ended();
-    extras.exit.end(reason); // from here on the end is known; what follows calls user code
+    extras.tell(); // from here on the end is known; what follows calls user code
     var watches = extras.watchesOrNull();
     if (watches != null) watches.announce(reason);
     if (extras.grace != null) close(cell, extras.grace::cancel); // perhaps user code: so last
@@ -120,7 +139,7 @@ public final class Termination {
       extras.startGrace(() -> options.scheduler().after(options.grace(), () -> startCutOff(cell)));
     });
     // the thread that announced the end may have looked before
-    if (extras.exit.isDone() && extras.grace != null) close(cell, extras.grace::cancel);
+    if (extras.isTold() && extras.grace != null) close(cell, extras.grace::cancel);
   }
 
   /**
@@ -151,9 +170,9 @@ public final class Termination {
     if (cell.phase == Cell.ENDED) return;
     cell.ended();
     stopRequests(cell, cell.worker(), 0);
-    announce(cell);
+    announce(cell, false);
     Log.LOG.warn("actor '{}' did not obey {}; it is cut off, and its handler may still run", cell.name(), when);
-    end(cell);
+    end(cell, false);
   }
 
   /**

@@ -8,16 +8,15 @@ import io.fibry.Exitable;
 import io.fibry.engine.cell.Accounts;
 import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Owner;
+import io.fibry.engine.message.Wait;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 /** A scope from inside: its members, their names, and its door. */
 abstract class Members extends Owner {
@@ -26,22 +25,32 @@ abstract class Members extends Owner {
     void finish();
   }
 
+  private static final int RECENT = 8; // kinds of actors
+
   private final String name;
   final Members around; // null: this is the root
   private final Accounts accounts;
-  private final ConcurrentHashMap<String, Exitable> named = new ConcurrentHashMap<>(); // alive
-  // cells and scopes with their numbers; a cell stays until its thread has left it
-  private final ConcurrentHashMap<Object, Long> members = new ConcurrentHashMap<>();
-  private final AtomicLong numbers = new AtomicLong();
+  private final Roll roll = new Roll(); // a cell stays until its thread has left it
   private final AtomicLong reported = new AtomicLong(); // handled messages; a meter must not go back
   final Farewells farewells = new Farewells();
   private final AtomicReference<Ending> ending = new AtomicReference<>(); // null -> the close -> null (root only)
+  private volatile List<Object> recent = List.of(); // newest first; a race may forget one
   private volatile boolean shut; // false -> true, by a close here or around; the root's stays false
 
   Members(String name, Members around) {
     this.name = checkedName(name);
     this.around = around;
     this.accounts = new Accounts(around == null ? null : around.accounts);
+  }
+
+  /** Not the root, which would keep policies and strategies for ever. */
+  @Override
+  @SuppressWarnings("unchecked") // equal ones are of one type
+  public final <T> T shared(T made) {
+    if (around == null) return made;
+    for (var one : recent) if (one.equals(made)) return (T) one;
+    recent = Stream.<Object>concat(Stream.of(made), recent.stream()).limit(RECENT).toList();
+    return made;
   }
 
   abstract void close();
@@ -62,26 +71,18 @@ abstract class Members extends Owner {
 
   @Override
   public final void admit(Exitable actor, String label) {
-    if (label != null && named.putIfAbsent(label, actor) != null)
-      throw new IllegalArgumentException("scope '" + name + "' has a living actor named '" + label
-          + "'; choose another name, or wait until that one has ended");
-    try {
-      join(actor);
-    } catch (IllegalStateException closed) {
-      free(actor, label);
-      throw closed;
-    }
+    if (!join(actor)) throw new IllegalArgumentException("scope '" + name + "' has a living actor named '" + label
+        + "'; choose another name, or wait until that one has ended");
   }
 
   /**
    * Joins, then reads {@code shut}; a close sets {@code shut}, then reads the members. So one sees
-   * the other.
+   * the other. False: another member has its name.
    */
-  final void join(Object member) {
-    members.put(member, numbers.incrementAndGet());
-    if (!shut) return;
-    members.remove(member);
-    endIfEmpty();
+  final boolean join(Object member) {
+    if (!roll.add(member)) return false;
+    if (!shut) return true;
+    forget(member);
     throw new IllegalStateException(
         "scope '" + name + "' is closed, so it takes nothing new; make it in a scope that is open");
   }
@@ -94,12 +95,12 @@ abstract class Members extends Owner {
   }
 
   final Cell living(String label) {
-    return (Cell) named.get(label);
+    return roll.named(label);
   }
 
   @Override
   protected final void free(Exitable actor, String label) {
-    if (label != null) named.remove(label, actor);
+    if (label != null) roll.freeName(actor);
   }
 
   @Override
@@ -108,7 +109,7 @@ abstract class Members extends Owner {
   }
 
   private void forget(Object member) {
-    members.remove(member);
+    roll.remove(member);
     endIfEmpty();
   }
 
@@ -118,28 +119,29 @@ abstract class Members extends Owner {
    */
   final void endIfEmpty() {
     var close = ending.get();
-    if (!shut || close == null || !members.isEmpty()) return;
+    if (!shut || close == null || !roll.isEmpty()) return;
     close.finish();
     around.forget(this);
   }
 
   /** Oldest first. */
   final List<Object> members() {
-    return membersSince(0);
+    return roll.all();
   }
 
-  /** None, if {@code oldest} is unknown. */
+  /** Likewise. */
+  final List<Members> below() {
+    return roll.marked(Roll.SCOPE).stream().map(Members.class::cast).toList();
+  }
+
+  /** Likewise: actors that end before the others. */
+  final List<Cell> doors() {
+    return roll.marked(Roll.DOOR).stream().map(Cell.class::cast).toList();
+  }
+
+  /** This member and those made after it; none, if it has gone. */
   final List<Object> membersFrom(Object oldest) {
-    return membersSince(members.getOrDefault(oldest, Long.MAX_VALUE));
-  }
-
-  private List<Object> membersSince(long number) {
-    var sorted = new ArrayList<Map.Entry<Object, Long>>();
-    members.forEach((member, born) -> {
-      if (born >= number) sorted.add(Map.entry(member, born));
-    });
-    sorted.sort(Comparator.comparingLong(Map.Entry::getValue));
-    return sorted.stream().map(Map.Entry::getKey).toList();
+    return roll.from(oldest);
   }
 
   /** With workers. */
@@ -148,6 +150,16 @@ abstract class Members extends Owner {
     var all = new ArrayList<Cell>();
     for (var one : ((Members) member).members()) all.addAll(cells(one));
     return all;
+  }
+
+  /** Whose handler or hook this thread is in, with workers; in any order. */
+  final List<Cell> current() {
+    if (Wait.Waiter.current() == null) return List.of();
+    var found = new ArrayList<Cell>();
+    for (var member : roll.inAnyOrder())
+      if (member instanceof Members inner) found.addAll(inner.current());
+      else for (var cell : ((Cell) member).crew()) if (cell.isCurrent()) found.add(cell);
+    return found;
   }
 
   final Report report(List<DeadLetter> leftovers) {
@@ -173,7 +185,7 @@ abstract class Members extends Owner {
     shut = around != null;
     stopWatching();
     farewells.sayAll();
-    for (var member : members()) if (member instanceof Members below && !below.isPart()) below.shutDoors();
+    for (var inner : below()) if (!inner.isPart()) inner.shutDoors();
   }
 
   /** Makes this the one close, unless there is one. Returns the one. */

@@ -50,7 +50,7 @@ final class ScopeClosing implements Members.Ending {
    * this moment: it would wait for itself.
    */
   Report join() {
-    if (closer == Thread.currentThread() || !current().isEmpty()) return scope.report(List.of());
+    if (closer == Thread.currentThread() || !scope.current().isEmpty()) return scope.report(List.of());
     try {
       if (Wait.Waiter.current() != null) follow();
       return report.get();
@@ -74,12 +74,12 @@ final class ScopeClosing implements Members.Ending {
   }
 
   private static Wait begin(Cell cell) {
-    return Wait.begin(cell, Wait.CLOSE, cell.extras().exit);
+    return Wait.begin(cell, Wait.CLOSE, cell.extras().exit());
   }
 
   /** Needs shut doors. */
   Report run(Deadline deadline) {
-    own = current();
+    own = scope.current();
     scope.accounts().collectLeftovers();
     try {
       own.forEach(ScopeClosing::endOwn);
@@ -111,10 +111,6 @@ final class ScopeClosing implements Members.Ending {
     scope.endIfEmpty();
   }
 
-  private List<Cell> current() {
-    return Members.cells(scope).stream().filter(Cell::isCurrent).toList();
-  }
-
   /**
    * The actor ends after its handler. Requests in its mailbox fail now: members that wait for them
    * could not end.
@@ -131,7 +127,7 @@ final class ScopeClosing implements Members.Ending {
    * first at its turn, it does in its farewell.
    */
   private void drain(Members from, Deadline deadline) {
-    var doors = doors(from);
+    var doors = from.doors().stream().filter(door -> !own.contains(door)).toList();
     doors.forEach(ScopeClosing::sendPill);
     for (var member : from.members().reversed()) {
       if (interrupted || deadline.getAsBoolean()) return;
@@ -144,17 +140,11 @@ final class ScopeClosing implements Members.Ending {
       }
       var cell = (Cell) member;
       if (!own.contains(cell)) {
-        sendPill(cell);
+        if (endIdle(cell)) continue;
+        cell.sendPoisonPill();
         await(cell, deadline);
       } else for (var worker : cell.crew()) if (!own.contains(worker)) await(worker, deadline); // ended by endOwn
     }
-  }
-
-  private List<Cell> doors(Members from) {
-    var doors = new ArrayList<Cell>();
-    for (var member : from.members())
-      if (member instanceof Cell cell && cell.settings().endsFirst() && !own.contains(cell)) doors.add(cell);
-    return doors;
   }
 
   /** Not before its turn: a member may close it first, and report. */
@@ -168,7 +158,7 @@ final class ScopeClosing implements Members.Ending {
   }
 
   private void claimAll(Members from) {
-    for (var member : from.members()) if (member instanceof Members inner) {
+    for (var inner : from.below()) {
       claim(inner);
       claimAll(inner);
     }
@@ -177,6 +167,11 @@ final class ScopeClosing implements Members.Ending {
   private static void sendPill(Cell cell) {
     cell.extras().because(new ExitReason.Stopped());
     cell.sendPoisonPill();
+  }
+
+  private static boolean endIdle(Cell cell) {
+    cell.extras().because(new ExitReason.Stopped());
+    return cell.endIdle();
   }
 
   private void interruptRest() {
@@ -188,7 +183,8 @@ final class ScopeClosing implements Members.Ending {
   private List<Cell> killRest() {
     var rest = new ArrayList<>(Members.cells(scope));
     rest.removeAll(own);
-    for (var cell : rest.reversed()) if (!cell.extras().exit.isDone()) cell.kill(new ExitReason.Stopped());
+    for (var cell : rest.reversed())
+      if (!cell.extras().isTold() && !endIdle(cell)) cell.kill(new ExitReason.Stopped());
     return rest.reversed();
   }
 
@@ -200,7 +196,7 @@ final class ScopeClosing implements Members.Ending {
     before.next.complete(step);
     try (var wait = begin(cell)) {
       if (wait != null) breakRings(wait, cell);
-      return await(cell.extras().exit, deadline);
+      return await(cell.extras().exit(), deadline);
     }
   }
 

@@ -48,7 +48,7 @@ public final class Inside {
   public static boolean isSuspended(Object actor) {
     var extras = cell(actor).extras();
     synchronized (extras) {
-      return extras.suspension != null && extras.suspension.timer != null;
+      return extras.rests();
     }
   }
 

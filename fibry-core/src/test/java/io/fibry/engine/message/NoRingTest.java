@@ -175,7 +175,7 @@ class NoRingTest {
     // as in a ring that its members have not found yet: the first of them has looked already
     var slow = Job.act("slow", () -> {
       Job.waiting(a);
-      try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit)) {
+      try (var wait = Wait.begin((Cell) a, "by hand", ((Cell) a).extras().exit())) {
         gate.pass();
         told.complete(Ring.closedBy(wait).waits.size());
       }

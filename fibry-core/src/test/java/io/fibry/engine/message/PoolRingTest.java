@@ -356,7 +356,7 @@ class PoolRingTest {
     var told = new CompletableFuture<Object>();
     var slow = Job.act("slow", () -> { // as in a ring that its members have not found yet
       Patience.eventually(() -> waiting(pool) == 1);
-      try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit)) {
+      try (var wait = Wait.begin((Cell) (Exitable) pool, "by hand", ((Cell) pool).extras().exit())) {
         gate.pass();
         told.complete(Ring.closedBy(wait).waits.size());
       }

@@ -326,13 +326,13 @@ class RingTest {
     var b = worker("b");
 
     var outcome = Job.start(a, asking(b, new Job("back", () -> {
-      try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit)) {
+      try (var wait = Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit())) {
         return Ring.closedBy(wait).waits.toString();
       }
     }).once(a)));
 
     assertEquals("['b' waits for 'a' (its end), 'a' waits for 'b' (back)]", Patience.value(outcome));
-    assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit), "the test is no handler");
+    assertNull(Wait.begin((Cell) a, Wait.END, ((Cell) a).extras().exit()), "the test is no handler");
   }
 
   @Test

@@ -50,31 +50,56 @@ class TerminationTest {
     Schedules.stress(Plain.class, 10, 150);
   }
 
+  @Test
+  void bareActorEndsOnceAndAccountsForAll() {
+    Schedules.modelCheck(Bare.class, 3, 1, 5, 12);
+  }
+
+  @Test
+  void bareBoundedActorEndsOnceAndAccountsForAll() {
+    Schedules.modelCheck(BareBounded.class, 3, 1, 4, 9);
+  }
+
   public static class Plain extends Ending {
     public Plain() {
-      super(Mailbox.unbounded());
+      super(Mailbox.unbounded(), true);
     }
   }
 
   public static class Bounded extends Ending {
     public Bounded() {
-      super(Mailbox.bounded(1, Overflow.REJECT));
+      super(Mailbox.bounded(1, Overflow.REJECT), true);
+    }
+  }
+
+  /** Without hooks: any thread may end it. */
+  public static class Bare extends Ending {
+    public Bare() {
+      super(Mailbox.unbounded(), false);
+    }
+  }
+
+  public static class BareBounded extends Ending {
+    public BareBounded() {
+      super(Mailbox.bounded(1, Overflow.REJECT), false);
     }
   }
 
   @Param(name = "sender", gen = ThreadIdGen.class)
   public abstract static class Ending {
     private final Witness witness;
+    private final boolean hasHook;
     private volatile boolean stops; // askExit was called
-    private volatile boolean finishes; // sendPoisonPill was called
+    private volatile boolean finishes; // sendPoisonPill or endIdle was called
     private volatile boolean killed;
     // by message: its handler asks for the end
     private final boolean[] last = new boolean[Witness.MESSAGES];
     private boolean asked; // used by handlers only
 
-    Ending(Mailbox<Object> mailbox) {
+    Ending(Mailbox<Object> mailbox, boolean hasHook) {
+      this.hasHook = hasHook;
       witness = new Witness(Runnable::run, mailbox, new Witness.Never(), this::handle);
-      witness.cell.closeOnExit(witness::hook);
+      if (hasHook) witness.cell.closeOnExit(witness::hook);
     }
 
     @Operation
@@ -116,6 +141,15 @@ class TerminationTest {
     }
 
     @Operation
+    public void endWithoutAThread() {
+      finishes = true;
+      boolean ended = witness.cell.endIdle();
+      if (!ended) witness.cell.sendPoisonPill();
+      else if (hasHook) witness.fault("its hook does not run on its own thread");
+      else if (!witness.cell.onExit().isDone()) witness.fault("it did not end");
+    }
+
+    @Operation
     public void kill() {
       killed = true;
       witness.cell.kill();
@@ -126,7 +160,7 @@ class TerminationTest {
       boolean told = stops || finishes || killed;
       var exit = witness.cell.onExit();
       if (told != exit.isDone()) witness.fault(told ? "it did not end" : "it ended by itself");
-      if (witness.hooks != (told ? 1 : 0)) witness.fault("its hooks ran " + witness.hooks + " times");
+      if (witness.hooks != (told && hasHook ? 1 : 0)) witness.fault("its hooks ran " + witness.hooks + " times");
       if (exit.isDone()) checkReason(exit.join());
       witness.check();
     }

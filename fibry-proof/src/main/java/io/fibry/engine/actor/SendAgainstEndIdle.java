@@ -1,0 +1,47 @@
+package io.fibry.engine.actor;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import io.fibry.engine.scope.Stage;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.IIII_Result;
+
+/**
+ * A send races with an end on the thread of the caller, which takes the right to run. A taken
+ * message (1) is handled or buried once, a refused one (0) is never handled. The actor ends.
+ */
+@JCStressTest
+@Outcome(id = "1, 1, 0, 1", expect = ACCEPTABLE, desc = "taken and handled")
+@Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "taken and buried")
+@Outcome(id = "0, 0, 1, 1", expect = ACCEPTABLE, desc = "refused")
+@Outcome(expect = FORBIDDEN, desc = "lost, handled twice, handled after a refusal, or no end")
+@State
+public class SendAgainstEndIdle {
+  private final Stage.Counted message = new Stage.Counted();
+  private final ActorCell cell =
+      (ActorCell) Stage.actor(Runnable::run, message -> ((Stage.Counted) message).handled++);
+  private boolean taken;
+
+  @Actor
+  public void sender() {
+    taken = cell.sendMessage(message);
+  }
+
+  @Actor
+  public void closer() {
+    cell.close();
+  }
+
+  @Arbiter
+  public void verdict(IIII_Result result) {
+    result.r1 = taken ? 1 : 0;
+    result.r2 = message.handled;
+    result.r3 = message.buried;
+    result.r4 = cell.onExit().isDone() ? 1 : 0;
+  }
+}
