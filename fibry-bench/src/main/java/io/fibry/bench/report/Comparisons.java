@@ -71,6 +71,14 @@ final class Comparisons {
       other("by hand: virtual threads, parked", "virtual threads that only wait"),
       other("by hand: platform threads, parked", "platform threads that only wait"));
 
+  private static final List<Side> SCOPED = List.of(
+      ours("fibry, in a scope", "Fibry's default, without a name"),
+      ours("fibry, with a name", "Fibry's default, in a scope"),
+      ours("fibry, with a name, restarted and watched", "Fibry's default, with a failure policy and a watcher"),
+      other("pekko, a child", "Apache Pekko typed: spawned without a name"),
+      other("pekko, with a name", "Apache Pekko typed: spawned below an actor"),
+      other("pekko, with a name, restarted and watched", "Apache Pekko typed: supervised, and watched by its parent"));
+
   private static final List<Side> RATES = List.of(
       ours("fibry, fibers", "Fibry's default: an actor on virtual threads, none while idle"),
       ours("fibry, resident fibers", "Fibry: an actor that keeps its virtual thread"),
@@ -129,6 +137,10 @@ final class Comparisons {
       Comparison.of("savina-(.+)", "A whole program: $1", PROGRAMS, "fibry"),
       Comparison.of("idle-made", "Heap of an idle actor that has handled no message", PEERS, "fibry, sink"),
       Comparison.of("idle-worked", "Heap of an idle actor that has handled a message", PEERS, "fibry, sink"),
+      Comparison.of("scoped-heap", "Heap of an idle actor in a scope", SCOPED, "fibry, with a name"),
+      Comparison.of("scoped-made", "To make one of a million actors in a scope", SCOPED, "fibry, with a name"),
+      Comparison.of("scoped-ended", "To end one of a million idle actors by closing their scope", SCOPED,
+          "fibry, with a name"),
       Comparison.of("creation", "To create an actor among many, and keep it", CREATED, "fibry, fibers"),
       Comparison.of("creation-and-work", "To create an actor among many, keep it, and run one task on it",
           CREATED, "fibry, fibers"),

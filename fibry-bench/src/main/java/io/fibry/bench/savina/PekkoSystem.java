@@ -14,7 +14,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
  * mailbox; only the logging of dead letters is off. Behaviours switch over a sealed protocol, which
  * is cheaper than {@code onMessage} chains.
  */
-final class PekkoSystem {
+public final class PekkoSystem {
   private static final String CONFIG =
       "pekko { log-dead-letters = off, log-dead-letters-during-shutdown = off, loglevel = WARNING, "
           + "stdout-loglevel = WARNING, daemonic = on, jvm-shutdown-hooks = off }";
@@ -47,14 +47,14 @@ final class PekkoSystem {
     return Behaviors.same();
   }
 
-  static <M> ActorRef<M> spawn(Behavior<M> behavior) {
+  public static <M> ActorRef<M> spawn(Behavior<M> behavior) {
     var spawned = new CompletableFuture<ActorRef<M>>();
     SYSTEM.tell(new Spawn<>(behavior, spawned));
     return spawned.join();
   }
 
   /** Stops the actor with its children, and waits for the end. */
-  static void stop(ActorRef<?> actor) {
+  public static void stop(ActorRef<?> actor) {
     var ended = new CompletableFuture<Void>();
     SYSTEM.tell(new Stop(actor, ended));
     ended.join();

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The sides of an experiment. Prints each row, and writes all to {@code target/results}. */
 final class Experiment {
-  private static final int ROUNDS = Integer.getInteger("rounds", 5);
+  static final int ROUNDS = Integer.getInteger("rounds", 5);
 
   private final String question;
   private final String title;
@@ -33,6 +33,11 @@ final class Experiment {
 
   static int size(int defaultSize) {
     return Integer.getInteger("size", defaultSize);
+  }
+
+  static long usedHeap() {
+    for (int i = 0; i < 3; i++) System.gc();
+    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   static double seconds(long began) {

@@ -61,7 +61,7 @@ public final class LiveActors {
   }
 
   private static void keep(int actors) throws Exception {
-    long empty = used();
+    long empty = Experiment.usedHeap();
     var made = new Sink<?>[actors];
     long began = System.nanoTime();
     for (int i = 0; i < actors; i++) made[i] = Stereotypes.fibers().sink(null);
@@ -74,14 +74,9 @@ public final class LiveActors {
       all.await();
     }
     double worked = Experiment.seconds(began);
-    double each = (used() - empty) / (double) actors;
+    double each = (Experiment.usedHeap() - empty) / (double) actors;
     ChildJvm.tell(each, created * 1e9 / actors, worked * 1e9 / actors);
     if (made[actors - 1] == null) throw new AssertionError(); // keeps them alive until here
-  }
-
-  private static long used() {
-    for (int i = 0; i < 3; i++) System.gc();
-    return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
   }
 
   /** How many fill the heap. */
@@ -115,7 +110,7 @@ public final class LiveActors {
   }
 
   private static boolean isFull() {
-    return isNearlyFull() && used() > Runtime.getRuntime().maxMemory() * 9 / 10;
+    return isNearlyFull() && Experiment.usedHeap() > Runtime.getRuntime().maxMemory() * 9 / 10;
   }
 
   private static boolean isNearlyFull() {

@@ -16,6 +16,7 @@ public final class Scenarios {
   private static final List<Scenario> ALL = List.of(
       new Scenario("creation", ActorCreation.class, List.of()),
       new Scenario("live", LiveActors.class, List.of()),
+      new Scenario("scoped", ScopedActors.class, List.of()),
       new Scenario("switches", ContextSwitches.class, List.of()),
       new Scenario("messages", MessageRate.class, List.of()),
       new Scenario("blocking", BlockingCalls.class, List.of()),

@@ -32,6 +32,7 @@ class ScenariosTest {
   @CsvSource({
     "ActorCreation, 1000, 2, 10",
     "LiveActors, 1000, 2, 12",
+    "ScopedActors, 1000, 3, 18",
     "ContextSwitches, 100, 1, 5",
     "MessageRate, 800, 2, 10",
     "BlockingCalls, 20, 1, 5",
