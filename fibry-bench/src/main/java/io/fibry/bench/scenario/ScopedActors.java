@@ -10,6 +10,7 @@ import io.fibry.bench.ChildJvm;
 import io.fibry.bench.report.Row;
 import io.fibry.bench.savina.PekkoSystem;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;
@@ -38,10 +39,10 @@ public final class ScopedActors {
       System.exit(0); // threads of Pekko are alive
     }
     int size = Experiment.size(1_000_000);
-    String many = String.format("%,d idle actors in a scope, or below an actor of Pekko", size);
-    var heap = new Experiment("scoped-heap", "heap of one of " + many + ", with its name");
-    var made = new Experiment("scoped-made", "to make one of " + many);
-    var ended = new Experiment("scoped-ended", "to end one of " + many + ", with all others");
+    String many = String.format(Locale.ROOT, "%,d idle actors in a scope, or below an actor of Pekko", size);
+    var heap = new Experiment("scoped-heap", "heap of each of " + many + ", with its name");
+    var made = new Experiment("scoped-made", "to make each of " + many);
+    var ended = new Experiment("scoped-ended", "to end each of " + many + ", all at once");
     for (var side : SIDES) {
       var told = ChildJvm.run(List.of(), List.of("-Drounds=" + Experiment.ROUNDS), ScopedActors.class, side, size);
       heap.add(Row.of(side, "B each", "", ChildJvm.numbers(told.get(0))));
