@@ -9,8 +9,10 @@ import io.fibry.DeadLetter.Reason;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -147,6 +149,27 @@ class IdleEndTest {
     scope.named("clerk").newActor(message -> {}).close();
 
     assertTrue(scope.named("clerk").protocol(String.class).newActor(message -> {}).sendMessage("welcome"));
+  }
+
+  /** Near the end of a stack a close does all, or throws and has done nothing. */
+  @Test
+  void aCloseThatOverflowsLeavesNoHalfEndedActor() {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("closes that overflow: -Dfibry.seed=" + seed);
+    var edge = new StackEdge(new SplittableRandom(seed));
+    var actors = new ArrayList<ActorWithReturn<Object, Object>>();
+    for (int i = 0; i < 50; i++) edge.overflow(level -> {
+      var actor = level % 2 == 0 ? scope.anonymous().newActorWithReturn(message -> message)
+          : scope.named("a" + actors.size()).newActorWithReturn(message -> message);
+      actors.add(actor);
+      actor.close();
+    });
+
+    for (var actor : actors) {
+      if (actor.sendMessage("open")) actor.close();
+      Patience.ended(actor);
+    }
+    assertTrue(scope.closeWithin(Patience.LONG).running().isEmpty());
   }
 
   /** Senders, resources and a kill race with the close; all have one outcome. */

@@ -204,6 +204,7 @@ final class Activation extends Delivery implements Woken {
       else if (Termination.finishBare(cell)) return true;
       else cell.push(new Envelope(null)); // a resource came, or a letter
     } catch (Throwable edge) { // as in run
+      cell.hooksPending |= leaving && node != null;
       if (node != null) cell.stranded = node;
       node = null;
       cell.recover(edge);

@@ -268,7 +268,7 @@ public final class Dispatch {
       return false;
     var pill = new Envelope(Control.PILL);
     var activation = new Activation(cell, pill, Kind.DISPOSAL);
-    StackProbe.probeForActivation(); // an actor with a shut door must end
+    StackProbe.probeForSend(); // an actor with a shut door must end
     return cell.acquire(pill) && activation.endIdle();
   }
 

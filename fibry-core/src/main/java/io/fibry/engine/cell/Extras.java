@@ -31,10 +31,11 @@ public final class Extras {
 
   /** What ends with the actor. All keep the order in which things came, so that runs repeat. */
   static final class Attached {
-    final List<AutoCloseable> resources = new ArrayList<>(0);
-    final Map<Object, KeyedTimer> timers = new LinkedHashMap<>();
-    final Map<RequestFuture<?>, Object> promised = new LinkedHashMap<>();
-    final List<Runnable> letters = new ArrayList<>(0); // to tell a listener
+    // fixed until needed
+    List<AutoCloseable> resources = List.of();
+    Map<Object, KeyedTimer> timers = Map.of();
+    Map<RequestFuture<?>, Object> promised = Map.of();
+    List<Runnable> letters = List.of(); // to tell a listener
 
     private boolean isEmpty() {
       return resources.isEmpty() && timers.isEmpty() && promised.isEmpty() && letters.isEmpty();
@@ -119,12 +120,18 @@ public final class Extras {
 
   /** False: the end has come. */
   public synchronized boolean closeAtEnd(List<AutoCloseable> more) {
-    return !over && attached().resources.addAll(more);
+    if (over) return false;
+    var mine = attached();
+    if (mine.resources.isEmpty()) mine.resources = new ArrayList<>();
+    return mine.resources.addAll(more);
   }
 
   /** False: the end has come. */
   synchronized boolean tellAtEnd(Runnable letter) {
-    return !over && attached().letters.add(letter);
+    if (over) return false;
+    var mine = attached();
+    if (mine.letters.isEmpty()) mine.letters = new ArrayList<>();
+    return mine.letters.add(letter);
   }
 
   public synchronized boolean isOver() {
@@ -139,7 +146,9 @@ public final class Extras {
     KeyedTimer replaced;
     synchronized (this) {
       if (over) return false;
-      var timers = attached().timers;
+      var mine = attached();
+      if (mine.timers.isEmpty()) mine.timers = new LinkedHashMap<>();
+      var timers = mine.timers;
       var present = timers.get(key);
       replaced = present != null && present.isAfter(timer) ? timer
           : timer.hasRun() ? timers.remove(key) : timers.put(key, timer);
@@ -149,7 +158,7 @@ public final class Extras {
   }
 
   public synchronized void drop(Object key, KeyedTimer timer) {
-    if (attached != null) attached.timers.remove(key, timer);
+    if (attached != null && !attached.timers.isEmpty()) attached.timers.remove(key, timer);
   }
 
   synchronized boolean hasDueTimer(long now) {
@@ -158,12 +167,14 @@ public final class Extras {
 
   synchronized boolean promise(RequestFuture<?> request, Object message) {
     if (over) return false;
-    attached().promised.put(request, message);
+    var mine = attached();
+    if (mine.promised.isEmpty()) mine.promised = new LinkedHashMap<>();
+    mine.promised.put(request, message);
     return true;
   }
 
   public synchronized void forget(RequestFuture<?> request) {
-    if (attached != null) attached.promised.remove(request);
+    if (attached != null && !attached.promised.isEmpty()) attached.promised.remove(request);
   }
 
   synchronized Watches watches(Watches.Watcher actor) {
