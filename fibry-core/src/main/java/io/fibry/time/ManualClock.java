@@ -87,8 +87,8 @@ public final class ManualClock extends TaskScheduler {
 
   @Override
   public synchronized boolean isAsleep(Thread thread) {
-    // in this order: an interrupted thread begins to run before it clears its flag
-    return asleep.contains(thread) && !thread.isInterrupted() && thread.getState() != Thread.State.RUNNABLE;
+    // in this order: an interrupted thread runs, clears its flag, and then wants this monitor
+    return asleep.contains(thread) && !thread.isInterrupted() && thread.getState() == Thread.State.WAITING;
   }
 
   @Override

@@ -5,11 +5,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.fibry.Patience;
 import io.fibry.Promise;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** A clock that a test moves. */
 class ManualClockTest {
@@ -142,6 +145,28 @@ class ManualClockTest {
   private static void assertText(String text, Runnable code) {
     var refusal = assertThrows(IllegalArgumentException.class, code::run);
     assertTrue(refusal.getMessage().contains(text), refusal.getMessage());
+  }
+
+  @Timeout(60)
+  @Test
+  void aSleeperThatWasInterruptedIsNotAsleep() {
+    var woken = new CompletableFuture<Boolean>();
+    var sleeper = Patience.elsewhere(() -> {
+      try {
+        clock.sleepUntil(Long.MAX_VALUE);
+      } catch (InterruptedException interrupted) {
+        woken.complete(true);
+      }
+    });
+    Patience.eventually(() -> clock.isAsleep(sleeper));
+
+    synchronized (clock) { // as a thread that looks at it holds this monitor, too
+      sleeper.interrupt();
+      Patience.eventually(() -> sleeper.getState() == Thread.State.BLOCKED);
+      assertFalse(clock.isAsleep(sleeper));
+    }
+
+    assertTrue(Patience.value(woken));
   }
 
   @Test
