@@ -339,7 +339,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
   }
 
   public long failed() {
-    return extras == null ? 0 : extras.failed();
+    return extras == null ? 0 : extras.failed;
   }
 
   /**

@@ -48,7 +48,6 @@ public final class Extras {
     Suspension suspension; // holds the right to run; null: not here
     long pause; // ns of the next suspension; drain only
     volatile long restartPause; // ns; set by the actor whose failure asks for a restart
-    volatile long failed; // set by the drain, read by observers
   }
 
   private static final Queue<Object> NONE = new ConcurrentLinkedQueue<>(); // always empty
@@ -71,6 +70,7 @@ public final class Extras {
   volatile Wait.Waiter hooks; // set by the thread that runs them, read by threads about to wait
   volatile boolean ended; // not cut off
   volatile long handled; // set by the drain, read by observers
+  volatile long failed; // likewise; here, since memory may be what the handler lacked
 
   Extras(String label, Class<?> type) {
     this.label = label;
@@ -201,16 +201,6 @@ public final class Extras {
     return recovery != null && recovery.restarts != null && recovery.restarts.givesAgain(node);
   }
 
-  /** By the drain. */
-  void countFailed() {
-    recovery().failed++;
-  }
-
-  long failed() {
-    var present = recovery;
-    return present == null ? 0 : present.failed;
-  }
-
   /** Of the next suspension; by the drain, as the next. */
   void pauseFor(long nanos) {
     recovery().pause = nanos;
@@ -297,8 +287,8 @@ public final class Extras {
   /** Null: another thread ends it. */
   synchronized Attached end() {
     if (over) return null;
-    over = true;
     var ended = attached();
+    over = true;
     attached = null;
     return ended;
   }

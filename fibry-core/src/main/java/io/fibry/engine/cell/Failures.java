@@ -120,7 +120,7 @@ public final class Failures {
     var extras = cell.figures();
     context.count(Control.given(context.message), true);
     var reason = Refusals.in(failure) == null ? Reason.FAILED : Reason.UNANSWERED;
-    if (extras != null && reason == Reason.FAILED) extras.countFailed();
+    if (extras != null && reason == Reason.FAILED) extras.failed++;
     if (context.request != null) cell.owner().accounts().countUnhandled(reason);
     else DeadLetters.add(cell, context.message, reason, failure);
   }
