@@ -2,6 +2,7 @@ package io.fibry;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.DeadLetter.Reason;
 import io.fibry.flow.Batch;
@@ -11,6 +12,7 @@ import io.fibry.net.HttpServer;
 import io.fibry.net.TcpAcceptor;
 import io.fibry.net.TcpConnection;
 import io.fibry.pool.Entities;
+import io.fibry.pool.Pools;
 import io.fibry.pubsub.Topic;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -24,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -191,6 +194,57 @@ class CountingTest {
     var unhandled = scope.report().unhandled();
     assertEquals(0, unhandled.get(Reason.FAILED) + unhandled.get(Reason.UNDELIVERED), unhandled::toString);
     assertEquals(List.of(), scope.deadLetters());
+  }
+
+  /** Its message ends, and enters the accounts, while somebody is at reading them. */
+  @Promise("19.14")
+  @Test
+  void whatEndsDuringAReportCountsOnce() {
+    var gate = new Gate();
+    var asked = new AtomicBoolean();
+    class OneStep implements Steps {
+      @Override
+      public Object step() {
+        return "the only one";
+      }
+
+      @Override
+      public long stepsDone() {
+        if (!asked.compareAndSet(false, true)) return 1; // other readers, and the accounts
+        gate.open();
+        Patience.eventually(() -> scope.actors().getFirst().doing().equals("idle"));
+        return 1;
+      }
+    }
+    var actor = scope.anonymous().newActor((OneStep steps) -> gate.pass());
+    Patience.elsewhere(() -> actor.sendMessage(new OneStep()));
+    Patience.await(gate.entered);
+
+    assertEquals(1, scope.report().handled());
+    assertCounted(1);
+  }
+
+  /** A meter that goes back looks like a new process. */
+  @Promise("20.1")
+  @Test
+  void whatAPoolHandledDoesNotGoBackAsItsWorkersGo() {
+    var clock = new Clock();
+    try (var retiring = scope.openScope("retiring", options -> options.withScheduler(clock))) {
+      var pool = Pools.perMessage(retiring.<Integer>named("pool")).newActor((Integer number) -> {});
+      for (int sent = 4; sent <= 4_000; sent += 4) {
+        for (int i = 0; i < 4; i++) pool.sendMessage(i);
+        int all = sent;
+        Patience.eventually(() -> retiring.actors().getFirst().handled() == all && retiring.report().waiting() == 0);
+
+        Patience.elsewhere(() -> clock.manual.advance(Duration.ofSeconds(10)));
+
+        Patience.eventually(() -> {
+          var figures = retiring.actors().getFirst();
+          assertEquals(all, figures.handled(), figures::toString);
+          return figures.doing().endsWith("of 0 at work");
+        });
+      }
+    }
   }
 
   @Promise("19.14")

@@ -8,23 +8,23 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
-import java.util.concurrent.atomic.LongAdder;
 
 /** The living workers of a pool, and counts of the others. Thread-safe. */
 final class Crew implements Iterable<Worker> {
   private final Set<Worker> workers =
       new ConcurrentSkipListSet<>((one, other) -> Integer.compare(one.number, other.number));
-  private final LongAdder handled = new LongAdder(); // by gone workers
-  private final LongAdder failed = new LongAdder(); // likewise
+  // by gone workers; under the monitor, as a worker goes: it counts once, here or there
+  private long handled;
+  private long failed;
 
   void add(Worker worker) {
     workers.add(worker);
   }
 
-  void remove(Worker worker) {
+  synchronized void remove(Worker worker) {
     workers.remove(worker);
-    handled.add(worker.handled());
-    failed.add(worker.failed());
+    handled += worker.handled();
+    failed += worker.failed();
   }
 
   @Override
@@ -41,11 +41,17 @@ final class Crew implements Iterable<Worker> {
   }
 
   long handled() {
-    return handled.sum() + workers.stream().mapToLong(Cell::handled).sum();
+    long gone;
+    List<Worker> living;
+    synchronized (this) {
+      gone = handled;
+      living = List.copyOf(workers);
+    }
+    return gone + living.stream().mapToLong(Cell::handled).sum(); // calls code of users: without the monitor
   }
 
-  long failed() {
-    return failed.sum() + workers.stream().mapToLong(Cell::failed).sum();
+  synchronized long failed() {
+    return failed + workers.stream().mapToLong(Cell::failed).sum();
   }
 
   /** The drain that handles this request, else any busy one. Null: none. */

@@ -162,19 +162,20 @@ abstract class Members extends Owner {
     return found;
   }
 
+  /** Reads against the way of the messages, and so counts none of them twice. */
   final Report report(List<DeadLetter> leftovers) {
-    long waiting = 0;
-    long steps = 0;
-    var running = new ArrayList<String>();
-    for (var cell : cells(this)) {
-      waiting += cell.waiting(Integer.MAX_VALUE);
-      steps += cell.stepsDone();
-      if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
-    }
     var unhandled = new EnumMap<Reason, Long>(Reason.class);
     for (var reason : Reason.values()) unhandled.put(reason, accounts.unhandled(reason));
+    long done = accounts.handled();
+    long waiting = 0;
+    var running = new ArrayList<String>();
+    for (var cell : cells(this)) {
+      done += cell.stepsDone();
+      waiting += cell.waiting(Integer.MAX_VALUE);
+      if (cell.isCutOff() && cell.crew().size() == 1) running.add(cell.name()); // a pool's workers run
+    }
     // a message of steps is for a moment neither at work nor in the accounts
-    long handled = reported.accumulateAndGet(accounts.handled() + steps, Math::max);
+    long handled = reported.accumulateAndGet(done, Math::max);
     long sent = handled + waiting + unhandled.values().stream().mapToLong(Long::longValue).sum();
     return new Report(name, sent, handled, Collections.unmodifiableMap(unhandled), waiting, leftovers,
         List.copyOf(running));
