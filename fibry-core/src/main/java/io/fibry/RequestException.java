@@ -28,9 +28,17 @@ public abstract sealed class RequestException extends RuntimeException
   @Override
   public String getMessage() {
     String text = super.getMessage();
-    if (shown == null && text != null)
-      shown = text.contains(REQUEST) ? text.replace(REQUEST, Texts.shown(request)) : text;
+    if (shown == null && text != null) shown = filled(text);
     return shown;
+  }
+
+  /** Puts texts of a user's code where they belong. */
+  String filled(String text) {
+    return text.contains(REQUEST) ? text.replace(REQUEST, shown(request)) : text;
+  }
+
+  static String shown(Object code) {
+    return Texts.shown(code);
   }
 
   /**

@@ -185,4 +185,33 @@ class HandlerFaultTest {
       assertEquals(new ExitReason.Finished(), actor.onExit().join());
     }
   }
+
+  /** It would cost each request that comes too late a thread. */
+  @Test
+  void aRefusalMakesNoTextUntilItIsRead() {
+    var texts = new AtomicInteger();
+    class Counted extends IllegalStateException {
+      private static final long serialVersionUID = 1;
+
+      @Override
+      public String toString() {
+        texts.incrementAndGet();
+        return "broken {request}";
+      }
+    }
+    var actor = ActorSystem.anonymous().onFailure(FailurePolicy.stop().withoutLog()).newActorWithReturn((Integer n) -> {
+      if (n == 0) throw new Counted();
+      return n;
+    });
+    actor.sendMessage(0);
+    Patience.ended(actor);
+    texts.set(0);
+
+    var late = actor.sendMessageReturn(1).handle((none, failure) -> failure).join();
+
+    assertEquals(0, texts.get());
+    assertEquals(actor + " ended (Failed: broken {request}) and did not answer 1", late.getMessage());
+    assertEquals(late.getMessage(), late.getMessage());
+    assertEquals(1, texts.get());
+  }
 }

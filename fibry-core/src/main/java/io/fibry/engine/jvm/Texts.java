@@ -14,6 +14,18 @@ public final class Texts {
     }
   };
 
+  /** Exceptions that override nothing which makes their text: most. */
+  private static final ClassValue<Boolean> SHOWN_BY_JDK = new ClassValue<>() {
+    @Override
+    protected Boolean computeValue(Class<?> type) {
+      try {
+        return isOfJdk(type, "toString") && isOfJdk(type, "getLocalizedMessage") && isOfJdk(type, "getMessage");
+      } catch (Throwable unknown) {
+        return false;
+      }
+    }
+  };
+
   private Texts() {}
 
   /**
@@ -40,7 +52,13 @@ public final class Texts {
   private static boolean needsNoCode(Object message) {
     return message == null || message instanceof String || message instanceof Boolean || message instanceof Character
         || message instanceof Class
-        || message instanceof Number && message.getClass().getName().startsWith("java.lang.");
+        || message instanceof Number && message.getClass().getName().startsWith("java.lang.")
+        || message instanceof Throwable && SHOWN_BY_JDK.get(message.getClass());
+  }
+
+  private static boolean isOfJdk(Class<?> type, String method) throws NoSuchMethodException {
+    var loader = type.getMethod(method).getDeclaringClass().getClassLoader();
+    return loader == null || loader == ClassLoader.getPlatformClassLoader();
   }
 
   private static String inTime(Object message) {

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes what an asker is thrown in place of an answer. {@code {request}} becomes its text when the
- * exception's is read.
+ * Makes what an asker is thrown in place of an answer. {@code {request}} and {@code {reason}} become
+ * texts when the exception's is read.
  */
 public final class Refusals {
   /** One for all: many cancelled requests may stay in a mailbox. */
@@ -50,13 +50,9 @@ public final class Refusals {
   }
 
   public static ActorStoppedException stopped(Named actor, Object request, ExitReason reason) {
-    return new ActorStoppedException("actor '" + actor.name() + "' ended (" + shown(reason) + ") and did not answer "
-        + asked(actor, request), actor.name(), request, reason);
-  }
-
-  /** A failure's text is user code. */
-  private static String shown(ExitReason reason) {
-    return reason instanceof ExitReason.Failed ? Texts.shown(reason) : reason.toString();
+    return new ActorStoppedException(
+        "actor '" + actor.name() + "' ended ({reason}) and did not answer " + asked(actor, request), actor.name(),
+        request, reason);
   }
 
   public static NoReplyException noReply(Named actor, Object request) {

@@ -1,6 +1,7 @@
 package io.fibry.engine.jvm;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
@@ -37,6 +38,40 @@ class TextsTest {
 
     assertTrue(shown.startsWith("\"\\n\\n") && shown.endsWith("… (1000 characters)\""), shown);
     assertEquals(200, shown.split("\\\\n", -1).length - 1);
+  }
+
+  @Test
+  void codeOfAUserHasAThreadOfItsOwn() {
+    class Own extends Exception {
+      private static final long serialVersionUID = 1;
+
+      Own() {
+        super("its own");
+      }
+    }
+    var message = new Own() {
+      @Override
+      public String getMessage() {
+        return Thread.currentThread().toString();
+      }
+    };
+    var localized = new Own() {
+      @Override
+      public String getLocalizedMessage() {
+        return Thread.currentThread().toString();
+      }
+    };
+    var whole = new Own() {
+      @Override
+      public String toString() {
+        return Thread.currentThread().toString();
+      }
+    };
+
+    for (var one : List.of(message, localized, whole))
+      assertFalse(Texts.shown(one).contains(Thread.currentThread().toString()), Texts.shown(one));
+    assertEquals(Own.class.getName() + ": its own", Texts.shown(new Own()));
+    assertEquals("java.lang.IllegalStateException: bad", Texts.shown(new IllegalStateException("bad")));
   }
 
   @Test
