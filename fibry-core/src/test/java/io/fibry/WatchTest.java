@@ -77,6 +77,7 @@ class WatchTest {
     sent(watcher(scope.anonymous(), new ArrayList<>()), new Watch(other, last::complete));
     other.close();
     Patience.value(last);
+    assertTrue(scope.awaitQuiet(Patience.LONG)); // each is told on a fiber of its own
   }
 
   private static <T> Consumer<T> named(String name, Consumer<T> code) {
