@@ -204,7 +204,7 @@ class GuardedCell extends ActorCell {
 
   @Override
   protected boolean onlyQueues() {
-    return false;
+    return super.onlyQueues() && !queue.mailbox().ordered();
   }
 
   // ---- drain

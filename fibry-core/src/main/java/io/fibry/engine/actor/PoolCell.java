@@ -97,6 +97,12 @@ final class PoolCell extends GuardedCell {
     return false;
   }
 
+  @Override
+  protected boolean onlyQueues() {
+    var sharing = queue.sharing();
+    return super.onlyQueues() && work.settings.ownsThreads() && sharing.weight().isEmpty() && !sharing.byKey();
+  }
+
   /** Gives workers what can begin. */
   @Override
   void begin() {

@@ -142,7 +142,7 @@ public abstract class Cell extends PlainQueue implements Recipient, Watches.Watc
     owner().forget(this, label());
   }
 
-  /** Whether a message that is taken calls no user code: no strategy, no order. */
+  /** Whether a message that is taken calls no user code: no strategy, no order, no key. */
   protected boolean onlyQueues() {
     return settings().ownsThreads();
   }
