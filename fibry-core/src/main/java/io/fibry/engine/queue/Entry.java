@@ -78,6 +78,11 @@ public class Entry<E> {
     return where == GONE;
   }
 
+  /** With arrivals, one that is neither counted nor admitted is still entering. */
+  boolean hasEntered() {
+    return counted || number == 0;
+  }
+
   E item(BiFunction<Object, Object, E> toElement) {
     return item;
   }

@@ -54,7 +54,7 @@ public class GuardedQueue<E> {
   final TakeOrder<E> order;
   final Occupancy occupancy; // null: the arrivals count
   int present; // all but the pill
-  private final AtomicBoolean running = new AtomicBoolean();
+  final AtomicBoolean running = new AtomicBoolean(); // a thread has the right; in a pool, no worker is free
   volatile boolean shut; // written under the monitor, read by all
   private final Arrivals<E> arrivals; // null: all take the monitor
   private final SelectiveReceive<E> selectiveReceive;
@@ -70,11 +70,11 @@ public class GuardedQueue<E> {
     this(mailbox, clock, toElement, false);
   }
 
-  GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean shared) {
+  GuardedQueue(Mailbox<?> mailbox, LongSupplier clock, BiFunction<Object, Object, E> toElement, boolean byKey) {
     this.mailbox = mailbox;
     this.forecast = mailbox.target().isZero() ? null : new Forecast(clock, mailbox.target().toNanos());
     this.selectiveReceive = mailbox.isSelective() ? new SelectiveReceive<>(this) : null;
-    boolean monitorOnly = shared || mailbox.ordered() || mailbox.isSelective() || forecast != null
+    boolean monitorOnly = byKey || mailbox.ordered() || mailbox.isSelective() || forecast != null
         || mailbox.overflow() == Overflow.DROP_OLDEST;
     this.arrivals = monitorOnly ? null : new Arrivals<>(mailbox.capacity());
     this.toElement = monitorOnly ? null : toElement;
@@ -144,8 +144,7 @@ public class GuardedQueue<E> {
     entry.goTo(Entry.QUEUE);
     if (arrivals.enter(entry, size)
         || mayWait && arrivals.awaitRoom(size) && blockedSenders.isEmpty() && arrivals.enter(entry, size))
-      return shut ? takeBack(entry, size) ? Answer.SHUT : Answer.TAKEN
-          : running.get() || !running.compareAndSet(false, true) ? Answer.TAKEN : Answer.RUN;
+      return shut ? takeBack(entry, size) ? Answer.SHUT : Answer.TAKEN : running.get() ? Answer.TAKEN : tryRun();
     entry.goTo(Entry.OUTSIDE);
     return null;
   }
@@ -252,9 +251,7 @@ public class GuardedQueue<E> {
   /** Takes an entry out; false: it was not there. */
   public synchronized boolean remove(Entry<E> entry) {
     collectArrivals();
-    // with arrivals, one that is neither counted nor admitted is still entering
-    return entry.where == Entry.QUEUE && (arrivals == null || entry.counted || entry.number == 0)
-        && take(entry) != null;
+    return entry.where == Entry.QUEUE && (arrivals == null || entry.hasEntered()) && take(entry) != null;
   }
 
   /** In the order in which they would be taken. */
@@ -292,11 +289,12 @@ public class GuardedQueue<E> {
     return !running.get() && first() == null;
   }
 
-  // ---- under the monitor
-
+  /** {@link Answer#TAKEN}: a thread has the right, or needs none. */
   Answer tryRun() {
     return !running.get() && running.compareAndSet(false, true) ? Answer.RUN : Answer.TAKEN;
   }
+
+  // ---- under the monitor
 
   /** With arrivals, the block enters at once. */
   private boolean letIn(Entry<E> block) {

@@ -9,6 +9,7 @@ final class PoolEntry<E> extends RankedEntry<E> {
   Object key;
   KeyLanes.Lane<E> lane; // null: none, or not yet
   WorkerSlot<E> slot; // of the worker that has it; null: none
+  boolean takenBack; // from a worker: waits again, over the capacity and not counted
 
   PoolEntry(E item, Object message, int weight, Object key) {
     super(item, message, false);
@@ -27,5 +28,10 @@ final class PoolEntry<E> extends RankedEntry<E> {
     if (key == null && sharing.byKey())
       throw new NullPointerException("the key of a message for " + receiver + " was null; give each message a key");
     return new PoolEntry<>(item, message, weight, key);
+  }
+
+  @Override
+  boolean hasEntered() {
+    return takenBack || super.hasEntered();
   }
 }

@@ -30,7 +30,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   private boolean deserted;
 
   public SharedQueue(Mailbox<?> mailbox, Sharing<?> sharing, LongSupplier clock) {
-    super(mailbox, clock, null, true);
+    super(mailbox, clock, null, sharing.byKey());
     this.sharing = sharing;
     this.freePermits = sharing.permits();
     this.lanes = sharing.byKey() ? new KeyLanes<>() : null;
@@ -98,6 +98,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     entry.item = item;
     entry.goTo(Entry.QUEUE);
     entry.counted = false;
+    entry.takenBack = true;
     order.chain.addFirst(entry);
     if (lanes != null) lanes.all.addFirst(entry);
     present++;
@@ -131,6 +132,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     idleWorkers.wake(slot);
     if (slot.retired) retiring--;
     slots--;
+    noteFreeWorkers();
   }
 
   /** These workers get nothing more. */
@@ -156,6 +158,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   public synchronized void beginEnd() {
     ending = true;
+    noteFreeWorkers();
   }
 
   /** True once, when the end has begun and no worker is left. */
@@ -172,7 +175,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   @Override
   public synchronized boolean isIdle() {
-    return present == 0 && busy == 0;
+    return present() == 0 && busy == 0;
   }
 
   public synchronized int busy() {
@@ -213,6 +216,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
    */
   private int heaviest(PoolEntry<E> last) {
     if (sharing.weight().isEmpty()) return 1;
+    present(); // collects arrivals
     int heaviest = 0;
     for (var entry : order.entries(Integer.MAX_VALUE)) {
       if (entry instanceof PoolEntry<E> pooled) heaviest = Math.max(heaviest, pooled.weight);
@@ -222,8 +226,17 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   @Override
-  Answer tryRun() {
+  synchronized Answer tryRun() {
     return ending || isReady() ? Answer.RUN : Answer.TAKEN;
+  }
+
+  /**
+   * While no worker is free, senders enter without the monitor: each worker looks for what came when
+   * it is done. Where one gets free, or the end begins, somebody looks for arrivals afterwards.
+   */
+  private void noteFreeWorkers() {
+    boolean none = idleWorkers.isEmpty() && slots >= sharing.most() && !ending && pill == null;
+    if (running.get() != none) running.set(none);
   }
 
   private boolean isReady() {
@@ -248,11 +261,13 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     freePermits -= entry.weight;
     slot.hold(entry);
     remove(entry, true);
+    noteFreeWorkers();
     slot.ready = isReady();
   }
 
   private void becomeIdle(WorkerSlot<E> slot) {
     idleWorkers.add(slot);
+    noteFreeWorkers();
     slot.ready = isReady();
     alertBlocked();
   }
@@ -304,6 +319,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
     }
     super.append(entry);
     if (entry.pill && pill == null) pill = entry;
+    noteFreeWorkers();
   }
 
   @Override

@@ -20,7 +20,8 @@ import org.junit.jupiter.api.Test;
  *
  * <p>Catches, each tried by changing {@link SharedQueue}: a worker that becomes idle without
  * looking for messages; a message that is done and does not free its key or its permits; an offer
- * that does not report an idle worker; a removal that leaves those behind it where they are.
+ * that does not report an idle worker; a removal that leaves those behind it where they are; a
+ * worker that looks for arrivals before it says that it is free.
  */
 class SharedQueueTest {
   @Test
@@ -33,15 +34,28 @@ class SharedQueueTest {
     Schedules.modelCheck(Weighted.class, 3, 1, 4, 24);
   }
 
+  /** Senders enter without the monitor. */
+  @Test
+  void aWorkerThatGetsFreeSeesWhatCame() {
+    Schedules.modelCheck(OneWorker.class, 3, 1, 4, 24);
+  }
+
   @Test
   void theSameOnRealThreads() {
     Schedules.stress(ByKey.class, 5, 120);
+    Schedules.stress(OneWorker.class, 5, 120);
     Schedules.stress(Weighted.class, 5, 120);
   }
 
   public static class ByKey extends Offering {
     public ByKey() {
       super(Sharing.byKey(2, (Integer element) -> element & 1), true);
+    }
+  }
+
+  public static class OneWorker extends Offering {
+    public OneWorker() {
+      super(Sharing.scaling(1, 1), true);
     }
   }
 
@@ -65,7 +79,7 @@ class SharedQueueTest {
     private boolean ended;
     private String wrong;
 
-    Offering(Sharing<Integer> sharing, boolean keys) {
+    Offering(Sharing<?> sharing, boolean keys) {
       this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
       this.keys = keys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
