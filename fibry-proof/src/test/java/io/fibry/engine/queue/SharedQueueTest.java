@@ -6,6 +6,7 @@ import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Sharing;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.ThreadIdGen;
@@ -37,7 +38,7 @@ class SharedQueueTest {
   /** Senders enter without the monitor. */
   @Test
   void aWorkerThatGetsFreeSeesWhatCame() {
-    Schedules.modelCheck(OneWorker.class, 3, 1, 4, 24);
+    Schedules.modelCheck(OneWorker.class, 2, 2, 1, 200);
   }
 
   @Test
@@ -53,9 +54,24 @@ class SharedQueueTest {
     }
   }
 
-  public static class OneWorker extends Offering {
-    public OneWorker() {
-      super(Sharing.scaling(1, 1), true);
+  public static class OneWorker {
+    private final SharedQueue<Integer> queue =
+        new SharedQueue<>(Mailbox.unbounded(), Sharing.scaling(1, 1), System::nanoTime);
+    private final AtomicInteger offered = new AtomicInteger();
+    private int handled; // under the worker's right
+
+    @Operation
+    public void offer() {
+      int element = offered.incrementAndGet();
+      if (queue.offer(queue.entry(element, element, true, "the queue"), true) != Answer.RUN) return;
+      for (var slot = queue.serve(true); slot != null; slot = slot.ready() ? queue.serve(true) : null)
+        for (var item = slot.item(); item != null; item = queue.next(slot, item)) handled++;
+    }
+
+    @Validate
+    public void check() {
+      if (handled != offered.get() || !queue.isIdle())
+        throw new AssertionError(handled + " of " + offered + " were handled");
     }
   }
 
@@ -79,7 +95,7 @@ class SharedQueueTest {
     private boolean ended;
     private String wrong;
 
-    Offering(Sharing<?> sharing, boolean keys) {
+    Offering(Sharing<Integer> sharing, boolean keys) {
       this.queue = new SharedQueue<>(Mailbox.unbounded(), sharing, System::nanoTime);
       this.keys = keys;
       for (int i = 0; i < 6; i++) entries.add(new ArrayList<>());
