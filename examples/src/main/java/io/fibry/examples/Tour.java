@@ -1,94 +1,129 @@
 package io.fibry.examples;
 
+import io.fibry.ActorSystem;
+import io.fibry.Handler;
 import io.fibry.Strategy;
+import io.fibry.examples.tour.BlockingWork;
 import io.fibry.examples.tour.Comparison;
 import io.fibry.examples.tour.CreationWork;
+import io.fibry.examples.tour.HandOverWork;
+import io.fibry.examples.tour.HeapWork;
 import io.fibry.examples.tour.MessageWork;
 import io.fibry.examples.tour.RequestWork;
 import io.fibry.examples.tour.Row;
+import io.fibry.examples.tour.Side;
 import io.fibry.stereotype.Stereotypes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.ThreadFactory;
+import java.util.function.Supplier;
 
-/** Measures what actors cost on this machine, in 15 seconds. */
+/** Measures what actors cost on this machine, in 20 seconds. */
 class Tour {
-  private static final ThreadFactory PLATFORM = Thread.ofPlatform().daemon().factory();
-  private static final ThreadFactory VIRTUAL = Thread.ofVirtual().factory();
-  private static final int MANY = 500_000; // at most in a round: memory is finite
-  private static final int SOME = 50_000; // virtual threads at a time, at most
-  private static final int FEW = 500; // platform threads at a time, at most
+  private static final int MESSAGES = 500_000; // at most in a round: memory is finite
+  private static final int MILLION = 1_000_000;
+  private static final int BLOCKED = 100_000;
+  private static final int SLEEP_MILLIS = 100;
+  private static final int POOL = 200;
 
   private final Comparison comparison;
   private final List<Row> rows = new ArrayList<>();
+  private final int actors = fitting(MILLION, 70);
+  private final int threads = fitting(50_000, 1_000);
+  private final int blocked = fitting(BLOCKED, 2_000);
+  private double sinkBytes;
 
   private Tour(int roundMillis) {
-    comparison = new Comparison(5, roundMillis);
+    comparison = new Comparison(roundMillis);
   }
 
   public static void main(String[] args) throws Exception {
     var runtime = Runtime.getRuntime();
     long start = System.nanoTime();
-    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 15 seconds.%n",
+    System.out.printf(Locale.ROOT, "Java %s, %d processors, %d MB of heap at most. This takes about 20 seconds.%n",
         Runtime.version().feature(), runtime.availableProcessors(), runtime.maxMemory() >> 20);
 
     var tour = new Tour(args.length == 0 ? 250 : Integer.parseInt(args[0]));
-    tour.create();
-    tour.ask();
+    tour.make();
     tour.send();
+    tour.block();
     Row.print(tour.rows, tour.sentences());
 
     System.out.printf(Locale.ROOT,
         "%nThat took %.0f seconds. One run is a first impression: figures change with what else the machine does.%n",
         (System.nanoTime() - start) / 1e9);
+    System.out
+        .println("docs/benchmarks.md compares Fibry with other libraries, and says why the figures are as they are.");
     System.out.println("Next: mvn -q -Prun -Dexample=list, then read examples/src/main/java/io/fibry/examples");
   }
 
-  private void create() throws Exception {
-    System.out.print("making actors      ");
-    rows.add(comparison.run("make an actor with a thread of its own", CreationWork.sinks(Stereotypes.threads()),
-        "start a platform thread that waits", CreationWork.parked(PLATFORM), FEW));
-    rows.add(comparison.run("make an actor on fibers", CreationWork.sinks(Stereotypes.fibers()),
-        "start a virtual thread that waits", CreationWork.parked(VIRTUAL), SOME));
+  /** As many as wanted, halved until they take a quarter of the heap at most. */
+  private static int fitting(int wanted, int bytesOfEach) {
+    long room = Runtime.getRuntime().maxMemory() / 4 / bytesOfEach;
+    int fitting = wanted;
+    while (fitting > room && fitting > 1) fitting /= 2;
+    return fitting;
   }
 
-  private void ask() throws Exception {
-    System.out.print("\nasking and waiting ");
-    rows.add(comparison.run("ask, between threads", RequestWork.actors(Strategy.THREAD),
-        "two platform threads, two LinkedTransferQueues", RequestWork.queues(PLATFORM), MANY));
-    rows.add(comparison.run("ask, between fibers", RequestWork.actors(Strategy.FIBER),
-        "two virtual threads, two LinkedTransferQueues", RequestWork.queues(VIRTUAL), MANY));
+  private void make() throws Exception {
+    System.out.print("making   ");
+    var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
+    Handler<String> handler = message -> {};
+    Supplier<?> actor = () -> how.newActor(handler);
+    rows.add(comparison.total(new Side(say("make %,d actors", actors), CreationWork.actors(actor)),
+        new Side(say("start %,d virtual threads, at the pace of %,d", actors, threads), CreationWork.threads(threads)),
+        actors));
+    rows.add(comparison.heap(new Side("heap of an idle actor", HeapWork.actors(actor)), actors,
+        new Side("heap of a virtual thread that waits", HeapWork.threads()), threads));
+    sinkBytes = (double) HeapWork.actors(() -> Stereotypes.fibers().sink(null)).measure(actors) / actors;
   }
 
   private void send() throws Exception {
-    System.out.print("\nsending            ");
-    for (int senders : new int[] {1, 4}) {
-      String from = senders == 1 ? ", one sender" : ", " + senders + " senders";
-      rows.add(comparison.run("message to a thread" + from, MessageWork.actor(Strategy.THREAD, PLATFORM, senders),
-          "platform threads, LinkedTransferQueue", MessageWork.queue(PLATFORM, senders), MANY));
-      rows.add(comparison.run("message to a fiber" + from, MessageWork.actor(Strategy.FIBER, VIRTUAL, senders),
-          "virtual threads, LinkedTransferQueue", MessageWork.queue(VIRTUAL, senders), MANY));
-    }
+    System.out.print("\nsending  ");
+    for (int senders : new int[] {1, 4})
+      rows.add(comparison.each(
+          new Side("message to an actor, " + (senders == 1 ? "one sender" : senders + " senders"),
+              MessageWork.actor(senders)),
+          new Side("message to a virtual thread with a LinkedTransferQueue", MessageWork.queue(senders)), MESSAGES));
+    rows.add(comparison.each(new Side("hand-over between two actors", HandOverWork.actors()),
+        new Side("two virtual threads, two LinkedTransferQueues", HandOverWork.queues()), MESSAGES));
+    rows.add(comparison.each(new Side("ask an actor, and wait for its answer", RequestWork.actors()),
+        new Side("two virtual threads, two LinkedTransferQueues", RequestWork.queues()), MESSAGES));
+  }
+
+  private void block() throws Exception {
+    System.out.print("\nblocking ");
+    var work = new BlockingWork(SLEEP_MILLIS);
+    rows.add(comparison.total(
+        new Side(say("%,d handlers that block for %d ms, all at once", blocked, SLEEP_MILLIS), work.actors()),
+        new Side(say("%,d virtual threads that block for %d ms", blocked, SLEEP_MILLIS), work.threads()), blocked));
     System.out.println();
   }
 
   /** One for each row. */
   private List<String> sentences() {
+    var made = rows.get(0);
+    var heap = rows.get(1);
+    var block = rows.get(6);
+    double added = (block.figure() - block.reference()) / blocked / 1000;
     return List.of(
-        "A platform thread with a mailbox: for some hundreds that compute, not for many that wait.",
-        say("An object; a thread only while it works. %,.0f of these in the time of one on a thread.",
-            rows.get(0).nanos() / rows.get(1).nanos()),
-        say("%,.0f questions answered in a second; each wakes two threads of the system.", rows.get(2).perSecond()),
-        say("%,.0f in a second, %.1f times as many; each starts a fiber for the idle actor.", rows.get(3).perSecond(),
-            rows.get(2).nanos() / rows.get(3).nanos()),
-        say("%,.0f handled in a second. Sending is one atomic operation.", rows.get(4).perSecond()),
-        say("%,.0f handled in a second, %.1f times as many as on a thread.", rows.get(5).perSecond(),
-            rows.get(4).nanos() / rows.get(5).nanos()),
-        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(6).perSecond(),
-            rows.get(4).nanos() / rows.get(6).nanos()),
-        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(7).perSecond(),
-            rows.get(5).nanos() / rows.get(7).nanos()));
+        tooSmall(actors, MILLION)
+            + say("%.0f ns each. An actor is an object; it has a thread only while it works.", made.figure() / actors),
+        say("%,d actors take %,.1f MB; as many threads would take %,.1f MB. Without a handler: %.0f bytes.", actors,
+            heap.figure() * actors / 1e6, heap.reference() * actors / 1e6, sinkBytes),
+        say("%,.0f handled in a second, one at a time: the handler needs no locks.", rows.get(2).perSecond()),
+        say("%,.0f in a second: four senders get %.1f times as much through as one.", rows.get(3).perSecond(),
+            rows.get(2).figure() / rows.get(3).figure()),
+        say("%,.0f in a second, from an actor to an idle one, which then works.", rows.get(4).perSecond()),
+        say("%,.0f answers in a second, one after the other. The wait holds no platform thread.",
+            rows.get(5).perSecond()),
+        tooSmall(blocked, BLOCKED)
+            + say("Each actor %s %.1f us. A pool of %d platform threads would need %,.0f seconds at least.",
+                added < 0 ? "saves" : "adds", Math.abs(added), POOL, SLEEP_MILLIS / 1e3 * blocked / POOL));
+  }
+
+  private static String tooSmall(int number, int wanted) {
+    return number < wanted ? say("The heap is too small for %,d. ", wanted) : "";
   }
 
   private static String say(String text, Object... figures) {

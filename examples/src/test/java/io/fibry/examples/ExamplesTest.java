@@ -1,6 +1,7 @@
 package io.fibry.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.File;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -171,6 +173,12 @@ class ExamplesTest {
   private static final Map<String, String> ARGUMENTS =
       Map.of("ContextSwitch", "2000", "HooksExample", "2000", "IotGateway", "500");
 
+  /** A row of the tour: what is measured, its reference, and a sentence. */
+  private static final Pattern TOUR_ROW = Pattern.compile("""
+      (?m)^(?<row>\\S.*?) +(?<figure>[\\d.,]+) (ns|us|ms|bytes)   (?<ratio>[\\d.]+) x the (time|heap)
+        \\S.*? +(?<reference>[\\d.,]+) (ns|us|ms|bytes)
+          -> \\S.*""");
+
   @TempDir
   Path folder;
 
@@ -188,12 +196,26 @@ class ExamplesTest {
 
   @Test
   void tourShowsEveryFigureBesideItsReference() throws Exception {
-    var printed = run("Tour", "2");
+    var printed = run("Tour", "2", "-Xmx1g");
 
-    long figures = printed.lines().filter(line -> line.matches("\\S.* (ns|us)   [\\d.]+ x as fast")).count();
-    long references = printed.lines().filter(line -> line.matches("  \\S.* (ns|us)")).count();
-    long sentences = printed.lines().filter(line -> line.startsWith("    -> ")).count();
-    assertEquals(List.of(8L, 8L, 8L), List.of(figures, references, sentences), printed);
+    var rows = TOUR_ROW.matcher(printed).results().toList();
+    assertEquals(List.of("make 1,000,000 actors", "heap of an idle actor", "message to an actor, one sender",
+        "message to an actor, 4 senders", "hand-over between two actors", "ask an actor, and wait for its answer",
+        "100,000 handlers that block for 100 ms, all at once"), rows.stream().map(row -> row.group("row")).toList(),
+        printed);
+    for (var row : rows) for (var figure : List.of("figure", "ratio", "reference"))
+      assertTrue(Double.parseDouble(row.group(figure).replace(",", "")) > 0, figure + " of " + row.group());
+    assertEquals(rows.size(), printed.lines().filter(line -> line.startsWith("    -> ")).count(), printed);
+    assertFalse(printed.contains("too small"), printed);
+  }
+
+  @Test
+  void tourTakesFewerActorsWhereTheHeapIsSmall() throws Exception {
+    var printed = run("Tour", "2", "-Xmx96m");
+
+    assertTrue(printed.contains("\nmake 250,000 actors "), printed);
+    assertTrue(printed.contains("-> The heap is too small for 1,000,000. "), printed);
+    assertTrue(printed.contains("-> The heap is too small for 100,000. "), printed);
   }
 
   /** The ring may begin with either actor. */
@@ -251,11 +273,11 @@ class ExamplesTest {
     }
   }
 
-  private String run(String example, String argument) throws Exception {
-    var java = ProcessHandle.current().info().command().orElseThrow();
-    var command = new ArrayList<>(
-        List.of(java, "--module-path", modules(), "--module", "io.fibry.examples/io.fibry.examples.start.Start",
-            example));
+  private String run(String example, String argument, String... options) throws Exception {
+    var command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
+    command.addAll(List.of(options));
+    command.addAll(List.of("--module-path", modules(), "--module",
+        "io.fibry.examples/io.fibry.examples.start.Start", example));
     if (argument != null) command.add(argument);
     var out = folder.resolve("out").toFile();
 

@@ -1,46 +1,33 @@
 package io.fibry.examples.tour;
 
-import io.fibry.Exitable;
-import io.fibry.stereotype.Stereotypes;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ThreadFactory;
+import java.lang.ref.Reference;
+import java.util.function.Supplier;
 
-/** Makes many actors or threads that wait for work. */
+/** The time to make many actors or threads that wait for work. */
 public final class CreationWork {
   private CreationWork() {}
 
-  /** Actors around no object. */
-  public static Comparison.Work sinks(Stereotypes how) {
+  /** All of them are alive at the end. */
+  public static Side.Work actors(Supplier<?> one) {
     return times -> {
-      var made = new Exitable[times];
+      var made = new Object[times];
       long start = System.nanoTime();
-      for (int i = 0; i < times; i++) made[i] = how.sink(null);
+      for (int i = 0; i < times; i++) made[i] = one.get();
       long nanos = System.nanoTime() - start;
-      // an idle actor on fibers has no thread to end
-      if (how != Stereotypes.fibers()) for (var actor : made) actor.close();
+      Reference.reachabilityFence(made);
       return nanos;
     };
   }
 
-  /** Threads that wait at a gate. */
-  public static Comparison.Work parked(ThreadFactory factory) {
+  /** Virtual threads, until all wait. It starts some; the rest would take as long each. */
+  public static Side.Work threads(int some) {
     return times -> {
-      var gate = new CountDownLatch(1);
-      var made = new Thread[times];
+      var threads = new WaitingThreads(some);
       long start = System.nanoTime();
-      for (int i = 0; i < times; i++) (made[i] = factory.newThread(() -> await(gate))).start();
+      threads.start();
       long nanos = System.nanoTime() - start;
-      gate.countDown();
-      for (var thread : made) thread.join();
-      return nanos;
+      threads.end();
+      return (long) ((double) nanos / some * times);
     };
-  }
-
-  private static void await(CountDownLatch gate) {
-    try {
-      gate.await();
-    } catch (InterruptedException ended) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

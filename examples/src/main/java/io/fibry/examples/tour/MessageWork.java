@@ -4,54 +4,51 @@ import io.fibry.ActorSystem;
 import io.fibry.Handler;
 import io.fibry.Strategy;
 import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.ThreadFactory;
 import java.util.stream.Stream;
 
-/** Messages from several senders to one receiver. */
+/** Messages from several virtual threads to one receiver. */
 public final class MessageWork {
   private MessageWork() {}
 
-  /** The receiver is an actor. */
-  public static Comparison.Work actor(Strategy strategy, ThreadFactory senders, int count) {
+  /** The receiver is an actor on fibers. */
+  public static Side.Work actor(int senders) {
     return times -> {
       var handled = new long[1];
-      var receiver = ActorSystem.anonymous().strategy(strategy).newActor((String message) -> handled[0]++);
+      var receiver = ActorSystem.anonymous().strategy(Strategy.FIBER).newActor((String message) -> handled[0]++);
       long start = System.nanoTime();
-      send(senders, count, times / count, () -> receiver.sendMessage("a message"));
+      send(senders, times / senders, () -> receiver.sendMessage("a message"));
       receiver.close();
       long nanos = System.nanoTime() - start;
-      if (handled[0] != times / count * count) throw new IllegalStateException("handled " + handled[0]);
+      if (handled[0] != times / senders * senders) throw new IllegalStateException("handled " + handled[0]);
       return nanos;
     };
   }
 
-  /** The receiver is a thread that takes from a queue. */
-  public static Comparison.Work queue(ThreadFactory factory, int count) {
+  /** The receiver is a virtual thread that takes from a queue. */
+  public static Side.Work queue(int senders) {
     return times -> {
       var queue = new LinkedTransferQueue<String>();
       long start = System.nanoTime();
-      var receiver = start(factory, times / count * count, queue::take);
-      send(factory, count, times / count, () -> queue.put("a message"));
+      var receiver = start(times / senders * senders, queue::take);
+      send(senders, times / senders, () -> queue.put("a message"));
       receiver.join();
       return System.nanoTime() - start;
     };
   }
 
-  private static void send(ThreadFactory factory, int count, int each, Handler.Task one) throws InterruptedException {
-    var senders = Stream.generate(() -> start(factory, each, one)).limit(count).toList();
+  private static void send(int count, int each, Handler.Task one) throws InterruptedException {
+    var senders = Stream.generate(() -> start(each, one)).limit(count).toList();
     for (var sender : senders) sender.join();
   }
 
-  /** Starts a thread that runs the task many times. */
-  static Thread start(ThreadFactory factory, int times, Handler.Task task) {
-    var thread = factory.newThread(() -> {
+  /** Starts a virtual thread that runs the task many times. */
+  static Thread start(int times, Handler.Task task) {
+    return Thread.startVirtualThread(() -> {
       try {
         for (int i = 0; i < times; i++) task.run();
       } catch (Exception failure) {
         throw new IllegalStateException(failure);
       }
     });
-    thread.start();
-    return thread;
   }
 }

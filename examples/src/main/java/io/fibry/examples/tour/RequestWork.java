@@ -4,36 +4,35 @@ import io.fibry.ActorSystem;
 import io.fibry.Strategy;
 import io.fibry.stereotype.Stereotypes;
 import java.util.concurrent.LinkedTransferQueue;
-import java.util.concurrent.ThreadFactory;
 
 /** Asks, waits for the answer, and asks again. */
 public final class RequestWork {
   private RequestWork() {}
 
-  /** An actor asks an actor. */
-  public static Comparison.Work actors(Strategy strategy) {
+  /** An actor asks an actor, both on fibers. */
+  public static Side.Work actors() {
     return times -> {
-      var how = ActorSystem.anonymous().strategy(strategy);
+      var how = ActorSystem.anonymous().strategy(Strategy.FIBER);
       var act = how.newActorWithReturn((Integer n) -> n * n);
       long start = System.nanoTime();
       Stereotypes.of(how).runOnce(() -> {
-        for (int i = 0; i < times; i++) act.sendMessageReturn(i).get();
+        for (int i = 0; i < times; i++) act.ask(i);
       }).closeOnExit(act).waitForExit();
       return System.nanoTime() - start;
     };
   }
 
-  /** Two threads, a queue of questions, and a queue of answers. */
-  public static Comparison.Work queues(ThreadFactory factory) {
+  /** Two virtual threads, a queue of questions, and a queue of answers. */
+  public static Side.Work queues() {
     return times -> {
       var questions = new LinkedTransferQueue<Integer>();
       var answers = new LinkedTransferQueue<Integer>();
       long start = System.nanoTime();
-      var answerer = MessageWork.start(factory, times, () -> {
+      var answerer = MessageWork.start(times, () -> {
         int n = questions.take();
         answers.put(n * n);
       });
-      var asker = MessageWork.start(factory, times, () -> {
+      var asker = MessageWork.start(times, () -> {
         questions.put(1_000); // boxed each time, like the actor's messages
         answers.take();
       });

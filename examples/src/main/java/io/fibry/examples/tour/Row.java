@@ -3,30 +3,45 @@ package io.fibry.examples.tour;
 import java.util.List;
 import java.util.Locale;
 
-/** What one execution took, and what its reference took. */
-public record Row(String ours, double nanos, String theirs, double referenceNanos) {
+/** What Fibry took, and what its reference took: nanoseconds or bytes. */
+public record Row(Unit unit, String ours, double figure, String theirs, double reference) {
+  /** What is measured, as it is printed. */
+  enum Unit {
+    EACH, TOTAL, HEAP;
+
+    private String text(double figure) {
+      return switch (this) {
+        case EACH -> figure < 1000 ? say("%.0f ns", figure) : say("%,.1f us", figure / 1000);
+        case TOTAL -> say(figure < 1e7 ? "%.1f ms" : "%,.0f ms", figure / 1e6);
+        case HEAP -> say("%,.0f bytes", figure);
+      };
+    }
+  }
+
+  /** How many of those of which each was measured. */
   public double perSecond() {
-    return 1e9 / nanos;
+    return 1e9 / figure;
   }
 
   /** Prints each row with its reference and its sentence. */
   public static void print(List<Row> rows, List<String> sentences) {
-    System.out.printf("%n%-50s %10s   %s%n%s%n", "Fibry, and what it is measured against", "each", "Fibry is",
-        "-".repeat(80));
+    System.out.printf("%n%-56s %12s   %s%n%s%n", "Fibry, and what it is measured against", "", "the reference takes",
+        "-".repeat(92));
     for (int i = 0; i < rows.size(); i++) {
       var row = rows.get(i);
-      System.out.printf("%-50s %10s   %s%n", row.ours, time(row.nanos), speed(row.referenceNanos / row.nanos));
-      System.out.printf("  %-48s %10s%n", row.theirs, time(row.referenceNanos));
+      System.out.printf("%-56s %12s   %s%n", row.ours, row.unit.text(row.figure), row.ratio());
+      System.out.printf("  %-54s %12s%n", row.theirs, row.unit.text(row.reference));
       System.out.printf("    -> %s%n", sentences.get(i));
     }
   }
 
-  private static String time(double nanos) {
-    return nanos < 1000 ? String.format(Locale.ROOT, "%.0f ns", nanos)
-        : String.format(Locale.ROOT, "%.1f us", nanos / 1000);
+  private String ratio() {
+    double ratio = reference / figure;
+    return say(ratio < 10 ? "%.2g" : "%.0f", ratio)
+        + (unit == Unit.HEAP ? " x the heap" : " x the time");
   }
 
-  private static String speed(double ratio) {
-    return String.format(Locale.ROOT, ratio < 10 ? "%.1f x as fast" : "%.0f x as fast", ratio);
+  private static String say(String format, double figure) {
+    return String.format(Locale.ROOT, format, figure);
   }
 }
