@@ -10,7 +10,8 @@ public final class ActorStoppedException extends RequestException {
   /**
    * For tests that fake an actor.
    *
-   * @param text what happened; "{request}" stands for the text of the message, "{reason}" for that of the reason
+   * @param text what happened; "{request}" stands for the text of the message, "{reason}" for that
+   *     of the reason
    * @param actor its name
    * @param request the message
    * @param reason why it ended
@@ -24,7 +25,8 @@ public final class ActorStoppedException extends RequestException {
   String filled(String text) {
     int at = text.indexOf(REASON);
     if (at < 0) return super.filled(text);
-    String why = reason instanceof ExitReason.Failed failed ? "Failed: " + shown(failed.cause()) : String.valueOf(reason);
+    String why =
+        reason instanceof ExitReason.Failed failed ? "Failed: " + shown(failed.cause()) : String.valueOf(reason);
     return super.filled(text.substring(0, at)) + why + super.filled(text.substring(at + REASON.length()));
   }
 

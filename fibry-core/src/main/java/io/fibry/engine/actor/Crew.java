@@ -4,6 +4,7 @@ import io.fibry.engine.cell.Cell;
 import io.fibry.engine.cell.Context;
 import io.fibry.engine.message.RequestFuture;
 import io.fibry.engine.queue.WorkerSlot;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
@@ -30,6 +31,12 @@ final class Crew implements Iterable<Worker> {
   @Override
   public Iterator<Worker> iterator() {
     return workers.iterator();
+  }
+
+  List<Cell> and(Cell pool) {
+    var all = new ArrayList<Cell>(workers);
+    all.add(pool);
+    return all;
   }
 
   int size() {

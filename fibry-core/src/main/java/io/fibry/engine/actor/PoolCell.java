@@ -19,7 +19,6 @@ import io.fibry.engine.message.Wait.Waiter;
 import io.fibry.engine.queue.Blockers;
 import io.fibry.engine.queue.SharedQueue;
 import io.fibry.engine.queue.WorkerSlot;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -99,8 +98,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   protected boolean onlyQueues() {
-    var sharing = queue.sharing();
-    return super.onlyQueues() && work.settings.ownsThreads() && sharing.weight().isEmpty() && !sharing.byKey();
+    return super.onlyQueues() && work.settings.ownsThreads() && !queue.sharing().looks();
   }
 
   /** Gives workers what can begin. */
@@ -392,10 +390,7 @@ final class PoolCell extends GuardedCell {
 
   @Override
   public List<Cell> crew() {
-    var all = new ArrayList<Cell>();
-    crew.forEach(all::add);
-    all.add(this);
-    return all;
+    return crew.and(this);
   }
 
   @Override

@@ -16,8 +16,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Makes what an asker is thrown in place of an answer. {@code {request}} and {@code {reason}} become
- * texts when the exception's is read.
+ * Makes what an asker is thrown in place of an answer. {@code {request}} and {@code {reason}}
+ * become texts when the exception's is read.
  */
 public final class Refusals {
   /** One for all: many cancelled requests may stay in a mailbox. */

@@ -231,8 +231,9 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
   }
 
   /**
-   * While no worker is free, senders enter without the monitor: each worker looks for what came when
-   * it is done. Where one gets free, or the end begins, somebody looks for arrivals afterwards.
+   * While no worker is free, senders enter without the monitor: each worker looks for what came
+   * when it is done. Where one gets free, or the end begins, somebody looks for arrivals
+   * afterwards.
    */
   private void noteFreeWorkers() {
     boolean none = idleWorkers.isEmpty() && slots >= sharing.most() && !ending && pill == null;
