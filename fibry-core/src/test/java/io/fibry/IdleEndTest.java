@@ -158,7 +158,7 @@ class IdleEndTest {
     System.out.println("closes that overflow: -Dfibry.seed=" + seed);
     var edge = new StackEdge(new SplittableRandom(seed));
     var actors = new ArrayList<ActorWithReturn<Object, Object>>();
-    for (int i = 0; i < 50; i++) edge.overflow(level -> {
+    for (int i = 0; i < 10; i++) edge.overflow(level -> {
       var actor = level % 2 == 0 ? scope.anonymous().newActorWithReturn(message -> message)
           : scope.named("a" + actors.size()).newActorWithReturn(message -> message);
       actors.add(actor);

@@ -28,6 +28,7 @@ final class Banking {
     return Program.of("bank-transaction", Program.size(accounts, "accounts, ") + Program.size(payments, "transactions"),
         accounts * START,
         new Side("fibry", round -> fibry(accounts, payments, round)),
+        new Side("fibry-messages", round -> fibryMessages(accounts, payments, round)),
         new Side("pekko", round -> pekko(accounts, payments, round)),
         new Side("queues", round -> queues(accounts, payments, round)));
   }
@@ -91,6 +92,71 @@ final class Banking {
     long sum = 0;
     for (var account : all) sum += account.ask(new FibryMessage.Read());
     round.done(sum);
+  }
+
+  // ---- Fibry without asking: an account that waits puts the others aside
+
+  private sealed interface Told {
+    record Pay(long amount, Actor<Told> to, Actor<Long> replyTo) implements Told {}
+
+    record Deposit(long amount, Actor<Told> replyTo) implements Told {}
+
+    enum Confirmed implements Told { CONFIRMED }
+
+    record Read(Actor<Long> replyTo) implements Told {}
+  }
+
+  private static final class ToldAccount {
+    private final ArrayDeque<Told> aside = new ArrayDeque<>();
+    private long balance = START;
+    private Told.Pay paying; // or null
+
+    private void receive(Told message, ActorContext<Told> context) {
+      if (message == Told.Confirmed.CONFIRMED) {
+        paying.replyTo.sendMessage(balance);
+        paying = null;
+        while (paying == null && !aside.isEmpty()) handle(aside.poll(), context.self());
+      } else if (paying != null) aside.add(message);
+      else handle(message, context.self());
+    }
+
+    private void handle(Told message, Actor<Told> self) {
+      switch (message) {
+        case Told.Pay pay -> {
+          balance -= pay.amount;
+          paying = pay;
+          pay.to.sendMessage(new Told.Deposit(pay.amount, self));
+        }
+        case Told.Deposit deposit -> {
+          balance += deposit.amount;
+          deposit.replyTo.sendMessage(Told.Confirmed.CONFIRMED);
+        }
+        case Told.Read read -> read.replyTo.sendMessage(balance);
+        case Told.Confirmed confirmed -> throw new AssertionError(confirmed);
+      }
+    }
+  }
+
+  private static final class Teller {
+    private int heard;
+    private long sum;
+  }
+
+  private static void fibryMessages(int accounts, int payments, Round round) {
+    var all = new ArrayList<Actor<Told>>();
+    for (int i = 0; i < accounts; i++)
+      all.add(Round.FIBERS.initialState(ToldAccount::new).newActor(ToldAccount::receive));
+    var teller = Round.FIBERS.initialState(Teller::new)
+        .newActor((Teller state, Long value, ActorContext<Long> context) -> {
+          if (++state.heard == payments) for (var account : all) account.sendMessage(new Told.Read(context.self()));
+          if (state.heard > payments) state.sum += value;
+          if (state.heard == payments + accounts) round.done(state.sum);
+        });
+    var orders = new Orders(accounts);
+    for (int i = 0; i < payments; i++) {
+      orders.next();
+      all.get(orders.from).sendMessage(new Told.Pay(orders.amount, all.get(orders.to), teller));
+    }
   }
 
   // ---- Pekko: a waiting account stashes messages
