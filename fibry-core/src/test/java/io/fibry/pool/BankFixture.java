@@ -87,14 +87,19 @@ final class BankFixture implements AutoCloseable {
     Patience.eventually(() -> accounts.size() == left);
   }
 
-  /** The same twice, each time until the sweeper has found the witness idle. */
+  /** The same twice, each time until the sweeper has found the witness idle and looked at all. */
   void idleTwice() {
     for (int i = 0; i < 2; i++) {
       int before = saved.getOrDefault("witness", 0);
       accounts.actor("witness").sendMessage(new Pay(1));
       idle();
-      Patience.eventually(() -> saved.getOrDefault("witness", 0) > before);
+      Patience.eventually(() -> saved.getOrDefault("witness", 0) > before && isSwept());
     }
+  }
+
+  private boolean isSwept() {
+    var sweepers = scope.actors().stream().filter(one -> one.name().equals("account")).toList();
+    return sweepers.size() == 1 && sweepers.getFirst().doing().equals("idle");
   }
 
   static <T> Thread elsewhere(Callable<T> code, CompletableFuture<T> result) {

@@ -97,9 +97,10 @@ public final class Inside {
     return drain == null ? null : drain.message;
   }
 
-  /** The thread of its handler. */
+  /** The thread of its handler; null: none runs. */
   public static Thread thread(Object actor) {
-    return cell(actor).worker().thread;
+    var drain = cell(actor).worker();
+    return drain == null ? null : drain.thread;
   }
 
   /** The thread of its hooks. */

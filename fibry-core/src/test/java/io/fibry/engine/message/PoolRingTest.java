@@ -213,10 +213,14 @@ class PoolRingTest {
     assertEquals("waits", Patience.value(second));
   }
 
-  /** How many of its workers wait for an actor. */
+  /** How many of its workers have looked for a ring, and wait. */
   private static long waiting(Exitable pool) {
-    return ((Cell) pool).crew().stream()
-        .filter(Inside::waits).count();
+    return ((Cell) pool).crew().stream().filter(one -> Inside.waits(one) && isParked(Inside.thread(one))).count();
+  }
+
+  private static boolean isParked(Thread thread) {
+    return thread != null
+        && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
   }
 
   @Test
