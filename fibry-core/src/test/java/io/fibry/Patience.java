@@ -65,6 +65,11 @@ public final class Patience {
 
   /** Waits until this thread is parked or blocked. */
   public static void parked(Thread thread) {
-    eventually(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
+    eventually(() -> isParked(thread));
+  }
+
+  public static boolean isParked(Thread thread) {
+    var state = thread.getState();
+    return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
   }
 }

@@ -232,7 +232,7 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
 
   /**
    * While no worker is free, senders enter without the monitor: each worker looks for what came
-   * when it is done. Where one gets free, or the end begins, somebody looks for arrivals
+   * when it is done. The thread by which one gets free, or the end begins, looks for arrivals
    * afterwards.
    */
   private void noteFreeWorkers() {
@@ -319,7 +319,8 @@ public final class SharedQueue<E> extends GuardedQueue<E> {
       }
     }
     super.append(entry);
-    if (entry.pill && pill == null) pill = entry;
+    if (!entry.pill || pill != null) return;
+    pill = entry;
     noteFreeWorkers();
   }
 

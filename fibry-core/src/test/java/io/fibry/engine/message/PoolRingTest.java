@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -215,12 +216,8 @@ class PoolRingTest {
 
   /** How many of its workers have looked for a ring, and wait. */
   private static long waiting(Exitable pool) {
-    return ((Cell) pool).crew().stream().filter(one -> Inside.waits(one) && isParked(Inside.thread(one))).count();
-  }
-
-  private static boolean isParked(Thread thread) {
-    return thread != null
-        && (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
+    return ((Cell) pool).crew().stream().filter(Inside::waits).map(Inside::thread).filter(Objects::nonNull)
+        .filter(Patience::isParked).count();
   }
 
   @Test
