@@ -10,9 +10,12 @@ import io.fibry.engine.cell.Inside;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
 import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.AfterEach;
@@ -180,6 +183,53 @@ class TimersTest {
     assertEquals(List.of(), seen);
     assertEquals(List.of("later"), letters.messages(Reason.NOT_DUE));
     assertEquals(1, letters.all.size());
+  }
+
+  @Test
+  void whateverCameAndWentTheRestEndsInItsOrder() {
+    long seed = Long.getLong("fibry.seed", new Random().nextLong());
+    var random = new Random(seed);
+    var left = new LinkedHashMap<Object, Scheduler.Timer>(); // message -> timer
+    var handled = new ArrayList<>();
+
+    for (int i = 0; i < 2_000; i++) {
+      int minutes = random.nextInt(1, 100);
+      switch (random.nextInt(5)) {
+        case 0 -> actor.sendMessageLater(minutes % 7, (Object) i, Duration.ofMinutes(100));
+        case 1 -> {
+          if (left.isEmpty()) continue;
+          var some = left.keySet().stream().skip(random.nextInt(left.size())).findFirst().orElseThrow();
+          assertTrue(left.remove(some).cancel(), "seed " + seed);
+        }
+        default -> {
+          boolean soon = minutes < 10;
+          var timer = actor.sendMessageLater(i, soon ? Duration.ZERO : Duration.ofDays(1));
+          if (soon) handled.add(i);
+          else left.put(i, timer);
+        }
+      }
+      if (random.nextInt(20) == 0) clock.advance(Duration.ZERO);
+    }
+    clock.advance(Duration.ZERO);
+    assertEquals(handled, seen, "seed " + seed);
+    actor.close();
+
+    assertEquals(List.copyOf(left.keySet()), letters.messages(), "seed " + seed);
+  }
+
+  @Test
+  void aKeyThatFailsSetsNoTimer() {
+    var failing = new Object() {
+      @Override
+      public int hashCode() {
+        throw new IllegalStateException("made up, for a test");
+      }
+    };
+
+    assertThrows(IllegalStateException.class, () -> actor.sendMessageLater(failing, "late", Duration.ofMinutes(1)));
+    minutes(1);
+
+    assertEquals(List.of(), seen);
   }
 
   @Test

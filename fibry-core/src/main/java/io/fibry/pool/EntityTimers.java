@@ -47,6 +47,7 @@ final class EntityTimers {
   <M> Scheduler.Timer start(Address<M> address, Object key, M message, Duration time, boolean repeats) {
     Objects.requireNonNull(time, repeats ? "period" : "delay");
     var timer = new EntityTimer<>(address, key, message, repeats);
+    timer.key.hashCode(); // if it throws, no timer is set
     timer.tick = repeats ? clock.atFixedRate(time, time, timer) : clock.after(time, timer);
     var before = pending.put(timer.key, timer);
     if (before != null) before.cancel();

@@ -83,8 +83,7 @@ final class SystemScheduler extends TaskScheduler {
   }
 
   private void turn() {
-    asleep = false;
-    Thread.interrupted();
+    if (asleep) asleep = false;
     for (var due = inbox.peek(); due != null; due = inbox.peek()) {
       if (due.open()) queue.add(due);
       else queue.remove(due);
@@ -93,13 +92,14 @@ final class SystemScheduler extends TaskScheduler {
     long now = System.nanoTime();
     var first = queue.isEmpty() ? null : queue.first();
     if (first != null && first.at - now <= 0) {
-      queue.remove(first);
+      queue.pollFirst();
       first.run();
       return;
     }
     until = first == null ? now + Long.MAX_VALUE / 2 : first.at;
     asleep = true;
     if (!inbox.isEmpty()) return;
+    Thread.interrupted(); // it would not sleep
     if (first == null) LockSupport.park(this);
     else LockSupport.parkNanos(this, first.at - now);
   }

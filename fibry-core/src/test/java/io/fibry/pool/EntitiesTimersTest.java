@@ -131,6 +131,21 @@ class EntitiesTimersTest {
   }
 
   @Test
+  void aKeyThatFailsSetsNoTimer() {
+    var failing = new Object() {
+      @Override
+      public int hashCode() {
+        throw new IllegalStateException("made up, for a test");
+      }
+    };
+
+    assertThrows(IllegalStateException.class, () -> bank.ada().sendMessageLater(failing, new Pay(1), MINUTE));
+    bank.clock.advance(MINUTE);
+
+    assertEquals(0, bank.ada().ask(new Balance()));
+  }
+
+  @Test
   void takenBackItDoesNotCome() {
     var timer = bank.ada().sendMessageLater(new Pay(1), MINUTE);
     var repeated = bank.ada().sendMessageEvery("key", new Pay(1), MINUTE);

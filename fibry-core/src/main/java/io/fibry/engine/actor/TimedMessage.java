@@ -1,7 +1,7 @@
 package io.fibry.engine.actor;
 
+import io.fibry.engine.cell.AttachedTimer;
 import io.fibry.engine.cell.Cell;
-import io.fibry.engine.cell.Extras;
 import io.fibry.engine.message.Baggage;
 import io.fibry.engine.message.Deadline;
 import io.fibry.engine.message.Envelope;
@@ -13,12 +13,11 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A message sent later, once or repeatedly. */
-final class TimedMessage implements Extras.KeyedTimer, Runnable {
+final class TimedMessage extends AttachedTimer implements Runnable {
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  private final long number = NUMBERS.incrementAndGet(); // grows
+  private final long number; // grows; of one with a key
   private final Cell cell;
-  private final Object key;
   private final Object message;
   private final Duration time; // before each
   private final boolean repeats;
@@ -29,10 +28,11 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private Envelope last; // the one before; the scheduler's thread only
 
   private TimedMessage(Cell cell, Object key, Object message, Duration time, boolean repeats) {
+    super(key);
+    this.number = key == null ? 0 : NUMBERS.incrementAndGet();
     this.cell = cell;
     this.message = Objects.requireNonNull(message, "message");
     this.time = checked(time, repeats);
-    this.key = key == null ? this : key;
     this.repeats = repeats;
     this.captured = Baggage.captured(cell.settings().carriers(), cell);
   }
@@ -49,10 +49,11 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   /** If the actor has ended, the message is a dead letter. */
   static Scheduler.Timer start(Cell cell, Object key, Object message, Duration time, boolean repeats) {
     var timed = new TimedMessage(cell, key, message, time, repeats);
+    if (key != null) key.hashCode(); // if it throws, no timer is set
     var extras = cell.extras();
     if (!extras.isOver()) {
       timed.start(); // if it throws, the former timer stays
-      if (extras.keep(timed.key, timed) || !timed.timer.cancel()) return timed;
+      if (extras.keep(timed) || !timed.timer.cancel()) return timed;
     }
     timed.timer = () -> false;
     cell.send(new Envelope(message, Baggage.of(timed.captured)), Deadline.NO_WAIT);
@@ -92,34 +93,34 @@ final class TimedMessage implements Extras.KeyedTimer, Runnable {
   private void done() {
     if (!repeats) {
       ran = true;
-      cell.extras().drop(key, this);
+      cell.extras().drop(this);
     } else due = clock().nanoTime() + Deadline.nanos(time); // an estimate
   }
 
   @Override
-  public boolean isAfter(Extras.KeyedTimer other) {
+  protected boolean isAfter(AttachedTimer other) {
     return other instanceof TimedMessage one && number > one.number;
   }
 
   @Override
-  public boolean hasRun() {
+  protected boolean hasRun() {
     return ran;
   }
 
   @Override
-  public boolean isDue(long now) {
+  protected boolean isDue(long now) {
     return now - due >= 0;
   }
 
   /** One with a key is an alarm of the actor, and one that repeats has no last message. */
   @Override
-  public Optional<Object> end() {
-    return cancel() && !repeats && key == this ? Optional.of(message) : Optional.empty();
+  protected Optional<Object> end() {
+    return cancel() && !repeats && key == null ? Optional.of(message) : Optional.empty();
   }
 
   @Override
   public boolean cancel() {
-    cell.extras().drop(key, this);
+    cell.extras().drop(this);
     var running = timer;
     return running != null && running.cancel();
   }

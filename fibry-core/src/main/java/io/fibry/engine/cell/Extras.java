@@ -18,22 +18,11 @@ import java.util.function.Supplier;
  * under its monitor.
  */
 public final class Extras {
-  public interface KeyedTimer extends Scheduler.Timer {
-    boolean isAfter(KeyedTimer other);
-
-    boolean hasRun();
-
-    boolean isDue(long now);
-
-    /** Cancels it. Answers the message that is now never sent, unless it is nobody's loss. */
-    Optional<Object> end();
-  }
-
   /** What ends with the actor. All keep the order in which things came, so that runs repeat. */
   static final class Attached {
+    final Timers timers = new Timers();
     // fixed until needed
     List<AutoCloseable> resources = List.of();
-    Map<Object, KeyedTimer> timers = Map.of();
     Map<RequestFuture<?>, Object> promised = Map.of();
     List<Runnable> letters = List.of(); // to tell a listener
 
@@ -138,31 +127,23 @@ public final class Extras {
     return over;
   }
 
-  /**
-   * Keeps a started timer in place of the one with this key. A later one stays: this one may have
-   * run already, and its message may have started that one. False: the end has come.
-   */
-  public boolean keep(Object key, KeyedTimer timer) {
-    KeyedTimer replaced;
+  /** False: the end has come. */
+  public boolean keep(AttachedTimer timer) {
+    AttachedTimer replaced;
     synchronized (this) {
       if (over) return false;
-      var mine = attached();
-      if (mine.timers.isEmpty()) mine.timers = new LinkedHashMap<>();
-      var timers = mine.timers;
-      var present = timers.get(key);
-      replaced = present != null && present.isAfter(timer) ? timer
-          : timer.hasRun() ? timers.remove(key) : timers.put(key, timer);
+      replaced = attached().timers.keep(timer);
     }
     if (replaced != null) replaced.cancel();
     return true;
   }
 
-  public synchronized void drop(Object key, KeyedTimer timer) {
-    if (attached != null && !attached.timers.isEmpty()) attached.timers.remove(key, timer);
+  public synchronized void drop(AttachedTimer timer) {
+    if (attached != null) attached.timers.drop(timer);
   }
 
   synchronized boolean hasDueTimer(long now) {
-    return attached != null && attached.timers.values().stream().anyMatch(timer -> timer.isDue(now));
+    return attached != null && attached.timers.isAny(timer -> timer.isDue(now));
   }
 
   synchronized boolean promise(RequestFuture<?> request, Object message) {
