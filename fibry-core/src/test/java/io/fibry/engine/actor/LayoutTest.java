@@ -1,12 +1,14 @@
 package io.fibry.engine.actor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
 import io.fibry.ActorSystem;
 import io.fibry.Promise;
 import io.fibry.Sink;
+import io.fibry.Variants;
 import io.fibry.engine.cell.Behaviour;
 import io.fibry.engine.cell.Inside;
 import io.fibry.engine.message.Envelope;
@@ -15,6 +17,7 @@ import io.fibry.stereotype.Stereotypes;
 import java.lang.management.ManagementFactory;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -22,6 +25,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -88,15 +92,40 @@ class LayoutTest {
   /** The same, measured on the heap with enough actors that noise does not matter. */
   @Test
   void heapGrowsByAtMost64BytesPerSink() {
+    growsByAtMost(64, () -> Stereotypes.fibers().sink(null));
+  }
+
+  @Test
+  void heapGrowsByAtMost72BytesPerActorThatAnswers() {
+    growsByAtMost(72, () -> ActorSystem.anonymous().newActorWithReturn((Integer n) -> n + 1));
+  }
+
+  @Test
+  void heapGrowsByAtMost112BytesPerActorOfAScope() {
+    try (var scope = Variants.scope(o -> o)) {
+      growsByAtMost(112, () -> scope.anonymous().newActor((String message) -> {}));
+    }
+  }
+
+  @Test
+  void heapGrowsByAtMost176BytesPerTimer() {
+    try (var scope = Variants.scope(o -> o.withDeadLetters(letter -> {}))) {
+      var alarmed = scope.anonymous().newActor((String message) -> {});
+      growsByAtMost(176, () -> alarmed.sendMessageLater("alarm", Duration.ofDays(1)));
+    }
+  }
+
+  private static void growsByAtMost(int bytes, Supplier<Object> maker) {
     int count = 1_000_000;
-    sinks(1000); // creates what is shared
+    for (int i = 0; i < 1_000; i++) maker.get(); // creates what is shared
     long before = used();
 
-    var sinks = sinks(count);
+    var made = new Object[count];
+    for (int i = 0; i < count; i++) made[i] = maker.get();
     double each = (used() - before - 4L * count) / (double) count; // without the array
-    assertEquals(count, sinks.length);
+    assertNotNull(made[count - 1]);
 
-    assertTrue(each > 16 && each <= 64, each + " bytes");
+    assertTrue(each > 16 && each <= bytes, each + " bytes");
   }
 
   @Test
