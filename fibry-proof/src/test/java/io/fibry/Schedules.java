@@ -16,7 +16,7 @@ import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
  * which every write is visible at once: jcstress covers the rest.
  */
 public final class Schedules {
-  private static final int TIMES = Boolean.getBoolean("fibry.soak") ? 140 : 1;
+  private static final boolean SOAK = Boolean.getBoolean("fibry.soak");
   private static final int RECURSION = 64; // the guarded queue goes 24 deep on purpose
   private static final int LOOPS = 200; // the wait for a link takes up to 96 turns before it parks
 
@@ -30,6 +30,11 @@ public final class Schedules {
   private static Runnable shared; // see start
 
   private Schedules() {}
+
+  /** An ordinary build takes a half of what is asked for. */
+  private static int times(int asked) {
+    return SOAK ? 140 * asked : (asked + 1) / 2;
+  }
 
   /** Those of the library: a schedule would wait for the end of threads that it starts. */
   private static void startThreads() {
@@ -46,7 +51,7 @@ public final class Schedules {
   public static void modelCheck(Class<?> operations, int threads, int each, int scenarios, int schedules) {
     startThreads();
     new ModelCheckingOptions().recursionBound(RECURSION).loopBound(LOOPS).iterations(scenarios)
-        .invocationsPerIteration(TIMES * schedules).threads(threads).actorsPerThread(each).actorsBefore(0)
+        .invocationsPerIteration(times(schedules)).threads(threads).actorsPerThread(each).actorsBefore(0)
         .actorsAfter(0)
         .verifier(EpsilonVerifier.class).analyzeStdLib$lincheck(false).addGuarantee(NO_RACE).addGuarantee(VERDICT)
         .check(operations);
@@ -54,7 +59,7 @@ public final class Schedules {
 
   /** The same on real threads, at full speed. */
   public static void stress(Class<?> operations, int scenarios, int runs) {
-    new StressOptions().iterations(scenarios).invocationsPerIteration(TIMES * runs).threads(3).actorsPerThread(2)
+    new StressOptions().iterations(scenarios).invocationsPerIteration(times(runs)).threads(3).actorsPerThread(2)
         .actorsBefore(0).actorsAfter(0).verifier(EpsilonVerifier.class).check(operations);
   }
 
@@ -64,7 +69,7 @@ public final class Schedules {
    */
   public static void modelCheck(int schedules, Runnable code) {
     startThreads();
-    Lincheck.runConcurrentTestInternal$lincheck(TIMES * schedules, new LincheckSettings(false, 10, LOOPS, RECURSION),
+    Lincheck.runConcurrentTestInternal$lincheck(times(schedules), new LincheckSettings(false, 10, LOOPS, RECURSION),
         code);
   }
 
