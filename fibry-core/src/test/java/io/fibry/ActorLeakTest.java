@@ -117,6 +117,26 @@ class ActorLeakTest {
     assertTrue(LeakProbe.collected(probe));
   }
 
+  @Test
+  void aTimerThatIsKeptAfterTheEndKeepsNoOther() {
+    var actor = ActorSystem.anonymous().newActor((Object message) -> {});
+    var before = actor.sendMessageLater("before", Duration.ofHours(1));
+    var message = new WeakReference<>(alarm(actor));
+    var after = actor.sendMessageLater("after", Duration.ofHours(1));
+
+    actor.close();
+
+    assertTrue(LeakProbe.collected(message));
+    assertFalse(before.cancel() || after.cancel());
+  }
+
+  /** With a key, or it would be a dead letter, which its scope keeps. */
+  private static Object alarm(Actor<Object> actor) {
+    var message = new Object();
+    actor.sendMessageLater("key", message, Duration.ofHours(1));
+    return message;
+  }
+
   static Stream<Variants.Variant> variants() {
     return Variants.all().filter(v -> v.mailbox() == Mailbox.unbounded() || v.mailbox().isSelective());
   }

@@ -98,7 +98,7 @@ public final class Termination {
     if (attached == null) return;
     var notDue = new ArrayList<Object>();
     try {
-      attached.timers.forEach(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
+      attached.timers.takeAll(timer -> close(cell, () -> timer.end().ifPresent(notDue::add)));
       if (extras.watchesOrNull() != null) extras.watchesOrNull().end();
       attached.promised.forEach((request, message) -> request.fail(cell.stopped(message)));
       attached.resources.reversed().forEach(resource -> close(cell, resource));

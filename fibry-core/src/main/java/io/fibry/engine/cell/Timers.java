@@ -60,8 +60,17 @@ final class Timers {
     return false;
   }
 
-  /** At the end, when no others come or go. */
-  void forEach(Consumer<AttachedTimer> code) {
-    for (var timer = first; timer != null; timer = timer.after) code.accept(timer);
+  /**
+   * At the end, when no others come or go. A timer that a user keeps must not keep the others.
+   */
+  void takeAll(Consumer<AttachedTimer> code) {
+    var timer = first;
+    first = last = null;
+    while (timer != null) {
+      var next = timer.after;
+      timer.before = timer.after = null;
+      code.accept(timer);
+      timer = next;
+    }
   }
 }
