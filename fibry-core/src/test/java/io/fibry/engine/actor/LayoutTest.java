@@ -107,11 +107,12 @@ class LayoutTest {
     }
   }
 
+  /** The most is that of one in the inbox of the timers' thread, and in its set as well. */
   @Test
-  void heapGrowsByAtMost176BytesPerTimer() {
+  void heapGrowsByAtMost192BytesPerTimer() {
     try (var scope = Variants.scope(o -> o.withDeadLetters(letter -> {}))) {
       var alarmed = scope.anonymous().newActor((String message) -> {});
-      growsByAtMost(176, () -> alarmed.sendMessageLater("alarm", Duration.ofDays(1)));
+      growsByAtMost(192, () -> alarmed.sendMessageLater("alarm", Duration.ofDays(1)));
     }
   }
 
