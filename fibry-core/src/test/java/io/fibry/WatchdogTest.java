@@ -10,8 +10,10 @@ import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,6 +36,7 @@ class WatchdogTest {
 
   private static final Duration LIMIT = Duration.ofSeconds(4);
 
+  private final Queue<Thread> busy = new ConcurrentLinkedQueue<>();
   private final Counting time = new Counting();
   private final ActorScope scope =
       ActorSystem.openScope("watched", o -> o.withScheduler(time).withWatchdog(LIMIT, 10));
@@ -47,6 +50,7 @@ class WatchdogTest {
 
   private Actor<Object> actor(ActorScope where, String name) {
     return where.named(name).newActor((Object m) -> {
+      busy.add(Thread.currentThread());
       if (m instanceof Gate gate) gate.pass();
     });
   }
@@ -166,9 +170,11 @@ class WatchdogTest {
   @Test
   void oneASecondOfThoseAtTheSamePlace() {
     for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
+    busy.forEach(Patience::parked); // before, it is one line above
 
     String text = time.logged(LIMIT.multipliedBy(2));
     Gate.occupy(actor(scope, "later"));
+    busy.forEach(Patience::parked);
     String next = time.logged(LIMIT.multipliedBy(2));
 
     assertEquals(1, count(text, "has been handling"), text);
