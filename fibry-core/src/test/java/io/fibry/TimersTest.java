@@ -219,14 +219,8 @@ class TimersTest {
 
   @Test
   void aKeyThatFailsSetsNoTimer() {
-    var failing = new Object() {
-      @Override
-      public int hashCode() {
-        throw new IllegalStateException("made up, for a test");
-      }
-    };
-
-    assertThrows(IllegalStateException.class, () -> actor.sendMessageLater(failing, "late", Duration.ofMinutes(1)));
+    assertThrows(IllegalStateException.class,
+        () -> actor.sendMessageLater(new FailingKey(), "late", Duration.ofMinutes(1)));
     minutes(1);
 
     assertEquals(List.of(), seen);

@@ -170,7 +170,7 @@ class WatchdogTest {
   @Test
   void oneASecondOfThoseAtTheSamePlace() {
     for (int i = 0; i < 50; i++) Gate.occupy(actor(scope, "slow" + i));
-    busy.forEach(Patience::parked); // before, it is one line above
+    busy.forEach(Patience::parked); // so that all are at one line
 
     String text = time.logged(LIMIT.multipliedBy(2));
     Gate.occupy(actor(scope, "later"));

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** What a peer does as we do it: two actors that send to each other, and messages sent later. */
+/** Workloads that are the same program for each peer: two actors that send to each other, and messages sent later. */
 final class PeerWorkloads {
   private static final Duration SOON = Duration.ofMillis(50);
 

@@ -84,6 +84,7 @@ final class SystemScheduler extends TaskScheduler {
 
   private void turn() {
     if (asleep) asleep = false;
+    Thread.interrupted(); // set by a task: others must not see it, and it would not sleep
     for (var due = inbox.peek(); due != null; due = inbox.peek()) {
       if (due.open()) queue.add(due);
       else queue.remove(due);
@@ -99,7 +100,6 @@ final class SystemScheduler extends TaskScheduler {
     until = first == null ? now + Long.MAX_VALUE / 2 : first.at;
     asleep = true;
     if (!inbox.isEmpty()) return;
-    Thread.interrupted(); // it would not sleep
     if (first == null) LockSupport.park(this);
     else LockSupport.parkNanos(this, first.at - now);
   }

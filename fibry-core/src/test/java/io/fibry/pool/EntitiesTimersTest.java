@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
+import io.fibry.FailingKey;
 import io.fibry.Gate;
 import io.fibry.Logged;
 import io.fibry.Patience;
@@ -132,14 +133,7 @@ class EntitiesTimersTest {
 
   @Test
   void aKeyThatFailsSetsNoTimer() {
-    var failing = new Object() {
-      @Override
-      public int hashCode() {
-        throw new IllegalStateException("made up, for a test");
-      }
-    };
-
-    assertThrows(IllegalStateException.class, () -> bank.ada().sendMessageLater(failing, new Pay(1), MINUTE));
+    assertThrows(IllegalStateException.class, () -> bank.ada().sendMessageLater(new FailingKey(), new Pay(1), MINUTE));
     bank.clock.advance(MINUTE);
 
     assertEquals(0, bank.ada().ask(new Balance()));

@@ -48,6 +48,18 @@ class SchedulerTest {
   }
 
   @Test
+  void aTaskDoesNotSeeTheInterruptOfTheOneBefore() throws Exception {
+    var seen = new CompletableFuture<Boolean>();
+
+    clock.after(Duration.ZERO, () -> { // so that the thread does not sleep between the two
+      clock.after(Duration.ZERO, () -> Thread.currentThread().interrupt());
+      clock.after(Duration.ZERO, () -> seen.complete(Thread.currentThread().isInterrupted()));
+    });
+
+    assertFalse(seen.get(10, TimeUnit.SECONDS));
+  }
+
+  @Test
   void aFixedRateGoesOnUntilCancelled() throws Exception {
     var ticks = new Semaphore(0);
 
