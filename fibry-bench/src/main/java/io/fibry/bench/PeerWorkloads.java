@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** Workloads that are the same program for each peer: two actors that send to each other, and messages sent later. */
+/** What each peer runs alike: two actors that send to each other, and messages sent later. */
 final class PeerWorkloads {
   private static final Duration SOON = Duration.ofMillis(50);
 

@@ -15,21 +15,24 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>No timer is slept through: its creator adds it to the inbox, then reads {@code until}; the
  * timer thread writes {@code until}, then looks into the inbox.
+ *
+ * <p>No cancelled timer stays: whoever cancels closes it, then reads {@code seen}; the timer thread
+ * writes {@code seen}, then reads whether it is open. So at least one of them notices the other.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();
   private static final int LEFTOVERS = 256; // cancelled timers that wake the thread
 
   // timers set or cancelled
-  private final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>();
-  private final TreeSet<Queued> queue = new TreeSet<>(); // the timer thread's own
+  final ConcurrentLinkedQueue<Queued> inbox = new ConcurrentLinkedQueue<>();
+  final TreeSet<Queued> queue = new TreeSet<>(); // the timer thread's own
   // null until the first timer
   private final AtomicReference<Thread> thread = new AtomicReference<>();
   private final AtomicInteger cancelled = new AtomicInteger();
   private volatile boolean asleep; // written by the timer thread, after `until`
   private volatile long until; // the end of its sleep
 
-  private SystemScheduler() {}
+  SystemScheduler() {}
 
   @Override
   public long nanoTime() {
@@ -85,11 +88,7 @@ final class SystemScheduler extends TaskScheduler {
   private void turn() {
     if (asleep) asleep = false;
     Thread.interrupted(); // set by a task: others must not see it, and it would not sleep
-    for (var due = inbox.peek(); due != null; due = inbox.peek()) {
-      if (due.open()) queue.add(due);
-      else queue.remove(due);
-      inbox.poll(); // last: without memory, the next turn tries again
-    }
+    settle();
     long now = System.nanoTime();
     var first = queue.isEmpty() ? null : queue.first();
     if (first != null && first.at - now <= 0) {
@@ -104,10 +103,20 @@ final class SystemScheduler extends TaskScheduler {
     else LockSupport.parkNanos(this, first.at - now);
   }
 
-  private final class Queued extends ScheduledTask implements Comparable<Queued> {
+  void settle() {
+    for (var due = inbox.peek(); due != null; due = inbox.peek()) {
+      due.seen = true;
+      if (due.open()) queue.add(due);
+      else queue.remove(due);
+      inbox.poll(); // last: without memory, the next turn tries again
+    }
+  }
+
+  final class Queued extends ScheduledTask implements Comparable<Queued> {
     private static final AtomicInteger MADE = new AtomicInteger();
 
     private final int number = MADE.incrementAndGet();
+    private volatile boolean seen; // by the timer thread
 
     Queued(Runnable task, long delay, long period) {
       super(SystemScheduler.this, task, delay, period);
@@ -122,7 +131,7 @@ final class SystemScheduler extends TaskScheduler {
 
     @Override
     void dequeue() {
-      inbox.add(this);
+      if (seen) inbox.add(this);
       if (cancelled.incrementAndGet() % LEFTOVERS == 0) LockSupport.unpark(thread.get());
     }
 

@@ -8,8 +8,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Promise;
 import java.time.Duration;
+import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -94,6 +96,33 @@ class SchedulerTest {
 
     assertTrue(later.await(10, TimeUnit.SECONDS));
     assertFalse(ran.isDone());
+  }
+
+  @Test
+  void nothingThatWasCancelledStays() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("cancelled timers: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    var own = new SystemScheduler();
+
+    try (var both = Executors.newFixedThreadPool(2)) {
+      for (int i = 0; i < 2; i++) {
+        var mine = random.split();
+        both.execute(() -> setAndCancel(own, mine));
+      }
+    }
+
+    var left = new CompletableFuture<Integer>();
+    own.after(Duration.ZERO, () -> left.complete(own.queue.size()));
+    assertEquals(0, left.get(10, TimeUnit.SECONDS), "seed " + seed);
+  }
+
+  private static void setAndCancel(Scheduler clock, SplittableRandom random) {
+    for (int i = 0; i < 100_000; i++) {
+      var timer = clock.atFixedRate(Duration.ofHours(random.nextInt(2)), Duration.ofHours(1), () -> {});
+      for (int turns = random.nextInt(200); turns > 0; turns--) Thread.onSpinWait();
+      timer.cancel();
+    }
   }
 
   @Test

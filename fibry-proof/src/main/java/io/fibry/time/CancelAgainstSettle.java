@@ -1,0 +1,43 @@
+package io.fibry.time;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** A timer is cancelled while the timer thread takes it from the inbox. It sees how many stay. */
+@JCStressTest
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "none")
+@Outcome(expect = FORBIDDEN, desc = "the cancelled timer stays until it is due")
+@State
+public class CancelAgainstSettle {
+  private static final long HOUR = 3_600_000_000_000L;
+
+  private final SystemScheduler clock = new SystemScheduler();
+  private final SystemScheduler.Queued timer = clock.new Queued(() -> {}, HOUR, 0);
+
+  public CancelAgainstSettle() {
+    clock.inbox.add(timer);
+  }
+
+  @Actor
+  public void timerThread() {
+    clock.settle();
+  }
+
+  @Actor
+  public void owner() {
+    timer.cancel();
+  }
+
+  @Arbiter
+  public void end(I_Result result) {
+    clock.settle();
+    result.r1 = clock.queue.size();
+  }
+}
