@@ -7,7 +7,7 @@ import java.io.ObjectOutputStream;
 /** Why a request got neither a value nor the handler's own exception. */
 public abstract sealed class RequestException extends RuntimeException
     permits ActorStoppedException, MailboxFullException, AskTimeoutException, AskCycleException, NoReplyException,
-    CircuitOpenException {
+    CircuitOpenException, UnansweredException {
   private static final long serialVersionUID = 1;
   private static final String REQUEST = "{request}";
 

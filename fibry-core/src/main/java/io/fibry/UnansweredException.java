@@ -1,0 +1,21 @@
+package io.fibry;
+
+/**
+ * Why a request got no answer, as libraries that build on actors tell it: their own exceptions
+ * extend this one.
+ */
+public abstract non-sealed class UnansweredException extends RequestException {
+  private static final long serialVersionUID = 1;
+
+  /**
+   * For libraries.
+   *
+   * @param text what happened; "{request}" stands for the text of the message
+   * @param actor the name of the actor
+   * @param request the message
+   * @param cause why; null: nothing else failed
+   */
+  protected UnansweredException(String text, String actor, Object request, Throwable cause) {
+    super(text, actor, request, cause, false);
+  }
+}
