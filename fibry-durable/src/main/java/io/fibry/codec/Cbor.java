@@ -1,0 +1,39 @@
+package io.fibry.codec;
+
+/** The first byte of an item: three bits of a major type, five of a length or a simple value. */
+final class Cbor {
+  static final int UNSIGNED = 0;
+  static final int NEGATIVE = 1;
+  static final int BYTES = 2;
+  static final int TEXT = 3;
+  static final int ARRAY = 4;
+  static final int MAP = 5;
+  static final int TAG = 6;
+  static final int SIMPLE = 7;
+
+  static final int FALSE = 0xf4;
+  static final int TRUE = 0xf5;
+  static final int NULL = 0xf6;
+  static final int FLOAT = 0xfa;
+  static final int DOUBLE = 0xfb;
+
+  // tags
+  static final int BIG_POSITIVE = 2;
+  static final int BIG_NEGATIVE = 3;
+  static final int DECIMAL = 4;
+  static final int UUID = 37;
+
+  private Cbor() {}
+
+  static String name(int major) {
+    return switch (major) {
+      case UNSIGNED, NEGATIVE -> "an integer";
+      case BYTES -> "bytes";
+      case TEXT -> "text";
+      case ARRAY -> "an array";
+      case MAP -> "a map";
+      case TAG -> "a tag";
+      default -> "a simple value or a floating-point number";
+    };
+  }
+}

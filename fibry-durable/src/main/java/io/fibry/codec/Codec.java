@@ -1,0 +1,57 @@
+package io.fibry.codec;
+
+import java.util.function.UnaryOperator;
+
+/**
+ * Writes values of one type as bytes, and reads them again. Thread-safe.
+ *
+ * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="codec"}
+ *
+ * @param <T> the values
+ */
+public interface Codec<T> {
+
+  /**
+   * Writes a value.
+   *
+   * @param value never null
+   * @return its bytes
+   * @throws CodecException if the value has no form in bytes, or one of more than 16 MiB
+   */
+  byte[] encode(T value);
+
+  /**
+   * Reads a value.
+   *
+   * @param bytes as they were written, now or by an earlier version
+   * @return the value
+   * @throws CodecException if these bytes are not a value of the type
+   */
+  T decode(byte[] bytes);
+
+  /**
+   * CBOR for a record, an enum, or a sealed interface of them, whatever they consist of; or for one
+   * value of the JDK, such as {@code Long}.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @return a codec
+   * @throws IllegalArgumentException if a part of the type has no form in bytes; the text names it
+   */
+  static <T> TypeCodec<T> of(Class<T> type) {
+    return TypeCodec.of(type, forms -> forms);
+  }
+
+  /**
+   * The same, with names and old forms.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @param forms adds names and old forms
+   * @return a codec
+   * @throws IllegalArgumentException also if bytes could be read as two forms
+   */
+  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+    return TypeCodec.of(type, forms);
+  }
+}

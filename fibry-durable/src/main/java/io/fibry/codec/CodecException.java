@@ -1,0 +1,33 @@
+package io.fibry.codec;
+
+/** Bytes that are not a value of the type, or a value that has no form in bytes. */
+public final class CodecException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  /**
+   * For codecs.
+   *
+   * @param message what is wrong, and where
+   */
+  public CodecException(String message) {
+    super(message);
+  }
+
+  /**
+   * For codecs.
+   *
+   * @param message what is wrong, and where
+   * @param cause what failed
+   */
+  public CodecException(String message, Throwable cause) {
+    super(message, cause);
+  }
+
+  /** The same failure, told from the place around it. */
+  CodecException in(String place) {
+    boolean isName = Character.isJavaIdentifierStart(getMessage().charAt(0));
+    var outer = new CodecException(place + (isName ? "." : "") + getMessage(), getCause());
+    outer.setStackTrace(getStackTrace());
+    return outer;
+  }
+}

@@ -1,0 +1,243 @@
+package io.fibry.codec;
+
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+
+/** The shapes of what holds other values. What is read cannot be changed, but for arrays. */
+final class Containers {
+  private Containers() {}
+
+  record ListOf(Shape item) implements Shape {
+    @Override
+    public void write(Object value, CborWriter out) {
+      writeAll((Collection<?>) value, item, out);
+    }
+
+    @Override
+    public Object read(CborReader in) {
+      return List.copyOf(readAll(in, item));
+    }
+
+    @Override
+    public Object absent() {
+      return List.of();
+    }
+
+    @Override
+    public boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      sampleArray(sampler, item, levels);
+    }
+
+    @Override
+    public String text() {
+      return "[" + item.text() + "]";
+    }
+  }
+
+  record SetOf(Shape item) implements Shape {
+    @Override
+    public void write(Object value, CborWriter out) {
+      writeAll((Collection<?>) value, item, out);
+    }
+
+    @Override
+    public Object read(CborReader in) {
+      var items = readAll(in, item);
+      var set = new LinkedHashSet<Object>(items);
+      if (set.size() < items.size()) throw in.failure("a set has an element twice");
+      return Collections.unmodifiableSet(set);
+    }
+
+    @Override
+    public Object absent() {
+      return Set.of();
+    }
+
+    @Override
+    public boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      sampleArray(sampler, item, levels);
+    }
+
+    @Override
+    public String text() {
+      return "set [" + item.text() + "]";
+    }
+  }
+
+  record ArrayOf(Class<?> type, Shape item) implements Shape {
+    @Override
+    public void write(Object value, CborWriter out) {
+      int length = Array.getLength(value);
+      out.beginArray(length);
+      for (int i = 0; i < length; i++) writeItem(Array.get(value, i), i, item, out);
+      out.end();
+    }
+
+    @Override
+    public Object read(CborReader in) {
+      var items = readAll(in, item);
+      Object array = Array.newInstance(type, items.size());
+      for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
+      return array;
+    }
+
+    @Override
+    public Object absent() {
+      return Array.newInstance(type, 0);
+    }
+
+    @Override
+    public boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      sampleArray(sampler, item, levels);
+    }
+
+    @Override
+    public String text() {
+      return "[" + item.text() + "]";
+    }
+  }
+
+  record MapOf(Shape key, Shape value) implements Shape {
+    @Override
+    public void write(Object map, CborWriter out) {
+      var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a map that another thread changes
+      out.beginMap(entries.size());
+      for (var entry : entries) {
+        writeItem(entry.getKey(), "a key", key, out);
+        writeItem(entry.getValue(), entry.getKey(), value, out);
+      }
+      out.end();
+    }
+
+    @Override
+    public Object read(CborReader in) {
+      int count = in.beginMap();
+      var map = new LinkedHashMap<Object, Object>();
+      for (int i = 0; i < count; i++) {
+        Object one = readItem(in, "a key", key);
+        if (map.put(one, readItem(in, one, value)) != null) throw in.failure("a map has a key twice");
+      }
+      in.end();
+      return Collections.unmodifiableMap(map);
+    }
+
+    @Override
+    public Object absent() {
+      return Map.of();
+    }
+
+    @Override
+    public boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      boolean one = key.fits(levels - 1) && value.fits(levels - 1);
+      sampler.out().beginMap(one ? 1 : 0);
+      if (one) {
+        key.sample(sampler, levels - 1);
+        value.sample(sampler, levels - 1);
+      }
+      sampler.out().end();
+    }
+
+    @Override
+    public String text() {
+      return "{" + key.text() + ": " + value.text() + "}";
+    }
+  }
+
+  record OptionalOf(Shape item) implements Shape {
+    @Override
+    public void write(Object value, CborWriter out) {
+      var optional = (Optional<?>) value;
+      if (optional.isPresent()) item.write(optional.get(), out);
+      else out.nothing();
+    }
+
+    @Override
+    public Object read(CborReader in) {
+      return in.isNothing() ? Optional.empty() : Optional.of(item.read(in));
+    }
+
+    @Override
+    public Object absent() {
+      return Optional.empty();
+    }
+
+    @Override
+    public void sample(Sampler sampler, int levels) {
+      if (item.fits(levels)) item.sample(sampler, levels);
+      else sampler.out().nothing();
+    }
+
+    @Override
+    public String text() {
+      return item.text() + "?";
+    }
+  }
+
+  private static void sampleArray(Sampler sampler, Shape item, int levels) {
+    boolean one = item.fits(levels - 1);
+    sampler.out().beginArray(one ? 1 : 0);
+    if (one) item.sample(sampler, levels - 1);
+    sampler.out().end();
+  }
+
+  private static void writeAll(Collection<?> items, Shape item, CborWriter out) {
+    var all = items.toArray(); // once: another thread may change it
+    out.beginArray(all.length);
+    for (int i = 0; i < all.length; i++) writeItem(all[i], i, item, out);
+    out.end();
+  }
+
+  private static void writeItem(Object one, Object place, Shape item, CborWriter out) {
+    try {
+      if (one == null) throw new CodecException(": it is null");
+      item.write(one, out);
+    } catch (CodecException failure) {
+      throw failure.in("[" + place + "]");
+    }
+  }
+
+  private static List<Object> readAll(CborReader in, Shape item) {
+    int count = in.beginArray();
+    var items = new ArrayList<Object>();
+    for (int i = 0; i < count; i++) items.add(readItem(in, i, item));
+    in.end();
+    return items;
+  }
+
+  private static Object readItem(CborReader in, Object place, Shape item) {
+    try {
+      return Objects.requireNonNull(item.read(in));
+    } catch (CodecException failure) {
+      throw failure.in("[" + place + "]");
+    }
+  }
+}

@@ -1,0 +1,76 @@
+package io.fibry.codec;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * How types are named in bytes, and which old forms are read. Immutable: each step answers a
+ * changed copy.
+ *
+ * {@snippet class="io.fibry.codec.JavadocSnippetsTest" region="forms"}
+ *
+ * @param <T> the values
+ */
+public final class Forms<T> {
+  record Old(String name, Class<?> type, Function<Object, Object> today) {}
+
+  final Map<Class<?>, String> named;
+  final List<Old> old;
+
+  private Forms(Map<Class<?>, String> named, List<Old> old) {
+    this.named = named;
+    this.old = old;
+  }
+
+  static <T> Forms<T> none() {
+    return new Forms<>(Map.of(), List.of());
+  }
+
+  /**
+   * Also reads an old form, a record that is no longer written.
+   *
+   * @param <O> the old form
+   * @param name in bytes; that of a type of today only if that one needs a field which the old form
+   *     lacks: else bytes could be read as either
+   * @param form a record with the old fields
+   * @param now what the old form means today
+   * @return a changed copy
+   */
+  @SuppressWarnings("unchecked") // a value of the old form
+  public <O> Forms<T> reads(String name, Class<O> form, Function<? super O, ? extends T> now) {
+    checkName(name, form);
+    Objects.requireNonNull(now, "now");
+    if (!form.isRecord()) throw new IllegalArgumentException(form.getName() + " must be a record");
+    var all = new ArrayList<>(old);
+    all.add(new Old(name, form, value -> today(form, now.apply((O) value))));
+    return new Forms<>(named, List.copyOf(all));
+  }
+
+  private static Object today(Class<?> form, Object now) {
+    if (now == null) throw new CodecException(": the function for " + form.getName() + " answered null");
+    return now;
+  }
+
+  /**
+   * Gives a type a name in bytes, instead of its simple name: so the class may be renamed, and two
+   * with one simple name can be told apart.
+   *
+   * @param type a record or enum
+   * @param name in bytes
+   * @return a changed copy
+   */
+  public Forms<T> named(Class<?> type, String name) {
+    checkName(name, type);
+    var all = new HashMap<>(named);
+    all.put(type, name);
+    return new Forms<>(Map.copyOf(all), old);
+  }
+
+  private static void checkName(String name, Class<?> type) {
+    if (name.isBlank()) throw new IllegalArgumentException("the name of " + type.getName() + " is blank");
+  }
+}

@@ -1,0 +1,156 @@
+package io.fibry.codec;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.InaccessibleObjectException;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** A record, as a map from the names of its components. Changed only while the codec is made. */
+final class RecordShape implements Shape {
+  private record Field(String name, MethodHandle accessor, Shape shape) {}
+
+  private final Class<?> type;
+  private final MethodHandle constructor; // Object[] -> Object
+  private final List<Field> fields = new ArrayList<>();
+  private final Map<String, Integer> places = new HashMap<>();
+
+  RecordShape(Class<?> type) {
+    this.type = type;
+    this.constructor = constructor(type);
+  }
+
+  /** In their order. */
+  void add(RecordComponent component, Shape shape) {
+    places.put(component.getName(), fields.size());
+    fields.add(new Field(component.getName(), accessor(component), shape));
+  }
+
+  private static MethodHandle constructor(Class<?> type) {
+    var components = type.getRecordComponents();
+    var types = Arrays.stream(components).map(RecordComponent::getType).toArray(Class<?>[]::new);
+    try {
+      var found = type.getDeclaredConstructor(types);
+      found.setAccessible(true);
+      return MethodHandles.lookup().unreflectConstructor(found).asFixedArity()
+          .asType(MethodType.genericMethodType(types.length)).asSpreader(Object[].class, types.length);
+    } catch (InaccessibleObjectException closed) {
+      throw closed(type, closed);
+    } catch (ReflectiveOperationException impossible) {
+      throw new LinkageError(type.getName(), impossible);
+    }
+  }
+
+  private static MethodHandle accessor(RecordComponent component) {
+    try {
+      component.getAccessor().setAccessible(true);
+      return MethodHandles.lookup().unreflect(component.getAccessor()).asType(MethodType.genericMethodType(1));
+    } catch (IllegalAccessException impossible) {
+      throw new LinkageError(component.toString(), impossible);
+    }
+  }
+
+  private static IllegalArgumentException closed(Class<?> type, Exception cause) {
+    return new IllegalArgumentException(type.getName() + " cannot be read or made from here; add 'opens "
+        + type.getPackageName() + " to io.fibry.durable' to its module", cause);
+  }
+
+  /** The names of the fields that must be there. */
+  Set<String> needed() {
+    return fields.stream().filter(field -> field.shape.absent() == null).map(Field::name).collect(Collectors.toSet());
+  }
+
+  Set<String> names() {
+    return places.keySet();
+  }
+
+  @Override
+  public void write(Object value, CborWriter out) {
+    out.beginMap(fields.size());
+    for (var field : fields) {
+      try {
+        Object part = field.accessor.invokeExact(value);
+        if (part == null) throw new CodecException(": it is null; an Optional can be empty");
+        out.text(field.name);
+        field.shape.write(part, out);
+      } catch (CodecException failure) {
+        throw failure.in(field.name);
+      } catch (Throwable thrown) {
+        throw thrownBy(thrown, "the accessor of " + field.name);
+      }
+    }
+    out.end();
+  }
+
+  @Override
+  public Object read(CborReader in) {
+    var parts = new Object[fields.size()];
+    int count = in.beginMap();
+    for (int i = 0; i < count; i++) {
+      String name = in.text();
+      var place = places.get(name);
+      if (place == null) in.skip(); // written by a newer form
+      else if (parts[place] != null) throw in.failure("field " + name + " is there twice");
+      else parts[place] = read(in, fields.get(place));
+    }
+    in.end();
+    for (int i = 0; i < parts.length; i++) if (parts[i] == null) parts[i] = absent(in, fields.get(i));
+    try {
+      return constructor.invokeExact(parts);
+    } catch (Throwable thrown) {
+      throw thrownBy(thrown, "the constructor of " + type.getSimpleName());
+    }
+  }
+
+  private static Object read(CborReader in, Field field) {
+    try {
+      return field.shape.read(in);
+    } catch (CodecException failure) {
+      throw failure.in(field.name);
+    }
+  }
+
+  private Object absent(CborReader in, Field field) {
+    Object absent = field.shape.absent();
+    if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
+    return absent;
+  }
+
+  private static CodecException thrownBy(Throwable thrown, String who) {
+    if (thrown instanceof Error error) throw error;
+    return new CodecException(": " + who + " threw " + thrown, thrown);
+  }
+
+  @Override
+  public boolean fits(int levels) {
+    return levels > 0 && fields.stream().allMatch(field -> field.shape.fits(levels - 1));
+  }
+
+  @Override
+  public void sample(Sampler sampler, int levels) {
+    sampler.out().beginMap(fields.size());
+    for (var field : fields) {
+      sampler.out().text(field.name);
+      field.shape.sample(sampler, levels - 1);
+    }
+    sampler.out().end();
+  }
+
+  @Override
+  public String text() {
+    return type.getSimpleName();
+  }
+
+  /** For a schema. */
+  String definition() {
+    return fields.stream().map(field -> field.name + ": " + field.shape.text())
+        .collect(Collectors.joining(", ", type.getSimpleName() + "(", ")"));
+  }
+}

@@ -1,0 +1,175 @@
+package io.fibry.codec;
+
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/** Finds the shapes of types. One for each codec; of one thread. */
+final class Shapes {
+  /** A type without type variables. */
+  private record Known(Class<?> raw, List<Known> arguments) {
+    private Known argument(int index) {
+      return arguments.get(index);
+    }
+  }
+
+  private final Map<Class<?>, String> named;
+  private final Map<Known, Shape> made = new HashMap<>(); // also those under way: a type may contain itself
+  private final Set<Class<?>> choices = new HashSet<>();
+  private final List<Supplier<String>> definitions = new ArrayList<>();
+
+  Shapes(Map<Class<?>, String> named) {
+    this.named = named;
+  }
+
+  /** Of a whole value: a record has its name with it. */
+  Shape root(Class<?> type) {
+    var known = known(type, Map.of(), type.getTypeName());
+    if (!type.isRecord()) return of(known, type.getTypeName());
+    var choice = new ChoiceShape(type.getSimpleName());
+    choice.add(type, name(type), of(known, type.getTypeName()));
+    definitions.add(choice::definition);
+    return choice;
+  }
+
+  /** Of a form that is no longer written. */
+  RecordShape old(Class<?> type) {
+    return (RecordShape) of(known(type, Map.of(), type.getTypeName()), type.getTypeName());
+  }
+
+  /** All types, a line each, in an order that does not change. */
+  String schema() {
+    return String.join("\n", definitions.stream().map(Supplier::get).sorted().distinct().toList()) + "\n";
+  }
+
+  /** Whether its name can be in bytes. */
+  boolean isNamed(Class<?> type) {
+    return choices.contains(type);
+  }
+
+  private String name(Class<?> type) {
+    choices.add(type);
+    return named.getOrDefault(type, type.getSimpleName());
+  }
+
+  private Shape of(Known type, String where) {
+    var present = made.get(type);
+    return present != null ? present : make(type, where);
+  }
+
+  private Shape make(Known type, String where) {
+    Class<?> raw = type.raw;
+    var scalar = Scalars.of(raw);
+    if (scalar != null) return scalar;
+    if (raw.isArray()) return new Containers.ArrayOf(raw.getComponentType(), item(raw.getComponentType(), where));
+    if (raw == List.class || raw == Collection.class) return new Containers.ListOf(item(type, 0, where));
+    if (raw == Set.class) return new Containers.SetOf(item(type, 0, where));
+    if (raw == Map.class) return new Containers.MapOf(item(type, 0, where), item(type, 1, where));
+    if (raw == Optional.class) {
+      if (type.argument(0).raw == Optional.class) throw refused(where, "an Optional of an Optional");
+      return new Containers.OptionalOf(item(type, 0, where));
+    }
+    if (raw.isRecord()) return record(type);
+    if (raw.isEnum()) return constants(type);
+    if (raw.isSealed()) return choice(type, where);
+    throw refused(where, raw.getTypeName());
+  }
+
+  private Shape item(Known container, int index, String where) {
+    return of(container.argument(index), where);
+  }
+
+  private Shape item(Class<?> type, String where) {
+    return of(known(type, Map.of(), where), where);
+  }
+
+  private Shape constants(Known type) {
+    var shape = new EnumShape(type.raw);
+    made.put(type, shape);
+    definitions.add(shape::definition);
+    return shape;
+  }
+
+  private Shape record(Known type) {
+    var shape = new RecordShape(type.raw);
+    made.put(type, shape);
+    definitions.add(shape::definition);
+    var bound = bound(type);
+    for (var component : type.raw.getRecordComponents()) {
+      String where = type.raw.getName() + "." + component.getName();
+      shape.add(component, of(known(component.getGenericType(), bound, where), where));
+    }
+    return shape;
+  }
+
+  private Shape choice(Known type, String where) {
+    var shape = new ChoiceShape(type.raw.getSimpleName());
+    made.put(type, shape);
+    definitions.add(shape::definition);
+    addAll(type, shape, where);
+    return shape;
+  }
+
+  private void addAll(Known type, ChoiceShape shape, String where) {
+    for (var permitted : type.raw.getPermittedSubclasses()) {
+      var known = permitted(permitted, type, where);
+      if (permitted.isRecord() || permitted.isEnum())
+        shape.add(permitted, name(permitted), of(known, permitted.getName()));
+      else if (permitted.isSealed()) addAll(known, shape, where);
+      else throw refused(where, permitted.getName() + ", which is neither a record, nor an enum, nor sealed,");
+    }
+  }
+
+  /** A subtype, with the arguments that it gets from its supertype. */
+  private static Known permitted(Class<?> subtype, Known supertype, String where) {
+    var bound = new HashMap<TypeVariable<?>, Known>();
+    Stream.concat(Stream.of(subtype.getGenericInterfaces()), Stream.ofNullable(subtype.getGenericSuperclass()))
+        .filter(type -> type instanceof ParameterizedType one && one.getRawType() == supertype.raw)
+        .map(ParameterizedType.class::cast).forEach(type -> {
+          for (int i = 0; i < supertype.arguments.size(); i++)
+            if (type.getActualTypeArguments()[i] instanceof TypeVariable<?> variable)
+              bound.put(variable, supertype.argument(i));
+        });
+    var arguments = Stream.of(subtype.getTypeParameters()).map(variable -> known(variable, bound, where)).toList();
+    return new Known(subtype, arguments);
+  }
+
+  private static Map<TypeVariable<?>, Known> bound(Known type) {
+    var bound = new HashMap<TypeVariable<?>, Known>();
+    var variables = type.raw.getTypeParameters();
+    for (int i = 0; i < variables.length; i++) bound.put(variables[i], type.argument(i));
+    return bound;
+  }
+
+  private static Known known(Type type, Map<TypeVariable<?>, Known> bound, String where) {
+    return switch (type) {
+      case Class<?> raw -> {
+        if (raw.getTypeParameters().length > 0)
+          throw refused(where, "a raw " + raw.getTypeName() + " (make a record that has one, with its type arguments)");
+        yield new Known(raw, List.of());
+      }
+      case ParameterizedType applied -> new Known((Class<?>) applied.getRawType(),
+          Stream.of(applied.getActualTypeArguments()).map(argument -> known(argument, bound, where)).toList());
+      case WildcardType wildcard when wildcard.getLowerBounds().length == 0 -> known(wildcard.getUpperBounds()[0],
+          bound, where);
+      case TypeVariable<?> variable when bound.containsKey(variable) -> bound.get(variable);
+      default -> throw refused(where, type.getTypeName());
+    };
+  }
+
+  private static IllegalArgumentException refused(String where, String what) {
+    return new IllegalArgumentException(where + ": " + what + " has no form in bytes; use records, enums, sealed "
+        + "interfaces of them, values and collections of the JDK, or a codec of your own");
+  }
+}

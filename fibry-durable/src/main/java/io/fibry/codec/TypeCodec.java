@@ -1,0 +1,87 @@
+package io.fibry.codec;
+
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+
+/**
+ * CBOR (RFC 8949) for the values of a type. A record is a map from the names of its components; one
+ * of several types has its simple name with it. Thread-safe; immutable.
+ *
+ * <p>Bytes stay readable when a type changes: an unknown field is skipped, and a missing one is
+ * empty, if it is a collection, an array or an {@code Optional}. Everything else fails with a
+ * {@link CodecException}: nothing is silently zero. Only the types named here are ever made from
+ * bytes. {@link Forms} covers the changes that these rules do not.
+ *
+ * @param <T> the values
+ */
+public final class TypeCodec<T> implements Codec<T> {
+  private final Class<T> type;
+  private final Shape root;
+  private final String schema;
+
+  private TypeCodec(Class<T> type, Forms<T> forms) {
+    this.type = type;
+    var shapes = new Shapes(forms.named);
+    this.root = shapes.root(type);
+    for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());
+    for (var one : forms.named.keySet())
+      if (!shapes.isNamed(one))
+        throw new IllegalArgumentException(one.getName() + " has a name, but is no choice in " + type.getName());
+    this.schema = shapes.schema();
+  }
+
+  static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+    return new TypeCodec<>(Objects.requireNonNull(type, "type"), forms.apply(Forms.none()));
+  }
+
+  private ChoiceShape choice() {
+    if (root instanceof ChoiceShape choice) return choice;
+    throw new IllegalArgumentException(
+        type.getName() + " is written without a name; only records and sealed interfaces have one");
+  }
+
+  /** {@return all types and their fields, a line each: codecs with one schema read bytes alike} */
+  public String schema() {
+    return schema;
+  }
+
+  /**
+   * Bytes of values that have each type and constant at least once; the same for the same schema.
+   * For tests that keep them, to see whether later versions read them.
+   *
+   * @return by the name of the type and a number
+   */
+  public Map<String, byte[]> samples() {
+    return Sampler.samples(root);
+  }
+
+  @Override
+  public byte[] encode(T value) {
+    var out = new CborWriter();
+    try {
+      root.write(Objects.requireNonNull(value, "value"), out);
+    } catch (CodecException failure) {
+      throw failure.in(type.getSimpleName());
+    }
+    return out.written();
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the shape is that of the type
+  public T decode(byte[] bytes) {
+    try {
+      var in = new CborReader(bytes);
+      var value = root.read(in);
+      in.checkEnd();
+      return (T) value;
+    } catch (CodecException failure) {
+      throw failure.in(type.getSimpleName());
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "codec of " + type.getName();
+  }
+}
