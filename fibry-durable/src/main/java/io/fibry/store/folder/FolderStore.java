@@ -1,0 +1,143 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.UnaryOperator;
+
+/**
+ * A store in a folder of its own, which one process has open at a time. What it says is stored
+ * survives the end of the process, and the loss of power if the disk keeps its promises.
+ * Thread-safe.
+ *
+ * <p>One thread writes all that waits and then forces it to disk, so the more actors are at work,
+ * the less a turn costs. Damage is found out by checksums: a store never opens as if it were whole.
+ */
+public abstract sealed class FolderStore implements Store permits LogStore {
+
+  FolderStore() {}
+
+  /**
+   * Opens a store, or makes one.
+   *
+   * @param folder where it is; made if there is none
+   * @return the store; close it
+   * @throws io.fibry.store.StoreInUseException if it is open
+   * @throws io.fibry.store.StoreDamagedException if something is missing, or not as it was stored
+   * @throws UncheckedIOException if the folder cannot be read or written
+   */
+  public static FolderStore open(Path folder) {
+    return open(folder, options -> options);
+  }
+
+  /**
+   * The same, with options.
+   *
+   * @param folder where it is; made if there is none
+   * @param options changes the usual ones
+   * @return the store; close it
+   */
+  public static FolderStore open(Path folder, UnaryOperator<Options> options) {
+    try {
+      return on(FileDisk.open(folder), options);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(folder + " cannot be opened as a store: " + failure, failure);
+    }
+  }
+
+  /**
+   * Opens a store on a disk of your own, which may encrypt, or fail on purpose.
+   *
+   * @param disk the files; closed with the store, or if this fails
+   * @param options changes the usual ones
+   * @return the store; close it
+   */
+  public static FolderStore on(Disk disk, UnaryOperator<Options> options) {
+    try {
+      return LogStore.open(disk, options.apply(Options.USUAL));
+    } catch (IOException failure) {
+      throw closed(disk, new UncheckedIOException(disk + " cannot be opened as a store: " + failure, failure));
+    } catch (RuntimeException failure) {
+      throw closed(disk, failure);
+    }
+  }
+
+  private static RuntimeException closed(Disk disk, RuntimeException failure) {
+    try {
+      disk.close();
+    } catch (IOException again) {
+      failure.addSuppressed(again);
+    }
+    return failure;
+  }
+
+  /** {@return how it is} */
+  public abstract Health health();
+
+  /**
+   * How a store is.
+   *
+   * @param turns stored since it was opened
+   * @param actors of which something is stored
+   * @param waiting turns on their way to the disk
+   * @param full a part of the disk that is needed next could not be had
+   * @param broken it takes nothing more; see the log
+   * @param torn files with ends of commits that a crash cut off; nobody was told that they were
+   *     stored
+   */
+  public record Health(long turns, long actors, long waiting, boolean full, boolean broken, List<String> torn) {}
+
+  /**
+   * Options of a store. Immutable.
+   *
+   * @param segment bytes of a file of the log
+   * @param room bytes of turns on their way to the disk: further ones wait
+   * @param pause how often what was written is forced to disk; zero: before it counts as stored
+   */
+  public record Options(int segment, int room, Duration pause) {
+    private static final int LEAST = 4096;
+    private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO);
+
+    /** Checks them. */
+    public Options {
+      if (segment < LEAST)
+        throw new IllegalArgumentException("a segment of " + segment + " bytes; give " + LEAST + " or more");
+      if (room < LEAST) throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST + " or more");
+      if (pause.isNegative()) throw new IllegalArgumentException("a pause of " + pause + "; give zero or more");
+    }
+
+    /**
+     * The size of files.
+     *
+     * @param bytes 64 MiB unless told; a turn must fit into it, and has at most 16 MiB
+     * @return a changed copy
+     */
+    public Options withSegment(int bytes) {
+      return new Options(bytes, room, pause);
+    }
+
+    /**
+     * The room for turns on their way to the disk.
+     *
+     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @return a changed copy
+     */
+    public Options withRoom(int bytes) {
+      return new Options(segment, bytes, pause);
+    }
+
+    /**
+     * Counts turns as stored once they are written, and forces them to disk now and then: a loss of
+     * power may take the last ones with it. An end of the process does not.
+     *
+     * @param longest how much may be lost
+     * @return a changed copy
+     */
+    public Options withForceEvery(Duration longest) {
+      return new Options(segment, room, longest);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+package io.fibry.store.folder;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.zip.CRC32C;
+
+/**
+ * What one commit writes: records that are there all, or not at all.
+ *
+ * <pre>
+ * length 4 | crc 4 | number 8 | forced 8 | time 8 | records 4 | length 4, bytes | .. | zeros to 8
+ * </pre>
+ *
+ * <p>The length is that of all after the crc, without the zeros; where it is 0, nothing was written
+ * yet. The crc covers the frame's place as well, so that a block of an older file never looks like
+ * a frame.
+ *
+ * @param number from 1 on, without gaps over all segments
+ * @param forced the number of the last frame that was on disk when this one was written
+ * @param time in milliseconds since 1970
+ */
+record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> records) {
+  enum Kind {
+    RECORDS,
+    /** The store was closed. */
+    CLOSED,
+    /** The log goes on in the next segment, which is there. */
+    SEALED
+  }
+
+  /** Where a frame is: each place gives another crc. */
+  record Place(long store, int segment, int offset) {}
+
+  private static final int LEAD = 8; // bytes before those that the length counts
+  private static final int FIXED = 28; // of those that it counts
+  private static final int ALIGNMENT = 8;
+  static final int RECORDS = LEAD + FIXED; // where the first one is
+  static final int SMALLEST = (int) size(0, 0);
+
+  static Frame ofRecords(long number, long forced, long time, List<ByteBuffer> records) {
+    return new Frame(number, forced, time, Kind.RECORDS, records);
+  }
+
+  static Frame ofEnd(long number, long forced, long time, Kind kind) {
+    return new Frame(number, forced, time, kind, List.of());
+  }
+
+  /** How many bytes a frame takes. */
+  static long size(int records, long bytes) {
+    return aligned(LEAD + FIXED + (long) Integer.BYTES * records + bytes);
+  }
+
+  static long aligned(long size) {
+    return (size + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
+  long size() {
+    return size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
+  }
+
+  ByteBuffer bytes(Place place) {
+    var out = ByteBuffer.allocate(Math.toIntExact(size()));
+    out.position(LEAD).putLong(number).putLong(forced).putLong(time);
+    out.putInt(kind == Kind.RECORDS ? records.size() : -kind.ordinal());
+    for (var one : records) out.putInt(one.remaining()).put(one.duplicate());
+    int length = out.position() - LEAD;
+    return out.putInt(0, length).putInt(4, crc(place, length, out.slice(LEAD, length))).clear();
+  }
+
+  /** Null: no whole frame begins at the buffer's position, which is not moved. */
+  static Frame of(Place place, ByteBuffer file) {
+    int start = file.position();
+    if (file.remaining() < LEAD + FIXED) return null;
+    int length = file.getInt(start);
+    if (length < FIXED || aligned(LEAD + (long) length) > file.remaining()) return null;
+    var content = file.slice(start + LEAD, length);
+    if (file.getInt(start + 4) != crc(place, length, content.duplicate())) return null;
+    for (int i = start + LEAD + length; i < start + aligned(LEAD + length); i++) if (file.get(i) != 0) return null;
+    return read(content);
+  }
+
+  private static Frame read(ByteBuffer content) {
+    long number = content.getLong();
+    long forced = content.getLong();
+    long time = content.getLong();
+    int count = content.getInt();
+    if (count <= 0) return ofEnd(number, forced, time, Kind.values()[-count]);
+    var records = new ArrayList<ByteBuffer>();
+    for (int i = 0; i < count; i++) {
+      int size = content.getInt();
+      records.add(content.slice(content.position(), size));
+      content.position(content.position() + size);
+    }
+    return ofRecords(number, forced, time, records);
+  }
+
+  private static int crc(Place place, int length, ByteBuffer content) {
+    var crc = new CRC32C();
+    crc.update(ByteBuffer.allocate(20).putLong(place.store).putInt(place.segment).putInt(place.offset).putInt(length)
+        .flip());
+    crc.update(content);
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,51 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreDamagedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.zip.CRC32C;
+
+/** The file that makes a folder a store: a number that each of its frames has in its checksum. */
+final class Identity {
+  static final String NAME = "store.id";
+  private static final long MAGIC = 0x4669627279496421L; // "FibryId!"
+  private static final int SIZE = 24;
+
+  private Identity() {}
+
+  /** Makes a new store of an empty folder. */
+  static long open(Disk disk) throws IOException {
+    var names = disk.names();
+    if (names.contains(NAME)) return read(disk);
+    if (names.stream().anyMatch(Segment::isName)) throw new StoreDamagedException(
+        disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
+    long id = new SecureRandom().nextLong();
+    var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
+    String unready = NAME + Segment.NEW;
+    disk.create(unready, SIZE);
+    disk.write(unready, 0, bytes.putInt(crc(bytes)).flip());
+    disk.force(unready);
+    disk.rename(unready, NAME);
+    disk.forceNames();
+    return id;
+  }
+
+  private static long read(Disk disk) throws IOException {
+    var bytes = ByteBuffer.allocate(SIZE);
+    disk.read(NAME, 0, bytes);
+    if (bytes.hasRemaining() || bytes.getLong(0) != MAGIC || bytes.getInt(SIZE - 4) != crc(bytes.position(SIZE - 4)))
+      throw new StoreDamagedException(disk + ": " + NAME + " is damaged; put back a copy of that file");
+    int format = bytes.getInt(8);
+    if (format != Segment.FORMAT) throw new StoreDamagedException(
+        disk + " has format " + format + "; this version reads format " + Segment.FORMAT);
+    return bytes.getLong(12);
+  }
+
+  /** Of what is in front of the position. */
+  private static int crc(ByteBuffer bytes) {
+    var crc = new CRC32C();
+    crc.update(bytes.duplicate().flip());
+    return (int) crc.getValue();
+  }
+}

@@ -1,0 +1,211 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreWriteException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One thread that writes what others give it: all that waits becomes one frame, which is forced
+ * once. Only this thread uses the log.
+ */
+final class Journal {
+  /** What is to be written. It is told its fate once, mostly by the journal's thread: be quick. */
+  interface Entry {
+    ByteBuffer record();
+
+    /** Null: it may be written. Asked in the order in which entries were added. */
+    StoreException refusal();
+
+    /** It is on disk, with all that was added before; or soon will be, where forces have pauses. */
+    void stored(int segment, int offset);
+
+    /** It is not on disk, unless the exception says that nobody knows. */
+    void refused(StoreException why);
+  }
+
+  private static final int MOST_RECORDS = 8192;
+  private static final int MOST_BYTES = 8 << 20; // but for one record
+  private static final int MOST_RECORD = 16 << 20;
+
+  private final Log log;
+  private final LongSupplier millis;
+  private final long pause; // between two forces, in nanoseconds; 0: none
+  private final Semaphore room; // in bytes
+  private final int most;
+  private final Inbox<Entry> inbox = new Inbox<>();
+  private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
+  private final List<Entry> batch = new ArrayList<>(); // the thread's own, as the next one
+  private long unforced; // the time of the first frame that is not forced; 0: all are
+
+  private Journal(Log log, LongSupplier millis, long pause, int room) {
+    this.log = log;
+    this.millis = millis;
+    this.pause = pause;
+    this.room = new Semaphore(room);
+    this.most = (int) Math.min(Math.min(MOST_RECORD, room), log.most() - Frame.size(1, 0));
+  }
+
+  /** @param room for the entries on their way, in bytes: whoever adds more waits */
+  static Journal open(Log log, LongSupplier millis, long pause, int room) {
+    var journal = new Journal(log, millis, pause, room);
+    journal.thread.start();
+    return journal;
+  }
+
+  /** How many bytes a record may have. */
+  int most() {
+    return most;
+  }
+
+  /** How many entries wait. */
+  int waiting() {
+    return inbox.size();
+  }
+
+  boolean isEnded() {
+    return inbox.isEnded();
+  }
+
+  void add(Entry entry) throws InterruptedException {
+    int size = entry.record().remaining();
+    if (!room.tryAcquire(size)) room.acquire(size); // an interrupt matters only to those who wait
+    switch (inbox.add(entry)) {
+      case NOTHING -> {
+        // the thread is at work
+      }
+      case WAKE -> LockSupport.unpark(thread);
+      case REFUSE -> refuse(entry, closed());
+    }
+  }
+
+  /** Writes what was added before, and marks the end. */
+  void close() {
+    inbox.close();
+    LockSupport.unpark(thread);
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException later) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  private void run() {
+    boolean last = false;
+    while (!last) {
+      last = inbox.isClosing(); // before it takes
+      try {
+        turn();
+      } catch (StoreException broken) { // by a force that was due
+        LoggerFactory.getLogger(Journal.class).error("what was told as stored may be missing", broken);
+      } catch (Throwable failure) { // out of memory
+        fail(new StoreWriteException("the journal could not write", failure));
+      }
+    }
+    end();
+  }
+
+  private void turn() {
+    inbox.goOn();
+    do {
+      take();
+      if (!batch.isEmpty()) commit();
+      forceIfDue();
+    } while (!inbox.isEmpty());
+    if (inbox.rest()) sleep();
+  }
+
+  private void take() {
+    long bytes = 0;
+    for (var next = inbox.peek(); next != null && batch.size() < MOST_RECORDS; next = inbox.peek()) {
+      var refusal = next.refusal();
+      if (refusal != null) {
+        refuse(inbox.poll(), refusal);
+        continue;
+      }
+      bytes += next.record().remaining();
+      if (!batch.isEmpty() && (bytes > MOST_BYTES || Frame.size(batch.size() + 1, bytes) > log.most())) return;
+      batch.add(next);
+      inbox.poll(); // last: without memory, the next turn tries again
+    }
+  }
+
+  private void commit() {
+    Frame.Place frame;
+    try {
+      frame = log.append(batch.stream().map(Entry::record).toList(), millis.getAsLong());
+      if (pause == 0) log.force();
+      else if (unforced == 0) unforced = System.nanoTime();
+    } catch (StoreException failure) {
+      fail(failure);
+      return;
+    }
+    int offset = frame.offset() + Frame.RECORDS;
+    for (var entry : batch) {
+      int size = entry.record().remaining();
+      tell(entry, frame.segment(), offset);
+      offset += Integer.BYTES + size;
+    }
+    batch.clear();
+  }
+
+  private void tell(Entry entry, int segment, int offset) {
+    room.release(entry.record().remaining());
+    try {
+      entry.stored(segment, offset);
+    } catch (Throwable failure) {
+      LoggerFactory.getLogger(Journal.class).error("an entry was stored, and failed when it was told", failure);
+    }
+  }
+
+  private void fail(StoreException failure) {
+    for (var entry : batch) refuse(entry, failure);
+    batch.clear();
+  }
+
+  private void refuse(Entry entry, StoreException why) {
+    room.release(entry.record().remaining());
+    try {
+      entry.refused(why);
+    } catch (Throwable failure) {
+      LoggerFactory.getLogger(Journal.class).error("an entry was refused, and failed when it was told", failure);
+    }
+  }
+
+  private void forceIfDue() {
+    if (unforced == 0 || System.nanoTime() - unforced < pause) return;
+    unforced = 0;
+    log.force();
+  }
+
+  private void sleep() {
+    if (unforced == 0) LockSupport.park(this);
+    else LockSupport.parkNanos(this, pause - (System.nanoTime() - unforced));
+    Thread.interrupted(); // it would not sleep
+  }
+
+  private void end() {
+    inbox.end();
+    for (var left = inbox.poll(); left != null; left = inbox.poll()) refuse(left, closed());
+    try {
+      if (unforced != 0) log.force();
+      log.close(millis.getAsLong());
+    } catch (RuntimeException failure) {
+      LoggerFactory.getLogger(Journal.class).error("the log could not be marked as closed", failure);
+    }
+  }
+
+  private static StoreClosedException closed() {
+    return new StoreClosedException("the store is closed");
+  }
+}

@@ -1,0 +1,158 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreBrokenException;
+import io.fibry.store.StoreFullException;
+import io.fibry.store.StoreWriteException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Appends frames to the segments of a store. Of one thread at a time. */
+final class Log {
+  private final Disk disk;
+  private final Spares spares;
+  private Segment segment;
+  private long capacity; // of the segment
+  private int offset; // of the next frame
+  private long number; // of the next frame
+  private long forced; // the last frame that is on disk
+  private boolean closed; // the last frame says so
+  private List<String> torn = List.of(); // what was kept aside when it was opened
+  private volatile StoreBrokenException broken; // null: it is not; read by others
+
+  private Log(Disk disk, Spares spares) {
+    this.disk = disk;
+    this.spares = spares;
+  }
+
+  /** After what was read; of a new store, in a first segment. */
+  static Log open(Disk disk, long store, Spares spares, Opening.Reader reader) throws IOException {
+    var log = new Log(disk, spares);
+    for (var name : disk.names()) if (name.endsWith(Segment.NEW)) disk.delete(name);
+    var end = Opening.open(disk, store, reader);
+    if (end == null) {
+      log.segment = new Segment(store, 1);
+      log.segment.make(disk, spares.size());
+      end = new Opening.End(log.segment, Segment.HEADER, 1, false, List.of());
+    }
+    log.goOn(end);
+    return log;
+  }
+
+  private void goOn(Opening.End end) throws IOException {
+    segment = end.segment();
+    capacity = disk.size(segment.name());
+    offset = end.offset();
+    number = end.number();
+    forced = number - 1;
+    closed = end.closed();
+    torn = end.torn();
+    disk.force(segment.name()); // frames that were read may be in the memory of the machine only
+    if (!disk.names().contains(next().name())) spares.begin(next());
+  }
+
+  private Segment next() {
+    return new Segment(segment.store(), segment.number() + 1);
+  }
+
+  /** How many bytes a frame may have. */
+  long most() {
+    return spares.size() - Segment.HEADER - 2 * Frame.SMALLEST;
+  }
+
+  /**
+   * Writes a frame. Where it throws, the frame is not there, and will not be found later, unless
+   * the store is broken.
+   *
+   * @throws StoreFullException if there is no room
+   * @throws StoreWriteException if it cannot be written
+   * @throws StoreBrokenException if nobody knows what is there
+   */
+  Frame.Place append(List<ByteBuffer> records, long time) {
+    checkWhole();
+    while (!fits(Frame.ofRecords(number, forced, time, records))) seal(time);
+    return write(Frame.ofRecords(number, forced, time, records)); // a seal has a number, too
+  }
+
+  boolean isBroken() {
+    return broken != null;
+  }
+
+  List<String> torn() {
+    return torn;
+  }
+
+  private void checkWhole() {
+    if (broken != null) throw new StoreBrokenException(broken.getMessage(), broken.getCause(), false);
+  }
+
+  private boolean fits(Frame frame) {
+    return offset + frame.size() + Frame.SMALLEST <= capacity; // so that it can be sealed
+  }
+
+  private Frame.Place write(Frame frame) {
+    var place = segment.place(offset);
+    try {
+      disk.write(segment.name(), offset, frame.bytes(place));
+    } catch (Throwable failure) {
+      takeBack(frame, failure);
+      throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was taken back", failure);
+    }
+    offset += (int) frame.size();
+    number++;
+    closed = frame.kind() == Frame.Kind.CLOSED;
+    return place;
+  }
+
+  private void takeBack(Frame frame, Throwable failure) {
+    try {
+      disk.write(segment.name(), offset, ByteBuffer.allocate((int) frame.size()));
+      disk.force(segment.name());
+    } catch (Throwable again) {
+      failure.addSuppressed(again);
+      throw broken("a write failed, and could not be taken back", failure);
+    }
+  }
+
+  /** All frames are on disk. */
+  void force() {
+    checkWhole();
+    try {
+      disk.force(segment.name());
+    } catch (Throwable failure) {
+      throw broken("the disk could not say that it has what was written", failure);
+    }
+    forced = number - 1;
+  }
+
+  private void seal(long time) {
+    var next = next();
+    spares.await(next);
+    write(Frame.ofEnd(number, forced, time, Frame.Kind.SEALED));
+    force();
+    try {
+      disk.finish(segment.name());
+      capacity = disk.size(next.name());
+    } catch (IOException failure) {
+      throw broken("the log could not go on in " + next.name(), failure);
+    }
+    segment = next;
+    offset = Segment.HEADER;
+    spares.begin(next());
+  }
+
+  /** Marks the end, so that its loss would be found out. */
+  void close(long time) {
+    if (broken != null || closed) return;
+    var end = Frame.ofEnd(number, forced, time, Frame.Kind.CLOSED);
+    if (!fits(end)) return;
+    write(end);
+    force();
+  }
+
+  private StoreBrokenException broken(String what, Throwable failure) {
+    broken = new StoreBrokenException(disk + ": " + what
+        + ". The store takes nothing more: close it, see to the disk, and open it again", failure, true);
+    return broken;
+  }
+}

@@ -1,0 +1,130 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreDamagedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Reads a log from its first frame to its last.
+ *
+ * <p>What follows the last whole frame is the torn end of a commit that was never told, if no frame
+ * behind it says that this one was on disk. It is kept aside, and the log goes on in its place.
+ * Otherwise it is damage: nothing is changed.
+ */
+final class Opening {
+  interface Reader {
+    void read(Frame.Place place, Frame frame);
+  }
+
+  /**
+   * Where the next frame goes, and its number.
+   *
+   * @param closed whether the store was closed at its last use
+   * @param torn the files with what was kept aside
+   */
+  record End(Segment segment, int offset, long number, boolean closed, List<String> torn) {}
+
+  private final Disk disk;
+  private final long store;
+  private final Reader reader;
+  private long number = 1; // of the frame that comes
+  private boolean closed;
+
+  private Opening(Disk disk, long store, Reader reader) {
+    this.disk = disk;
+    this.store = store;
+    this.reader = reader;
+  }
+
+  /** Null: there is no segment yet. */
+  static End open(Disk disk, long store, Reader reader) throws IOException {
+    return new Opening(disk, store, reader).read();
+  }
+
+  private End read() throws IOException {
+    var segments = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
+    for (int i = 0; i < segments.size(); i++) {
+      var segment = new Segment(store, i + 1);
+      if (segments.get(i) != i + 1) throw damaged(segment, "it is missing, and " + segments.getLast() + " is there");
+      var file = content(segment);
+      int end = readFrames(segment, file);
+      if (end >= 0) return end(segment, end, file, segments.size());
+    }
+    if (segments.isEmpty()) return null;
+    throw damaged(new Segment(store, segments.size() + 1), "it is missing, and the one before it was full");
+  }
+
+  private ByteBuffer content(Segment segment) throws IOException {
+    var file = ByteBuffer.allocate(Math.toIntExact(disk.size(segment.name())));
+    disk.read(segment.name(), 0, file);
+    String wrong = segment.differs(file.flip());
+    if (wrong != null) throw damaged(segment, wrong);
+    return file.position(Segment.HEADER);
+  }
+
+  /** Answers where its frames end; negative: the log goes on in the next one. */
+  private int readFrames(Segment segment, ByteBuffer file) {
+    while (true) {
+      var place = segment.place(file.position());
+      var frame = Frame.of(place, file);
+      if (frame == null) return file.position();
+      if (frame.number() != number) throw damaged(segment,
+          "frame " + frame.number() + " is at " + file.position() + ", where " + number + " was expected");
+      number++;
+      closed = frame.kind() == Frame.Kind.CLOSED;
+      if (frame.kind() == Frame.Kind.SEALED) return -1;
+      if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame);
+      file.position((int) (file.position() + frame.size()));
+    }
+  }
+
+  private End end(Segment segment, int offset, ByteBuffer file, int segments) throws IOException {
+    int last = lastNonZero(file);
+    if (last >= offset) checkTorn(segment, file);
+    for (int i = segment.number() + 1; i <= segments; i++) checkUnused(new Segment(store, i), segment, offset);
+    if (last < offset) return new End(segment, offset, number, closed, List.of());
+    String torn = keepAside(segment, offset, file.slice(offset, last + 1 - offset));
+    return new End(segment, offset, number, false, List.of(torn));
+  }
+
+  /** Segments are made in advance. */
+  private void checkUnused(Segment later, Segment segment, int offset) throws IOException {
+    var file = content(later);
+    if (lastNonZero(file) >= Segment.HEADER) throw damaged(segment,
+        "no whole frame is at " + offset + ", but " + later.name() + " goes on with the log");
+  }
+
+  private static int lastNonZero(ByteBuffer file) {
+    int last = file.limit() - 1;
+    while (last >= 0 && file.get(last) == 0) last--;
+    return last;
+  }
+
+  private void checkTorn(Segment segment, ByteBuffer file) {
+    int offset = file.position();
+    for (int at = offset + Frame.SMALLEST; at <= file.limit() - Frame.SMALLEST; at += 8) {
+      var later = Frame.of(segment.place(at), file.duplicate().position(at));
+      if (later != null && later.forced() >= number)
+        throw damaged(segment, "frame " + number + " at " + offset + " was on disk, and is no longer whole; frame "
+            + later.number() + " at " + at + " is whole");
+    }
+  }
+
+  private String keepAside(Segment segment, int offset, ByteBuffer torn) throws IOException {
+    String name = segment.name().replace(".log", "-" + offset + ".torn");
+    disk.create(name + Segment.NEW, torn.remaining());
+    disk.write(name + Segment.NEW, 0, torn);
+    disk.force(name + Segment.NEW);
+    disk.rename(name + Segment.NEW, name);
+    disk.forceNames();
+    disk.write(segment.name(), offset, ByteBuffer.allocate(torn.remaining()));
+    disk.force(segment.name());
+    return name;
+  }
+
+  private StoreDamagedException damaged(Segment segment, String what) {
+    return new StoreDamagedException(disk + ": " + segment.name() + " is damaged: " + what
+        + ". Nothing was changed; put back a copy of the file, or save what is whole with FolderStore.salvage");
+  }
+}

@@ -1,0 +1,180 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreInUseException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class FolderStoreTest {
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.Id GRACE = new Store.Id("account", "Grace's 2nd, \u00e4\u4e2d");
+
+  @TempDir
+  private Path folder;
+
+  private FolderStore open() {
+    return FolderStore.open(folder, options -> options.withSegment(1 << 14));
+  }
+
+  private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, byte[] body) {
+    return new Store.Turn(id, life, number, Instant.now(), whole, body);
+  }
+
+  private static void append(Store store, Store.Turn turn) throws Exception {
+    store.append(turn).toCompletableFuture().get();
+  }
+
+  @Test
+  void itTellsWhatWasAppended() throws Exception {
+    byte[] large = new byte[9_000];
+    new Random(1).nextBytes(large);
+    try (var store = open()) {
+      long ada = store.load(ADA).life();
+      long grace = store.load(GRACE).life();
+      append(store, turn(ADA, ada, 1, false, new byte[] {1}));
+      append(store, turn(GRACE, grace, 1, true, new byte[0]));
+      append(store, turn(ADA, ada, 2, false, large));
+      append(store, turn(GRACE, grace, 2, true, new byte[] {7}));
+    }
+
+    try (var store = open()) {
+      assertEquals(2, store.load(ADA).last());
+      assertArrayEquals(large, store.load(ADA).bodies().get(1));
+      assertArrayEquals(new byte[] {7}, store.load(GRACE).bodies().getFirst());
+      assertEquals(1, store.load(GRACE).bodies().size());
+      assertEquals(2, store.health().actors());
+      assertEquals(List.of(), store.health().torn());
+    }
+  }
+
+  @Test
+  void itGoesOnInFurtherFiles() throws Exception {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      for (int i = 1; i <= 300; i++) append(store, turn(ADA, life, i, false, new byte[i]));
+    }
+
+    try (var store = open(); var files = Files.list(folder)) {
+      assertTrue(files.filter(file -> file.toString().endsWith(".log")).count() > 3);
+      var bodies = store.load(ADA).bodies();
+      for (int i = 1; i <= 300; i++) assertEquals(i, bodies.get(i - 1).length);
+    }
+  }
+
+  @Test
+  void twoCannotShareAFolder() {
+    var store = open();
+    try (store) {
+      var failure = assertThrows(StoreInUseException.class, this::open);
+
+      assertEquals(folder + " is in use by process " + ProcessHandle.current().pid()
+          + "; close that store first: two writers would destroy it", failure.getMessage());
+    }
+    open().close();
+  }
+
+  @Test
+  void damageThatIsFoundLaterHarmsOneActor() throws Exception {
+    try (var store = open()) {
+      long ada = store.load(ADA).life();
+      append(store, turn(ADA, ada, 1, false, "of Ada".getBytes()));
+      append(store, turn(GRACE, store.load(GRACE).life(), 1, false, "of Grace".getBytes()));
+      var log = folder.resolve("00000001.log");
+      byte[] bytes = Files.readAllBytes(log);
+      bytes[new String(bytes, StandardCharsets.ISO_8859_1).indexOf("of Ada")] ^= 1;
+      Files.write(log, bytes);
+
+      var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
+
+      assertEquals("the store in " + folder + ": 00000001.log is damaged at 68, where a turn of account 'ada' was. "
+          + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
+      assertEquals(1, store.load(GRACE).bodies().size());
+    }
+  }
+
+  @Test
+  void aTurnThatIsTooLargeIsRefusedAtOnce() {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+
+      var failure = assertThrows(IllegalArgumentException.class,
+          () -> store.append(turn(ADA, life, 1, false, new byte[1 << 14])));
+
+      assertTrue(failure.getMessage().startsWith("a turn of account 'ada' takes 16"), failure.getMessage());
+    }
+  }
+
+  @Test
+  void aClosedStoreSaysSo() {
+    var store = open();
+    long life = store.load(ADA).life();
+    store.close();
+    store.close();
+
+    assertThrows(StoreClosedException.class, () -> store.load(ADA));
+    var late = store.append(turn(ADA, life, 1, false, new byte[1])).toCompletableFuture();
+    assertInstanceOf(StoreClosedException.class, assertThrows(ExecutionException.class, late::get).getCause());
+  }
+
+  @Test
+  void anInterruptHarmsNobody() throws Exception {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      append(store, turn(ADA, life, 1, false, new byte[] {1}));
+
+      Thread.currentThread().interrupt();
+      assertEquals(1, store.load(ADA).last());
+      var second = store.append(turn(ADA, store.load(ADA).life(), 2, false, new byte[] {2})).toCompletableFuture();
+      assertTrue(Thread.interrupted());
+
+      second.get();
+      assertEquals(2, store.load(ADA).last());
+    }
+  }
+
+  @Test
+  void aFolderThatCannotBeMadeIsTold() throws Exception {
+    var file = Files.createFile(folder.resolve("file"));
+
+    var failure = assertThrows(UncheckedIOException.class, () -> FolderStore.open(file));
+
+    assertTrue(failure.getMessage().startsWith(file + " cannot be opened as a store: "), failure.getMessage());
+  }
+
+  @Test
+  void optionsThatMakeNoSenseAreRefused() {
+    assertThrows(IllegalArgumentException.class, () -> FolderStore.open(folder, options -> options.withSegment(100)));
+    assertThrows(IllegalArgumentException.class, () -> FolderStore.open(folder, options -> options.withRoom(0)));
+    assertThrows(IllegalArgumentException.class,
+        () -> FolderStore.open(folder, options -> options.withForceEvery(Duration.ofSeconds(-1))));
+  }
+
+  @Test
+  void aPauseBetweenForcesLosesNothingAtAClose() throws Exception {
+    try (var store = FolderStore.open(folder, options -> options.withForceEvery(Duration.ofHours(1)))) {
+      append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[] {1}));
+    }
+    try (var store = FolderStore.open(folder)) {
+      assertEquals(1, store.load(ADA).last());
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package io.fibry.store.folder;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** An entry is added while the taking thread ends. It sees: refused by its sender, taken. */
+@JCStressTest
+@Outcome(id = {"true, false", "false, true"}, expect = ACCEPTABLE, desc = "one of them has it")
+@Outcome(expect = FORBIDDEN, desc = "it is lost, or told twice")
+@State
+public class AddAgainstEnd {
+  private final Inbox<String> inbox = new Inbox<>();
+
+  @Actor
+  public void sender(ZZ_Result result) {
+    result.r1 = inbox.add("entry") == Inbox.Next.REFUSE;
+  }
+
+  @Actor
+  public void taker(ZZ_Result result) {
+    inbox.end();
+    result.r2 = inbox.poll() != null;
+  }
+}

@@ -1,0 +1,29 @@
+package io.fibry.store.folder;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.ZZ_Result;
+
+/** An entry is added while the taking thread goes to rest. It sees: woken, rests. */
+@JCStressTest
+@Outcome(id = {"true, true", "true, false", "false, false"}, expect = ACCEPTABLE, desc = "one notices the other")
+@Outcome(id = "false, true", expect = FORBIDDEN, desc = "an entry is slept through")
+@State
+public class AddAgainstRest {
+  private final Inbox<String> inbox = new Inbox<>();
+
+  @Actor
+  public void sender(ZZ_Result result) {
+    result.r1 = inbox.add("entry") == Inbox.Next.WAKE;
+  }
+
+  @Actor
+  public void taker(ZZ_Result result) {
+    result.r2 = inbox.rest();
+  }
+}

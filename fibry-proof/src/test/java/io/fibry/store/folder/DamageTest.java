@@ -1,0 +1,117 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.StoreDamagedException;
+import io.fibry.test.CrashDisk;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Files that are not as they were written. */
+class DamageTest {
+  private static final int SEGMENT = 2048;
+
+  private final CrashDisk disk = CrashDisk.empty();
+  private final List<String> given = new ArrayList<>();
+
+  DamageTest() throws IOException {
+    var log = open(disk, new ArrayList<>());
+    for (int i = 0; i < 24; i++) append(log, i + "x".repeat(i * 17 % 300));
+    log.close(0);
+  }
+
+  private void append(Log log, String record) throws IOException {
+    log.append(List.of(ByteBuffer.wrap(record.getBytes())), 0);
+    log.force();
+    given.add(record);
+  }
+
+  private static Log open(CrashDisk disk, List<String> found) throws IOException {
+    long store = Identity.open(disk);
+    var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
+    return Log.open(disk, store, spares, (place, frame) -> frame.records().forEach(record -> {
+      byte[] bytes = new byte[record.remaining()];
+      record.duplicate().get(bytes);
+      found.add(new String(bytes));
+    }));
+  }
+
+  /** It is refused, or all is there: a log never opens with less than it had. */
+  @Test
+  void aFlippedBitIsFoundOut() throws IOException {
+    int refused = 0;
+    for (var name : disk.names()) {
+      for (int bit = 0; bit < disk.size(name) * 8; bit++) {
+        var copy = disk.copy();
+        copy.flip(name, bit);
+        if (isRefused(copy, name + ", bit " + bit)) refused++;
+      }
+    }
+    assertTrue(refused > 10_000, refused + " were refused");
+  }
+
+  @Test
+  void anEndThatIsCutOffIsFoundOut() throws IOException {
+    for (var name : disk.names()) {
+      for (int length = 0; length < disk.size(name); length++) {
+        var copy = disk.copy();
+        copy.truncate(name, length);
+        isRefused(copy, name + ", its first " + length + " bytes");
+      }
+    }
+  }
+
+  @Test
+  void aMissingFileIsFoundOut() throws IOException {
+    for (var name : disk.names()) {
+      var copy = disk.copy();
+      copy.delete(name);
+      isRefused(copy, "no " + name);
+    }
+  }
+
+  @Test
+  void twoFilesInEachOthersPlaceAreFoundOut() throws IOException {
+    disk.rename("00000001.log", "x");
+    disk.rename("00000002.log", "00000001.log");
+    disk.rename("x", "00000002.log");
+
+    var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
+
+    assertEquals("a simulated disk: 00000001.log is damaged: it is segment 2. Nothing was changed; put back a copy "
+        + "of the file, or save what is whole with FolderStore.salvage", failure.getMessage());
+  }
+
+  @Test
+  void damageInTheMiddleChangesNothing() throws IOException {
+    disk.flip("00000001.log", 800);
+    var before = content("00000001.log");
+
+    var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
+
+    assertTrue(failure.getMessage().contains("was on disk, and is no longer whole"), failure.getMessage());
+    assertEquals(before, content("00000001.log"));
+  }
+
+  private ByteBuffer content(String name) throws IOException {
+    var content = ByteBuffer.allocate((int) disk.size(name));
+    disk.read(name, 0, content);
+    return content.flip();
+  }
+
+  private boolean isRefused(CrashDisk copy, String what) throws IOException {
+    var found = new ArrayList<String>();
+    try {
+      open(copy, found);
+    } catch (StoreDamagedException refused) {
+      return true;
+    }
+    assertTrue(given.equals(found), what + ": " + found.size() + " records of " + given.size());
+    return false;
+  }
+}

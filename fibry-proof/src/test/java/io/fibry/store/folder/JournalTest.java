@@ -1,0 +1,268 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.StoreBrokenException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreFullException;
+import io.fibry.test.CrashDisk;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** One thread that writes for many. */
+@Timeout(60)
+class JournalTest {
+  private static final int SEGMENT = 1 << 16;
+  private static final int ROOM = 1 << 20;
+
+  /** Its text, and whether it is stored. */
+  private static final class Noted implements Journal.Entry {
+    private final ByteBuffer record;
+    private final CompletableFuture<Void> fate = new CompletableFuture<>();
+
+    Noted(String text) {
+      record = ByteBuffer.wrap(text.getBytes());
+    }
+
+    @Override
+    public ByteBuffer record() {
+      return record;
+    }
+
+    @Override
+    public StoreException refusal() {
+      return null;
+    }
+
+    @Override
+    public void stored(int segment, int offset) {
+      fate.complete(null);
+    }
+
+    @Override
+    public void refused(StoreException why) {
+      fate.completeExceptionally(why);
+    }
+
+    StoreException failure() {
+      return assertInstanceOf(StoreException.class, assertThrows(ExecutionException.class, fate::get).getCause());
+    }
+  }
+
+  private final AtomicLong nanos = new AtomicLong();
+
+  private Journal open(Disk disk, List<String> found) throws IOException {
+    var spares = new Spares(disk, Runnable::run, SEGMENT, nanos::get);
+    var log = Log.open(disk, Identity.open(disk), spares, (place, frame) -> frame.records().forEach(record -> {
+      byte[] bytes = new byte[record.remaining()];
+      record.duplicate().get(bytes);
+      found.add(new String(bytes));
+    }));
+    return Journal.open(log, System::currentTimeMillis, 0, ROOM);
+  }
+
+  private static Noted add(Journal journal, String text) throws InterruptedException {
+    var entry = new Noted(text);
+    journal.add(entry);
+    return entry;
+  }
+
+  @Test
+  void whatWasAddedByManyIsThereInTheOrderOfEach(@TempDir Path folder) throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("journal: -Dfibry.seed=" + seed);
+    var random = new SplittableRandom(seed);
+    int senders = 50;
+    int each = 400;
+
+    try (var disk = FileDisk.open(folder)) {
+      var journal = open(disk, new ArrayList<>());
+      try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (int i = 0; i < senders; i++) {
+          int sender = i;
+          var mine = random.split();
+          threads.submit(() -> send(journal, sender, each, mine));
+        }
+      }
+      journal.close();
+    }
+
+    var found = new ArrayList<String>();
+    try (var disk = FileDisk.open(folder)) {
+      open(disk, found).close();
+    }
+    assertEquals(senders * each, found.size(), "seed " + seed);
+    int[] next = new int[senders];
+    for (var text : found) {
+      var parts = text.split(":");
+      assertEquals(next[Integer.parseInt(parts[0])]++, Integer.parseInt(parts[1]), "seed " + seed);
+    }
+  }
+
+  private static Void send(Journal journal, int sender, int count, SplittableRandom random) throws Exception {
+    for (int k = 0; k < count; k++) {
+      var entry = add(journal, sender + ":" + k + ":" + "x".repeat(random.nextInt(100)));
+      if (random.nextInt(10) == 0) entry.fate.get();
+    }
+    return null;
+  }
+
+  @Test
+  void allThatWaitsBecomesOneCommit() throws Exception {
+    var disk = CrashDisk.empty();
+    var forces = new AtomicInteger();
+    var gate = new Semaphore(0);
+    var journal = open(disk, new ArrayList<>());
+    disk.beforeEach(operation -> {
+      if (operation.equals("force") && forces.getAndIncrement() == 0) gate.acquireUninterruptibly();
+    });
+
+    add(journal, "the first");
+    while (forces.get() == 0) Thread.onSpinWait();
+    var others = new ArrayList<Noted>();
+    for (int i = 0; i < 100; i++) others.add(add(journal, "another"));
+    gate.release();
+    for (var other : others) other.fate.get();
+
+    assertEquals(2, forces.get());
+    journal.close();
+  }
+
+  @Test
+  void aForceThatFailedIsNotTriedAgain() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, new ArrayList<>());
+    add(journal, "stored").fate.get();
+    disk.beforeEach(operation -> {
+      if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+    });
+
+    var lost = add(journal, "perhaps");
+    assertInstanceOf(StoreBrokenException.class, lost.failure());
+    assertTrue(lost.failure().unknown());
+    disk.beforeEach(operation -> {
+      throw new AssertionError(operation);
+    });
+    var later = add(journal, "never");
+    assertInstanceOf(StoreBrokenException.class, later.failure());
+    assertFalse(later.failure().unknown());
+    journal.close();
+  }
+
+  @Test
+  void aWriteThatFailedIsTakenBack() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, new ArrayList<>());
+    var writes = new AtomicInteger();
+    disk.beforeEach(operation -> {
+      if (operation.equals("write") && writes.getAndIncrement() == 0)
+        throw new UncheckedIOException(new IOException("made up, for a test"));
+    });
+
+    var refused = add(journal, "refused");
+    assertEquals("made up, for a test", refused.failure().getCause().getMessage());
+    assertFalse(refused.failure().unknown());
+    add(journal, "stored").fate.get();
+    journal.close();
+
+    var found = new ArrayList<String>();
+    open(disk, found).close();
+    assertEquals(List.of("stored"), found);
+  }
+
+  @Test
+  void aFullDiskRefusesAndRecovers() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = open(disk, new ArrayList<>()); // with a segment in advance
+    disk.beforeEach(operation -> {
+      if (operation.equals("create")) throw new UncheckedIOException(new IOException("No space left on device"));
+    });
+    String half = "x".repeat(SEGMENT / 2);
+
+    add(journal, half).fate.get();
+    add(journal, half).fate.get();
+    var refused = add(journal, half);
+    assertInstanceOf(StoreFullException.class, refused.failure());
+    assertFalse(refused.failure().unknown());
+    add(journal, "a small one has room").fate.get();
+
+    disk.beforeEach(operation -> {});
+    nanos.addAndGet(1_000_000_000); // it tries again each second
+    add(journal, half).fate.get();
+    journal.close();
+  }
+
+  @Test
+  void whoAddsToAClosedJournalIsTold() throws Exception {
+    var journal = open(CrashDisk.empty(), new ArrayList<>());
+    var last = add(journal, "the last");
+    journal.close();
+
+    last.fate.get();
+    assertEquals("the store is closed", add(journal, "too late").failure().getMessage());
+  }
+
+  @Test
+  void eachOfThoseThatRaceItsEndIsTold() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      var journal = open(CrashDisk.empty(), new ArrayList<>());
+      var added = new ArrayList<Noted>();
+      var sender = Thread.ofPlatform().start(() -> {
+        try {
+          for (int i = 0; i < 50; i++) added.add(add(journal, "one"));
+        } catch (InterruptedException never) {
+          throw new AssertionError(never);
+        }
+      });
+      journal.close();
+      sender.join();
+      for (var entry : added) entry.fate.handle((none, failure) -> failure).get();
+    }
+  }
+
+  @Test
+  void aSenderWaitsForRoom() throws Exception {
+    var disk = CrashDisk.empty();
+    var gate = new Semaphore(0);
+    var journal = open(disk, new ArrayList<>());
+    disk.beforeEach(operation -> {
+      if (operation.equals("force")) gate.acquireUninterruptibly();
+    });
+    var added = new AtomicInteger();
+    var sender = Thread.ofVirtual().start(() -> {
+      try {
+        for (int i = 0; i < 40; i++) {
+          add(journal, "x".repeat(SEGMENT / 2));
+          added.incrementAndGet();
+        }
+      } catch (InterruptedException cancelled) {
+        Thread.currentThread().interrupt();
+      }
+    });
+
+    while (sender.getState() != Thread.State.WAITING) Thread.onSpinWait();
+    assertEquals(ROOM / (SEGMENT / 2), added.get());
+    sender.interrupt(); // it gives up; the others are stored
+    sender.join();
+    gate.release(1000);
+    journal.close();
+  }
+}

@@ -1,0 +1,156 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.test.CrashDisk;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a log promises, at every moment that a power cut may choose, with all that it may leave. */
+@Timeout(60)
+class PowerCutTest {
+  private static final long STORE = 4711;
+  private static final int SEGMENT = 4096;
+  private static final int ALL = 1 << 12; // images of a moment; of more, so many by chance
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final List<String> given = new ArrayList<>();
+  private int told; // of those given
+  private long images;
+  private Throwable failure; // the first; not thrown where a log would take it for one of its disk
+
+  @Test
+  void whatWasToldIsThereAndNothingIsHalf() throws Throwable {
+    var disk = CrashDisk.empty();
+    cutEverywhere(disk, ALL, this::check);
+
+    write(disk, true, random.ints(80, 1, 1800).toArray());
+
+    checkAll();
+  }
+
+  @Test
+  void aRestartMayBeCutToo() throws Throwable {
+    var disk = CrashDisk.empty();
+    cutEverywhere(disk, 32, this::cutAgain);
+
+    write(disk, true, 600, 1500, 40);
+    write(disk, true, 1500, 1500, 1500);
+
+    checkAll();
+  }
+
+  @Test
+  void withoutForceTheEndIsMissingWithoutGaps() throws Throwable {
+    var disk = CrashDisk.empty();
+    cutEverywhere(disk, ALL, this::check);
+
+    write(disk, false, 40, 300, 8, 1100, 90, 1200, 1300);
+
+    checkAll();
+  }
+
+  @Test
+  void aLogThatSaysWhatItHasNotForcedIsCaught() throws IOException {
+    var disk = CrashDisk.empty();
+    cutEverywhere(disk, 64, this::check);
+
+    var log = open(disk, new ArrayList<>());
+    for (int size : new int[] {40, 1500, 700}) {
+      append(log, size);
+      told = given.size(); // without force
+    }
+
+    assertInstanceOf(AssertionError.class, failure);
+  }
+
+  private void cutEverywhere(CrashDisk disk, int most, Consumer<CrashDisk> use) {
+    disk.afterEach(() -> {
+      if (failure != null) return;
+      try {
+        disk.images(most, random.nextLong(), use);
+      } catch (Throwable found) {
+        failure = found;
+      }
+    });
+  }
+
+  private void checkAll() throws Throwable {
+    if (failure != null) throw new AssertionError("seed " + seed, failure);
+    assertTrue(images > 1000, images + " images");
+  }
+
+  private void write(CrashDisk disk, boolean force, int... sizes) throws IOException {
+    var log = open(disk, new ArrayList<>());
+    for (int size : sizes) {
+      append(log, size);
+      if (!force) continue;
+      log.force();
+      told = given.size();
+    }
+    log.close(0);
+    told = given.size();
+  }
+
+  private void append(Log log, int size) throws IOException {
+    int number = given.size();
+    String one = number + ":" + "x".repeat(size);
+    String two = number + 1 + ":";
+    given.add(one);
+    given.add(two);
+    log.append(List.of(ByteBuffer.wrap(one.getBytes()), ByteBuffer.wrap(two.getBytes())), number);
+  }
+
+  private static Log open(CrashDisk disk, List<String> found) throws IOException {
+    var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
+    return Log.open(disk, STORE, spares, (place, frame) -> frame.records().forEach(record -> found.add(text(record))));
+  }
+
+  private static String text(ByteBuffer record) {
+    byte[] bytes = new byte[record.remaining()];
+    record.duplicate().get(bytes);
+    return new String(bytes);
+  }
+
+  private void check(CrashDisk image) {
+    images++;
+    var found = new ArrayList<String>();
+    try {
+      var log = open(image, found);
+      checkFound(found);
+      log.append(List.of(ByteBuffer.wrap("more".getBytes())), 0);
+      log.force();
+      var again = new ArrayList<String>();
+      open(image, again);
+      found.add("more");
+      assertEquals(found, again, "seed " + seed);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private void checkFound(List<String> found) {
+    assertTrue(found.size() >= told, () -> "told " + told + ", found " + found.size() + ", seed " + seed);
+    assertEquals(given.subList(0, found.size()), found, "seed " + seed);
+    assertEquals(0, found.size() % 2, () -> "half a frame, seed " + seed);
+  }
+
+  private void cutAgain(CrashDisk image) {
+    cutEverywhere(image, 32, this::check);
+    try {
+      open(image, new ArrayList<>());
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+}

@@ -1,0 +1,306 @@
+package io.fibry.test;
+
+import io.fibry.store.folder.Disk;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+
+/**
+ * A disk in memory whose power can be cut, for stores that must survive that. What was forced is
+ * there afterwards. Of the rest any part may be: each sector has its content of the last force, or
+ * of any write since; and each change of a name may be there or not. Thread-safe.
+ * {@snippet class="io.fibry.test.CrashDiskTest" region="disk"}
+ */
+public final class CrashDisk implements Disk {
+  private static final int SECTOR = 512;
+
+  /** The content of a file, which several names may lead to. */
+  private static final class Content {
+    private byte[] forced;
+    private byte[] now;
+    private final TreeMap<Integer, List<byte[]>> unforced = new TreeMap<>(); // sector -> its contents since
+
+    Content(byte[] bytes) {
+      forced = bytes;
+      now = bytes.clone();
+    }
+  }
+
+  /** A change of a name that was not forced. Null: the name goes. */
+  private record Change(String name, Content content, String from) {
+    void apply(TreeMap<String, Content> names) {
+      if (from != null && names.remove(from) != content) return; // the name that it had is not there
+      if (content == null) names.remove(name);
+      else names.put(name, content);
+    }
+  }
+
+  // all under this object's monitor
+  private final TreeMap<String, Content> forcedNames = new TreeMap<>();
+  private final TreeMap<String, Content> names = new TreeMap<>();
+  private final List<Change> changes = new ArrayList<>();
+  private Consumer<String> before = operation -> {};
+  private Runnable after = () -> {};
+
+  private CrashDisk() {}
+
+  /** {@return one without files} */
+  public static CrashDisk empty() {
+    return new CrashDisk();
+  }
+
+  /**
+   * Runs code before each operation that changes something. An {@link UncheckedIOException} of it
+   * is a failure of the disk.
+   *
+   * @param code gets "create", "write", "force", "rename", "delete" or "forceNames"
+   */
+  public synchronized void beforeEach(Consumer<String> code) {
+    before = code;
+  }
+
+  /**
+   * Runs code after each step of an operation. There, {@link #cutPower} and {@link #images} tell
+   * what a power cut at this moment leaves.
+   *
+   * @param code it must not change the disk
+   */
+  public synchronized void afterEach(Runnable code) {
+    after = code;
+  }
+
+  // ---- the disk
+
+  @Override
+  public synchronized List<String> names() {
+    return List.copyOf(names.keySet());
+  }
+
+  @Override
+  public synchronized long size(String name) throws IOException {
+    return content(name).now.length;
+  }
+
+  private Content content(String name) throws IOException {
+    var content = names.get(name);
+    if (content == null) throw new FileNotFoundException(name);
+    return content;
+  }
+
+  @Override
+  public synchronized void create(String name, long size) throws IOException {
+    begin("create");
+    var content = new Content(new byte[0]);
+    change(new Change(name, content, null));
+    after.run();
+    content.now = new byte[(int) size];
+    content.forced = new byte[(int) size / 2];
+    after.run();
+    content.forced = content.now.clone();
+    after.run();
+  }
+
+  private void change(Change change) {
+    change.apply(names);
+    changes.add(change);
+  }
+
+  @Override
+  public synchronized void write(String name, long at, ByteBuffer bytes) throws IOException {
+    begin("write");
+    var content = content(name);
+    var left = bytes.duplicate();
+    for (int place = (int) at; left.hasRemaining();) {
+      int sector = place / SECTOR;
+      int size = Math.min(left.remaining(), (sector + 1) * SECTOR - place);
+      left.get(content.now, place, size);
+      content.unforced.computeIfAbsent(sector, none -> new ArrayList<>()).add(sector(content.now, sector));
+      place += size;
+    }
+    after.run();
+  }
+
+  private static byte[] sector(byte[] bytes, int sector) {
+    return Arrays.copyOfRange(bytes, sector * SECTOR, Math.min(bytes.length, (sector + 1) * SECTOR));
+  }
+
+  @Override
+  public synchronized void force(String name) throws IOException {
+    begin("force");
+    var content = content(name);
+    for (var one : content.unforced.entrySet()) {
+      byte[] sector = one.getValue().getLast();
+      System.arraycopy(sector, 0, content.forced, one.getKey() * SECTOR, sector.length);
+    }
+    content.unforced.clear();
+    after.run();
+  }
+
+  @Override
+  public void finish(String name) {}
+
+  @Override
+  public synchronized void rename(String from, String to) throws IOException {
+    begin("rename");
+    change(new Change(to, content(from), from));
+    after.run();
+  }
+
+  @Override
+  public synchronized void delete(String name) throws IOException {
+    begin("delete");
+    if (names.containsKey(name)) change(new Change(name, null, null));
+    after.run();
+  }
+
+  @Override
+  public synchronized void forceNames() throws IOException {
+    begin("forceNames");
+    forcedNames.clear();
+    forcedNames.putAll(names);
+    changes.clear();
+    after.run();
+  }
+
+  private void begin(String operation) throws IOException {
+    try {
+      before.accept(operation);
+    } catch (UncheckedIOException failure) {
+      throw failure.getCause();
+    }
+  }
+
+  @Override
+  public synchronized void read(String name, long at, ByteBuffer into) throws IOException {
+    byte[] now = content(name).now;
+    into.put(now, (int) at, (int) Math.min(into.remaining(), now.length - at));
+  }
+
+  @Override
+  public void close() {}
+
+  @Override
+  public String toString() {
+    return "a simulated disk";
+  }
+
+  // ---- what a power cut leaves
+
+  /**
+   * Cuts the power of a copy.
+   *
+   * @param seed chooses what is left
+   * @return the disk as it may be afterwards
+   */
+  public synchronized CrashDisk cutPower(long seed) {
+    return image(new SplittableRandom(seed)::nextInt);
+  }
+
+  /**
+   * Every disk that a power cut may leave; if there are too many, some by chance.
+   *
+   * @param most how many at most
+   * @param seed chooses them, if there are more
+   * @param use what is done with each
+   */
+  public synchronized void images(int most, long seed, Consumer<CrashDisk> use) {
+    long count = 1L << Math.min(changes.size(), 30);
+    for (var content : contents())
+      for (var versions : content.unforced.values()) count = Math.min(Integer.MAX_VALUE, count * (versions.size() + 1));
+    if (count > most) {
+      var random = new SplittableRandom(seed);
+      for (int i = 0; i < most; i++) use.accept(image(random::nextInt));
+      return;
+    }
+    for (long i = 0; i < count; i++) use.accept(image(new Digits(i)));
+  }
+
+  /** Chooses by the digits of a number, so that other numbers choose otherwise. */
+  private static final class Digits implements Chooser {
+    private long rest;
+
+    Digits(long number) {
+      rest = number;
+    }
+
+    @Override
+    public int choose(int choices) {
+      int choice = (int) (rest % choices);
+      rest /= choices;
+      return choice;
+    }
+  }
+
+  private List<Content> contents() {
+    var all = new ArrayList<Content>();
+    for (var one : forcedNames.values()) if (!all.contains(one)) all.add(one);
+    for (var change : changes) if (change.content != null && !all.contains(change.content)) all.add(change.content);
+    return all;
+  }
+
+  private interface Chooser {
+    /** From 0 to one less than there are. */
+    int choose(int choices);
+  }
+
+  private CrashDisk image(Chooser chooser) {
+    var left = new TreeMap<>(forcedNames);
+    for (var change : changes) if (chooser.choose(2) == 1) change.apply(left);
+    var kept = new IdentityHashMap<Content, Content>();
+    for (var content : contents()) kept.put(content, new Content(bytes(content, chooser)));
+    var image = new CrashDisk();
+    left.forEach((name, content) -> image.forcedNames.put(name, kept.get(content)));
+    image.names.putAll(image.forcedNames);
+    return image;
+  }
+
+  private static byte[] bytes(Content content, Chooser chooser) {
+    byte[] bytes = content.forced.clone();
+    content.unforced.forEach((sector, versions) -> {
+      int version = chooser.choose(versions.size() + 1);
+      if (version == 0) return;
+      byte[] part = versions.get(version - 1);
+      System.arraycopy(part, 0, bytes, sector * SECTOR, part.length);
+    });
+    return bytes;
+  }
+
+  /**
+   * Changes a bit of a file, as a disk that rots.
+   *
+   * @param name of the file
+   * @param bit which
+   */
+  public synchronized void flip(String name, long bit) {
+    var content = names.get(name);
+    content.now[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
+    content.forced = content.now.clone();
+    content.unforced.clear();
+  }
+
+  /**
+   * Cuts off the end of a file.
+   *
+   * @param name of the file
+   * @param size what is left
+   */
+  public synchronized void truncate(String name, int size) {
+    var content = names.get(name);
+    content.now = Arrays.copyOf(content.now, size);
+    content.forced = content.now.clone();
+    content.unforced.clear();
+  }
+
+  /** {@return a disk with the same files, all of them forced} */
+  public synchronized CrashDisk copy() {
+    return image(choices -> choices - 1);
+  }
+}
