@@ -1,0 +1,275 @@
+package io.fibry.durable;
+
+import io.fibry.Actor;
+import io.fibry.ActorBuilder;
+import io.fibry.codec.Codec;
+import io.fibry.pool.Entities;
+import io.fibry.store.Store;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+
+/**
+ * What a kind of actor keeps, and what it does with a message. Its actors know after a crash what
+ * they knew before. Immutable and thread-safe: a constant, which says nothing of a place.
+ * {@snippet class="io.fibry.durable.JavadocSnippetsTest" region="durable"}
+ *
+ * <p>All that a handler did with one message is a <i>turn</i>. It is stored when the handler has
+ * returned: whole, or not at all. What the turn answers leaves afterwards. Meanwhile the actor
+ * handles further messages; what these answer waits for the turns before. If a turn cannot be
+ * stored, neither are those behind it: their requests fail with a {@link NotStoredException}, and
+ * the actor reads its state again.
+ *
+ * <p>A handler that throws stores nothing, and leaves the state as it was. What it does elsewhere,
+ * such as sending a message to another actor, is not a part of the turn.
+ *
+ * @param <M> messages
+ */
+public interface Durable<M> {
+
+  /**
+   * Begins a definition.
+   *
+   * @param <M> messages
+   * @param name of the kind, in the store; lower-case letters, digits and hyphens, at most 64
+   * @param messages their type
+   * @return a kind without state
+   */
+  static <M> Kind<M> kind(String name, Class<M> messages) {
+    return Kinds.of(name, messages);
+  }
+
+  /**
+   * An actor with the state that is stored under its name. When it ends, it waits for its last turn
+   * to be stored.
+   *
+   * @param how makes it; the builder's name is the key
+   * @param store where it is kept
+   * @return the actor; what it knows is read before its first message
+   * @throws IllegalArgumentException if the builder has no name, one of more than 512 bytes, a pool
+   *     or a selective mailbox
+   * @throws IllegalStateException if this key has an actor at this store
+   */
+  Actor<M> newActor(ActorBuilder<? super M> how, Store store);
+
+  /**
+   * An actor for each key, made when it is needed.
+   *
+   * @param how makes them
+   * @param store where they are kept
+   * @param idle how long an actor stays without a message
+   * @return entities, none alive
+   */
+  Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle);
+
+  /**
+   * The beginning of a definition. Immutable: each step answers a changed copy.
+   *
+   * @param <M> messages
+   */
+  interface Kind<M> {
+
+    /**
+     * Keeps the state itself, which replaces the one before.
+     *
+     * @param <S> state
+     * @param initial of each key; also tells the type
+     * @return a kind with a state
+     */
+    <S> OfState<S, M> state(S initial);
+
+    /**
+     * The same, with a codec.
+     *
+     * @param <S> state
+     * @param codec of the state
+     * @param initial of each key, which gets a copy by the codec
+     * @return a kind with a state
+     */
+    <S> OfState<S, M> state(Codec<S> codec, S initial);
+
+    /**
+     * Keeps events, from which the state follows.
+     *
+     * @param <S> state
+     * @param <E> events
+     * @param events their type
+     * @param initial of each key: a value, since all keys share it
+     * @param after the state after an event; it does nothing else, and never fails
+     * @return a kind with events
+     */
+    <S, E> OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after);
+
+    /**
+     * The same, with a codec.
+     *
+     * @param <S> state
+     * @param <E> events
+     * @param codec of the events
+     * @param initial of each key: a value, since all keys share it
+     * @param after the state after an event; it does nothing else, and never fails
+     * @return a kind with events
+     */
+    <S, E> OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after);
+
+    /**
+     * For a state that changes itself: each key begins with a new one.
+     *
+     * @param <S> state
+     * @param initial makes it
+     * @return a kind that needs events
+     */
+    <S> Begun<S, M> initialState(Callable<? extends S> initial);
+
+    /**
+     * Events are read from the last snapshot of the state, which is stored now and then. A state
+     * that has no form in bytes has none: all its events are read.
+     *
+     * @param turns from one to the next; 1,000 unless told
+     * @return a changed copy
+     */
+    Kind<M> snapshotEvery(int turns);
+
+    /**
+     * How many turns of an actor may be on their way to the store. Further ones wait.
+     *
+     * @param turns 256 unless told; 1 stores one by one
+     * @return a changed copy
+     */
+    Kind<M> ahead(int turns);
+  }
+
+  /**
+   * A kind whose state changes itself by events.
+   *
+   * @param <S> state
+   * @param <M> messages
+   */
+  interface Begun<S, M> {
+
+    /**
+     * Keeps events.
+     *
+     * @param <E> events
+     * @param events their type
+     * @param after the state after an event, mostly the same object
+     * @return a kind with events
+     */
+    <E> OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after);
+
+    /**
+     * The same, with a codec.
+     *
+     * @param <E> events
+     * @param codec of the events
+     * @param after the state after an event, mostly the same object
+     * @return a kind with events
+     */
+    <E> OfEvents<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after);
+  }
+
+  /**
+   * A kind that keeps its state.
+   *
+   * @param <S> state
+   * @param <M> messages
+   */
+  interface OfState<S, M> {
+
+    /**
+     * Ends the definition.
+     *
+     * @param handler answers the next state
+     * @return a kind of actor
+     */
+    Durable<M> by(Next<S, M> handler);
+
+    /**
+     * Ends the definition.
+     *
+     * @param handler answers the next state
+     * @return a kind of actor
+     */
+    Durable<M> by(NextInContext<S, M> handler);
+  }
+
+  /**
+   * A kind that keeps events.
+   *
+   * @param <S> state
+   * @param <E> events
+   * @param <M> messages
+   */
+  interface OfEvents<S, E, M> {
+
+    /**
+     * Ends the definition.
+     *
+     * @param handler persists events
+     * @return a kind of actor
+     */
+    Durable<M> by(Decide<S, E, M> handler);
+  }
+
+  /**
+   * Answers the next state.
+   *
+   * @param <S> state
+   * @param <M> messages
+   */
+  @FunctionalInterface
+  interface Next<S, M> {
+
+    /**
+     * Handles a message.
+     *
+     * @param state what this actor knows
+     * @param message the message
+     * @return the next state; the same object: nothing is stored
+     * @throws Exception a failure of the actor
+     */
+    S handle(S state, M message) throws Exception;
+  }
+
+  /**
+   * Answers the next state, and may answer a request.
+   *
+   * @param <S> state
+   * @param <M> messages
+   */
+  @FunctionalInterface
+  interface NextInContext<S, M> {
+
+    /**
+     * Handles a message.
+     *
+     * @param state what this actor knows
+     * @param message the message
+     * @param context valid until this returns
+     * @return the next state; the same object: nothing is stored
+     * @throws Exception a failure of the actor
+     */
+    S handle(S state, M message, DurableContext<M> context) throws Exception;
+  }
+
+  /**
+   * Persists events.
+   *
+   * @param <S> state
+   * @param <E> events
+   * @param <M> messages
+   */
+  @FunctionalInterface
+  interface Decide<S, E, M> {
+
+    /**
+     * Handles a message.
+     *
+     * @param state what this actor knows
+     * @param message the message
+     * @param context valid until this returns
+     * @throws Exception a failure of the actor
+     */
+    void handle(S state, M message, EventContext<S, E, M> context) throws Exception;
+  }
+}

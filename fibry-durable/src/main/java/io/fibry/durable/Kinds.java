@@ -1,0 +1,129 @@
+package io.fibry.durable;
+
+import io.fibry.codec.Codec;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.BiFunction;
+
+/** The steps of a definition. */
+record Kinds<M>(String name, Class<M> messages, int snapshotEvery, int ahead) implements Durable.Kind<M> {
+
+  static <M> Kinds<M> of(String name, Class<M> messages) {
+    Objects.requireNonNull(messages, "messages");
+    if (!name.matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException("'" + name
+        + "' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+    return new Kinds<>(name, messages, 1000, 256);
+  }
+
+  @Override
+  @SuppressWarnings("unchecked") // the class of a value of the type
+  public <S> Durable.OfState<S, M> state(S initial) {
+    return state(Codec.of((Class<S>) typeOf(initial)), initial);
+  }
+
+  /** The sealed interface of which it is a choice, if there is one: later states may be others. */
+  private static Class<?> typeOf(Object value) {
+    Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
+    while (type.isRecord() || type.isEnum() || type.isSealed()) {
+      var sealed = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
+      if (sealed.size() != 1) return type;
+      type = sealed.getFirst();
+    }
+    return type;
+  }
+
+  @Override
+  public <S> Durable.OfState<S, M> state(Codec<S> codec, S initial) {
+    byte[] bytes = codec.encode(Objects.requireNonNull(initial, "initial"));
+    return new States<>(this, codec, () -> codec.decode(bytes));
+  }
+
+  private record States<S, M>(Kinds<M> kind, Codec<S> codec, Callable<S> initial) implements Durable.OfState<S, M> {
+    @Override
+    public Durable<M> by(Durable.Next<S, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return by((state, message, context) -> handler.handle(state, message));
+    }
+
+    @Override
+    public Durable<M> by(Durable.NextInContext<S, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return new Definition<S, Void, M>(kind, initial, Optional.of(codec), Optional.empty(), (state, none) -> state,
+          handler::handle);
+    }
+  }
+
+  @Override
+  public <S, E> Durable.OfEvents<S, E, M> events(Class<E> events, S initial, BiFunction<S, E, S> after) {
+    return events(Codec.of(events), initial, after);
+  }
+
+  @Override
+  public <S, E> Durable.OfEvents<S, E, M> events(Codec<E> codec, S initial, BiFunction<S, E, S> after) {
+    if (!Values.isValue(Objects.requireNonNull(initial, "initial"))) throw new IllegalArgumentException("kind '" + name
+        + "' begins with an object of " + initial.getClass().getName()
+        + ", which all keys would share, and which can be changed; take initialState(() -> ..)");
+    return new Events<>(this, () -> initial, codecOf(initial), codec, after);
+  }
+
+  /** Empty: it has no form in bytes. */
+  @SuppressWarnings("unchecked") // the class of a value of the type
+  private static <S> Optional<Codec<S>> codecOf(S initial) {
+    try {
+      return Optional.of(Codec.of((Class<S>) typeOf(initial)));
+    } catch (IllegalArgumentException none) {
+      return Optional.empty();
+    }
+  }
+
+  @Override
+  public <S> Durable.Begun<S, M> initialState(Callable<? extends S> initial) {
+    return new Changing<>(this, Objects.requireNonNull(initial, "initial"));
+  }
+
+  private record Changing<S, M>(Kinds<M> kind, Callable<? extends S> initial) implements Durable.Begun<S, M> {
+    @Override
+    public <E> Durable.OfEvents<S, E, M> events(Class<E> events, BiFunction<S, E, S> after) {
+      return events(Codec.of(events), after);
+    }
+
+    @Override
+    public <E> Durable.OfEvents<S, E, M> events(Codec<E> codec, BiFunction<S, E, S> after) {
+      return new Events<>(kind, initial, Optional.empty(), codec, after);
+    }
+  }
+
+  private record Events<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
+      Codec<E> events, BiFunction<S, E, S> after) implements Durable.OfEvents<S, E, M> {
+    Events {
+      Objects.requireNonNull(events, "codec");
+      Objects.requireNonNull(after, "after");
+    }
+
+    @Override
+    public Durable<M> by(Durable.Decide<S, E, M> handler) {
+      Objects.requireNonNull(handler, "handler");
+      return new Definition<>(kind, initial, state, Optional.of(events), after, (before, message, turn) -> {
+        handler.handle(before, message, turn);
+        return turn.state();
+      });
+    }
+  }
+
+  @Override
+  public Kinds<M> snapshotEvery(int turns) {
+    return new Kinds<>(name, messages, positive(turns), ahead);
+  }
+
+  @Override
+  public Kinds<M> ahead(int turns) {
+    return new Kinds<>(name, messages, snapshotEvery, positive(turns));
+  }
+
+  private int positive(int turns) {
+    if (turns < 1) throw new IllegalArgumentException("kind '" + name + "': " + turns + " turns; give 1 or more");
+    return turns;
+  }
+}

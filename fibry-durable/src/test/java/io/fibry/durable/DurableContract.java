@@ -1,0 +1,273 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Bank.Balance;
+import io.fibry.durable.Bank.Deposit;
+import io.fibry.durable.Bank.End;
+import io.fibry.durable.Bank.Fail;
+import io.fibry.durable.Bank.Withdraw;
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.LongAdder;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What durable actors promise at every store. */
+@Timeout(60)
+abstract class DurableContract {
+  private static final Duration IDLE = Duration.ofMinutes(5);
+
+  final ActorScope scope = ActorSystem.openScope("bank");
+  Store store;
+
+  @BeforeEach
+  void openFirst() throws IOException {
+    store = open();
+  }
+
+  /** An empty one. */
+  abstract Store open() throws IOException;
+
+  /** What is there after a crash, as a new store; the one before is of no use. */
+  abstract Store crash(Store before) throws IOException;
+
+  @AfterEach
+  void close() {
+    scope.close();
+    store.close();
+  }
+
+  private Actor<Bank.Message> account(String key) {
+    return Bank.ACCOUNT.newActor(scope.named(key), store);
+  }
+
+  private void crashAndReopen(Actor<?>... actors) throws IOException {
+    var after = crash(store);
+    for (var actor : actors) actor.kill();
+    for (var actor : actors) actor.waitForExit();
+    store = after;
+  }
+
+  @Test
+  void whatWasAnsweredIsThereAfterACrash() throws IOException {
+    var ada = account("ada");
+    ada.sendMessage(new Deposit(500));
+    assertTrue(ada.ask(new Withdraw(200)));
+
+    crashAndReopen(ada);
+
+    assertEquals(300, account("ada").ask(new Balance()));
+  }
+
+  @Test
+  void whatIsHandledIsThereAfterAnEnd() {
+    var ada = account("ada");
+    for (int i = 0; i < 1_000; i++) ada.sendMessage(new Deposit(1));
+    ada.close();
+
+    assertEquals(1_000, account("ada").ask(new Balance()));
+  }
+
+  @Test
+  void keysAndKindsAreApart() {
+    var other = Durable.kind("other", Bank.Message.class).events(Bank.Event.class, 7L, Bank::after).by(Bank::handle);
+    account("ada").sendMessage(new Deposit(1));
+    account("grace").sendMessage(new Deposit(2));
+
+    assertEquals(7, other.newActor(scope.openScope("others").named("ada"), store).ask(new Balance()));
+    assertEquals(2, scope.find("grace", Bank.Message.class).orElseThrow().ask(new Balance()));
+  }
+
+  @Test
+  void aFailureLeavesNoTrace() throws IOException {
+    var ada = account("ada");
+    ada.sendMessage(new Deposit(1));
+
+    var failure = assertThrows(IllegalStateException.class, () -> ada.ask(new Fail(10)));
+
+    assertEquals("made up, for a test", failure.getMessage());
+    assertEquals(1, ada.ask(new Balance()));
+    crashAndReopen(ada);
+    assertEquals(1, account("ada").ask(new Balance()));
+  }
+
+  @Test
+  void aFailureLeavesNoTraceInAStateThatChangesItself() {
+    var kind = Durable.kind("changing", Bank.Message.class).initialState(LongAdder::new)
+        .events(Bank.Event.class, (LongAdder sum, Bank.Event event) -> {
+          sum.add(Bank.after(0L, event));
+          return sum;
+        }).by((sum, message, context) -> {
+          switch (message) {
+            case Deposit d -> context.persist(new Bank.Deposited(d.cents()));
+            case Balance b -> context.reply(b, sum.sum());
+            case Fail f -> {
+              context.persist(new Bank.Deposited(f.cents()));
+              throw new IllegalStateException("made up, for a test");
+            }
+            default -> throw new AssertionError(message);
+          }
+        });
+    var ada = kind.newActor(scope.named("ada"), store);
+    ada.sendMessage(new Deposit(1));
+
+    assertThrows(IllegalStateException.class, () -> ada.ask(new Fail(10)));
+
+    assertEquals(1, ada.ask(new Balance()));
+  }
+
+  record Add(String item) implements Request<Add, Integer> {}
+
+  record Cart(List<String> items) {
+    Cart with(String item) {
+      var more = new ArrayList<>(items);
+      more.add(item);
+      return new Cart(List.copyOf(more));
+    }
+  }
+
+  private static final Durable<Add> CART = Durable.kind("cart", Add.class).state(new Cart(List.of()))
+      .by((cart, add, context) -> {
+        var next = add.item().isEmpty() ? cart : cart.with(add.item());
+        context.reply(add, next.items().size());
+        return next;
+      });
+
+  @Test
+  void theStateItselfIsKept() throws IOException {
+    var cart = CART.newActor(scope.named("7"), store);
+    cart.ask(new Add("a book"));
+    assertEquals(2, cart.ask(new Add("a pen")));
+
+    crashAndReopen(cart);
+
+    assertEquals(2, CART.newActor(scope.named("7"), store).ask(new Add("")));
+  }
+
+  @Test
+  void oneLineOfMeaning() {
+    var hits = Durable.kind("hits", String.class).state(0L).by((n, hit) -> n + 1);
+    var home = hits.newActor(scope.named("home"), store);
+    for (int i = 0; i < 3; i++) home.sendMessage("hit");
+    home.close();
+
+    var seen = Durable.kind("hits", Count.class).state(0L).by((n, count, context) -> {
+      context.reply(count, n);
+      return n;
+    });
+    assertEquals(3, seen.newActor(scope.named("home"), store).ask(new Count()));
+  }
+
+  record Count() implements Request<Count, Long> {}
+
+  @Test
+  void anEndForgets() throws IOException {
+    var ada = account("ada");
+    ada.sendMessage(new Deposit(5));
+    ada.sendMessage(new End());
+    ada.sendMessage(new Deposit(1));
+    assertEquals(1, ada.ask(new Balance()));
+
+    crashAndReopen(ada);
+
+    assertEquals(1, account("ada").ask(new Balance()));
+  }
+
+  @Test
+  void snapshotsShortenTheWay() {
+    var kind = Durable.kind("account", Bank.Message.class).snapshotEvery(10).events(Bank.Event.class, 0L, Bank::after)
+        .by(Bank::handle);
+    var ada = kind.newActor(scope.named("ada"), store);
+    for (int i = 0; i < 25; i++) ada.sendMessage(new Deposit(1));
+    assertEquals(25, ada.ask(new Balance()));
+    ada.close();
+
+    assertEquals(6, store.load(new Store.Id("account", "ada")).bodies().size(), "the one of turn 20, and 5 turns");
+    assertEquals(25, kind.newActor(scope.named("ada"), store).ask(new Balance()));
+  }
+
+  @Test
+  void entitiesAreMadeAgainWithWhatTheyKnow() {
+    try (var accounts = Bank.ACCOUNT.entities(scope.anonymous(), store, IDLE)) {
+      for (int i = 0; i < 100; i++) accounts.actor("key" + i % 10).sendMessage(new Deposit(i));
+      for (int i = 0; i < 10; i++) accounts.actor("key" + i).close();
+
+      for (int i = 0; i < 10; i++) assertEquals(450 + 10 * i, accounts.actor("key" + i).ask(new Balance()));
+    }
+  }
+
+  @Test
+  void ofAKeyOneActorIsAlive() {
+    var ada = account("ada");
+
+    var failure = assertThrows(IllegalStateException.class, () -> Bank.ACCOUNT.newActor(
+        scope.openScope("again").named("ada"), store));
+
+    assertEquals("account 'ada' has an actor at " + store + "; send to that one, or let entities make it",
+        failure.getMessage());
+    ada.close();
+    account("ada").close();
+  }
+
+  @Test
+  void whatComesAfterwardsComesAfterTheCommit() throws Exception {
+    var told = new CompletableFuture<Long>();
+    var kind = Durable.kind("hits", String.class).state(0L).by((n, hit, context) -> {
+      context.afterwards(() -> told.complete(n + 1));
+      return n + 1;
+    });
+    kind.newActor(scope.named("home"), store).sendMessage("hit");
+
+    assertEquals(1, told.get());
+  }
+
+  @Test
+  void aTurnOfALifeThatIsOverIsRefused() {
+    var id = new Store.Id("account", "ada");
+    var first = store.load(id);
+    store.append(turn(id, first.life(), 1)).toCompletableFuture().join();
+    var second = store.load(id);
+
+    assertEquals(1, second.last());
+    assertTrue(store.append(turn(id, first.life(), 2)).toCompletableFuture().isCompletedExceptionally());
+    store.append(turn(id, second.life(), 2)).toCompletableFuture().join();
+    assertEquals(2, store.load(id).last());
+  }
+
+  private static Store.Turn turn(Store.Id id, long life, long number) {
+    return new Store.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3});
+  }
+
+  @Test
+  void nullIsNoState() {
+    var kind = Durable.kind("hits", String.class).state(0L).by((n, hit) -> null);
+    var home = kind.newActor(scope.named("home"), store);
+    home.sendMessage("hit");
+    home.close();
+
+    assertEquals(0, store.load(new Store.Id("hits", "home")).last());
+  }
+
+  @Test
+  void theSameStateIsNotStored() {
+    var cart = CART.newActor(scope.named("7"), store);
+    assertEquals(0, cart.ask(new Add("")));
+    cart.close();
+
+    assertEquals(0, store.load(new Store.Id("cart", "7")).last());
+  }
+}

@@ -1,0 +1,39 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.durable.Bank.Balance;
+import io.fibry.durable.Bank.Deposit;
+import io.fibry.durable.Bank.Withdraw;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import org.junit.jupiter.api.Test;
+
+class InMemoryTest extends DurableContract {
+  @Override
+  Store open() {
+    return MemoryStore.open();
+  }
+
+  @Override
+  Store crash(Store before) {
+    return ((MemoryStore) before).crash();
+  }
+
+  @Test
+  void aTurnThatIsNotStoredFailsItsAskerAndIsForgotten() {
+    var ada = Bank.ACCOUNT.newActor(scope.named("ada"), store);
+    ada.sendMessage(new Deposit(500));
+    assertEquals(500, ada.ask(new Balance()));
+    ((MemoryStore) store).failNext(1);
+
+    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(200)));
+
+    assertEquals("account 'ada' handled Withdraw[cents=200], and could not store what it did: a write failed, as the "
+        + "test has asked for", failure.getMessage());
+    assertFalse(failure.unknown());
+    assertEquals(500, ada.ask(new Balance()));
+  }
+}

@@ -1,0 +1,89 @@
+package io.fibry.test;
+
+import io.fibry.codec.CodecException;
+import io.fibry.codec.TypeCodec;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Old bytes stay readable: a folder beside the tests has the schema of a codec, and samples of all
+ * its types. If a type has changed such that stored bytes can no longer be read, the test fails
+ * before a program does.
+ * {@snippet class="io.fibry.test.GoldenTest" region="golden"}
+ *
+ * <p>Commit the folder. Delete a sample only when no store has values like it.
+ */
+public final class Golden {
+  private static final String SCHEMA = "schema.txt";
+  private static final String SAMPLE = ".cbor";
+
+  private Golden() {}
+
+  /**
+   * Reads all samples of a folder. At the first time, and when the schema has changed, it adds
+   * samples of today, and fails once, so that somebody looks at them.
+   *
+   * @param codec of what is stored
+   * @param folder in the sources of the tests
+   * @throws AssertionError if a sample cannot be read, or some were added
+   */
+  public static void check(TypeCodec<?> codec, Path folder) {
+    try {
+      Files.createDirectories(folder);
+      for (var sample : samples(folder)) checkReadable(codec, sample);
+      var schema = folder.resolve(SCHEMA);
+      String before = Files.exists(schema) ? Files.readString(schema) : "";
+      if (!before.equals(codec.schema())) throw changed(codec, folder, before);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+  }
+
+  private static List<Path> samples(Path folder) throws IOException {
+    try (var files = Files.list(folder)) {
+      return files.filter(file -> file.toString().endsWith(SAMPLE)).sorted().toList();
+    }
+  }
+
+  private static void checkReadable(TypeCodec<?> codec, Path sample) throws IOException {
+    try {
+      codec.decode(Files.readAllBytes(sample));
+    } catch (CodecException unreadable) {
+      throw new AssertionError("stored bytes like " + sample + " can no longer be read: " + unreadable.getMessage()
+          + "\nTell the " + codec + " what the old form means, with forms.reads(..), or take the change back.",
+          unreadable);
+    }
+  }
+
+  private static AssertionError changed(TypeCodec<?> codec, Path folder, String before) throws IOException {
+    var old = new ArrayList<byte[]>();
+    for (var sample : samples(folder)) old.add(Files.readAllBytes(sample));
+    var added = new ArrayList<String>();
+    for (var sample : codec.samples().entrySet()) {
+      if (old.stream().anyMatch(bytes -> Arrays.equals(bytes, sample.getValue()))) continue;
+      added.add(write(codec, folder, sample.getKey(), sample.getValue()));
+    }
+    Files.writeString(folder.resolve(SCHEMA), codec.schema());
+    return new AssertionError(
+        "the types have " + (before.isEmpty() ? "no samples yet" : "changed; old bytes can be read")
+            + ". Look at " + folder + ", and commit it: its " + SCHEMA + " is new, and " + added);
+  }
+
+  private static String write(TypeCodec<?> codec, Path folder, String name, byte[] bytes) throws IOException {
+    try {
+      codec.decode(bytes);
+    } catch (CodecException refused) {
+      return name + " is not there, since it was refused: " + refused.getMessage();
+    }
+    int version = 1;
+    while (Files.exists(folder.resolve(name + "-v" + version + SAMPLE))) version++;
+    String file = name + "-v" + version + SAMPLE;
+    Files.write(folder.resolve(file), bytes);
+    return file;
+  }
+}

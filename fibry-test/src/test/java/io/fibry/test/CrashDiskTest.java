@@ -1,0 +1,103 @@
+package io.fibry.test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.NotStoredException;
+import io.fibry.store.folder.FolderStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+class CrashDiskTest {
+  record Count() implements Request<Count, Long> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
+      .by((n, count, context) -> {
+        context.reply(count, n + 1);
+        return n + 1;
+      });
+
+  private static FolderStore open(CrashDisk disk) {
+    return FolderStore.on(disk, options -> options.withSegment(1 << 16));
+  }
+
+  @Test
+  void whatWasAnsweredSurvivesAPowerCut() {
+    long seed = System.nanoTime();
+    // @start region="disk"
+    var disk = CrashDisk.empty();
+    try (var scope = TestScope.fibers(); var store = open(disk)) {
+      var before = COUNTER.newActor(scope.named("home"), store);
+      assertEquals(1, before.ask(new Count()));
+
+      var after = disk.cutPower(seed);
+
+      try (var again = TestScope.fibers(); var stored = open(after)) {
+        assertEquals(2, COUNTER.newActor(again.named("home"), stored).ask(new Count()), "seed " + seed);
+      }
+    }
+    // @end
+  }
+
+  @Test
+  void aDiskThatFailsIsTold() {
+    var disk = CrashDisk.empty();
+    try (var scope = TestScope.fibers(); var store = open(disk)) {
+      var counter = COUNTER.newActor(scope.named("home"), store);
+      counter.ask(new Count());
+      disk.beforeEach(operation -> {
+        if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+      });
+
+      assertEquals(true, assertThrows(NotStoredException.class, () -> counter.ask(new Count())).unknown());
+    }
+  }
+
+  @Test
+  void whatWasNotForcedIsThereInAnyPart() throws IOException {
+    var disk = CrashDisk.empty();
+    disk.create("file", 1024);
+    disk.forceNames();
+    disk.write("file", 511, ByteBuffer.wrap(new byte[] {1, 1}));
+    disk.write("file", 511, ByteBuffer.wrap(new byte[] {2}));
+
+    var seen = new HashSet<String>();
+    disk.images(100, 1, image -> seen.add(contents(image)));
+
+    assertEquals(Set.of("00", "01", "10", "11", "20", "21"), seen);
+    disk.force("file");
+    assertEquals("21", contents(disk.cutPower(1)));
+  }
+
+  private static String contents(CrashDisk disk) {
+    var bytes = ByteBuffer.allocate(2);
+    try {
+      disk.read("file", 511, bytes);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(failure);
+    }
+    return "" + bytes.get(0) + bytes.get(1);
+  }
+
+  @Test
+  void namesThatWereNotForcedMayBeOld() throws IOException {
+    var disk = CrashDisk.empty();
+    disk.create("a", 1);
+    disk.forceNames();
+    disk.rename("a", "b");
+    disk.create("c", 1);
+
+    var seen = new HashSet<String>();
+    disk.images(100, 1, image -> seen.add(image.names().toString()));
+
+    assertEquals(Set.of("[a]", "[b]", "[a, c]", "[b, c]"), seen);
+  }
+}
