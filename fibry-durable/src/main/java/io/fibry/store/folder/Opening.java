@@ -125,6 +125,6 @@ final class Opening {
 
   private StoreDamagedException damaged(Segment segment, String what) {
     return new StoreDamagedException(disk + ": " + segment.name() + " is damaged: " + what
-        + ". Nothing was changed; put back a copy of the file, or save what is whole with FolderStore.salvage");
+        + ". Nothing was changed; put back a copy of the file");
   }
 }

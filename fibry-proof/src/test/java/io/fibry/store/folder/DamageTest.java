@@ -84,7 +84,7 @@ class DamageTest {
     var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
 
     assertEquals("a simulated disk: 00000001.log is damaged: it is segment 2. Nothing was changed; put back a copy "
-        + "of the file, or save what is whole with FolderStore.salvage", failure.getMessage());
+        + "of the file", failure.getMessage());
   }
 
   @Test
