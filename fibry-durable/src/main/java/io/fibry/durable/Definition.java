@@ -59,6 +59,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   @SuppressWarnings("unchecked") // a builder for more makes an actor for these
   private Actor<M> newActor(ActorBuilder<?> how, Store store, String key) {
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) throw refused("its key has half of a surrogate pair");
     int length = key.getBytes(StandardCharsets.UTF_8).length;
     if (length == 0 || length > LONGEST_KEY)
       throw refused("its key takes " + length + " bytes; 1 to " + LONGEST_KEY + " are possible");

@@ -31,6 +31,7 @@ final class Live<S, E, M> {
   private long life;
   private long number; // of the last turn
   private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
+  private CompletableFuture<Void> told = STORED; // done when all answers have left
   private boolean doubtful; // a handler that threw may have changed the state
   private volatile boolean refused; // a turn of this life was not stored; written by the store's thread
 
@@ -95,7 +96,8 @@ final class Live<S, E, M> {
       turn.fail(last, failure);
       throw failure;
     }
-    turn.leave(last);
+    var left = turn.leave(last);
+    if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
   }
 
   private void commit(Turn<S, E, M> turn, S next) throws Exception {
@@ -135,6 +137,7 @@ final class Live<S, E, M> {
       });
     } catch (Throwable refusal) {
       ahead.release();
+      refused = true; // the store may have it: the state is read again
       throw refusal;
     }
   }
@@ -149,7 +152,7 @@ final class Live<S, E, M> {
   private void snapshot() {
     try {
       store.snapshot(new Store.Turn(id, life, number, Instant.now(), true, bodyOf(state).bytes()));
-    } catch (RuntimeException failure) { // the turns are there
+    } catch (Throwable failure) { // the turns are there
       LoggerFactory.getLogger(Durable.class).warn("{} goes on without a snapshot", id, failure);
     }
   }
@@ -167,9 +170,10 @@ final class Live<S, E, M> {
 
   void awaitStored() throws InterruptedException {
     try {
-      last.get();
-    } catch (ExecutionException refusal) {
-      // it was logged, and the askers were told
+      last.exceptionally(logged -> null).get();
+      told.get();
+    } catch (ExecutionException never) {
+      throw new AssertionError(never);
     }
   }
 }

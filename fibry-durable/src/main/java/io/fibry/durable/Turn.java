@@ -146,8 +146,12 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** The handler threw: the asker gets that, after the turns before are stored. */
   void fail(CompletableFuture<Void> before, Throwable failure) {
-    if (answers.isEmpty() && !before.isDone() && message instanceof Request<?, ?> request) promise(request);
-    for (var answer : answers) leave(answer.promised, CompletableFuture.failedFuture(failure), before);
+    boolean stored = before.isDone() && !before.isCompletedExceptionally();
+    if (answers.isEmpty() && !stored && message instanceof Request<?, ?> request) promise(request);
+    before.handle((none, refused) -> {
+      for (var answer : answers) leave(answer, CompletableFuture.failedFuture(failure), refused);
+      return null;
+    });
   }
 
   private void promise(Request<?, ?> request) {
@@ -158,20 +162,22 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** What it answers leaves when the turn is stored. */
-  void leave(CompletableFuture<Void> stored) {
-    for (var answer : answers) leave(answer.promised, answer.value, stored);
+  /** What it answers leaves when the turn is stored; done when it has left. Never fails. */
+  CompletableFuture<Void> leave(CompletableFuture<Void> stored) {
     for (var task : afterwards)
       stored.thenRun(() -> Thread.ofVirtual().name("after " + live.id()).start(() -> run(task)));
+    if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
+    return stored.handle((none, refused) -> {
+      for (var answer : answers) leave(answer, answer.value, refused);
+      return null;
+    });
   }
 
-  private void leave(CompletableFuture<Object> promised, CompletionStage<?> value, CompletableFuture<Void> stored) {
-    stored.whenComplete((none, refused) -> {
-      if (refused != null) promised.completeExceptionally(live.notStored(message, refused));
-      else value.whenComplete((answer, failure) -> {
-        if (failure == null) promised.complete(answer);
-        else promised.completeExceptionally(failure);
-      });
+  private void leave(Answer answer, CompletionStage<?> value, Throwable refused) {
+    if (refused != null) answer.promised.completeExceptionally(live.notStored(message, refused));
+    else value.whenComplete((result, failure) -> {
+      if (failure == null) answer.promised.complete(result);
+      else answer.promised.completeExceptionally(failure);
     });
   }
 

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
@@ -24,12 +25,17 @@ final class FileDisk implements Disk {
   private static final int BLOCK = 1 << 16;
   private static final boolean FORCES_FOLDERS = !System.getProperty("os.name").startsWith("Windows");
 
+  // real paths of those that are open here: to close another channel of a locked file unlocks it
+  private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+
   private final Path folder;
+  private final Path real;
   private final FileChannel lock;
   private final ConcurrentHashMap<String, FileChannel> written = new ConcurrentHashMap<>();
 
-  private FileDisk(Path folder, FileChannel lock) {
+  private FileDisk(Path folder, Path real, FileChannel lock) {
     this.folder = folder;
+    this.real = real;
     this.lock = lock;
   }
 
@@ -40,17 +46,32 @@ final class FileDisk implements Disk {
    */
   static FileDisk open(Path folder) throws IOException {
     Files.createDirectories(folder);
+    var real = folder.toRealPath();
+    if (!OPEN.add(real)) throw inUse(folder, " by this process");
+    try {
+      return locked(folder, real);
+    } catch (Throwable failure) {
+      OPEN.remove(real);
+      throw failure;
+    }
+  }
+
+  private static FileDisk locked(Path folder, Path real) throws IOException {
     var lock = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     try {
-      if (!isLocked(lock)) throw new StoreInUseException(folder + " is in use" + holder(folder)
-          + "; close that store first: two writers would destroy it");
+      if (!isLocked(lock)) throw inUse(folder, holder(folder));
       lock.truncate(0);
       lock.write(ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
-      return new FileDisk(folder, lock);
+      return new FileDisk(folder, real, lock);
     } catch (Throwable failure) {
       lock.close();
       throw failure;
     }
+  }
+
+  private static StoreInUseException inUse(Path folder, String holder) {
+    return new StoreInUseException(
+        folder + " is in use" + holder + "; close that store first: two writers would destroy it");
   }
 
   private static boolean isLocked(FileChannel lock) throws IOException {
@@ -159,6 +180,7 @@ final class FileDisk implements Disk {
   public void close() throws IOException {
     for (var name : List.copyOf(written.keySet())) finish(name);
     lock.close();
+    OPEN.remove(real);
   }
 
   @Override

@@ -99,12 +99,13 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    */
   public record Options(int segment, int room, Duration pause) {
     private static final int LEAST = 4096;
+    private static final int MOST = 1 << 30;
     private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO);
 
     /** Checks them. */
     public Options {
-      if (segment < LEAST)
-        throw new IllegalArgumentException("a segment of " + segment + " bytes; give " + LEAST + " or more");
+      if (segment < LEAST || segment > MOST)
+        throw new IllegalArgumentException("a segment of " + segment + " bytes; give " + LEAST + " to " + MOST);
       if (room < LEAST) throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST + " or more");
       if (pause.isNegative()) throw new IllegalArgumentException("a pause of " + pause + "; give zero or more");
     }

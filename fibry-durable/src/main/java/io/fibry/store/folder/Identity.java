@@ -14,13 +14,15 @@ final class Identity {
 
   private Identity() {}
 
-  /** Makes a new store of an empty folder. */
-  static long open(Disk disk) throws IOException {
+  /** Makes a new store of a folder that is none: the first segment, then this file. */
+  static long open(Disk disk, int segment) throws IOException {
     var names = disk.names();
     if (names.contains(NAME)) return read(disk);
-    if (names.stream().anyMatch(Segment::isName)) throw new StoreDamagedException(
-        disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
+    for (var name : names) if (Segment.isName(name) && !isBlank(disk, name))
+      throw new StoreDamagedException(
+          disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
+    new Segment(id, 1).make(disk, segment); // in place of one whose store was not ready
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
     String unready = NAME + Segment.NEW;
     disk.create(unready, SIZE);
@@ -29,6 +31,13 @@ final class Identity {
     disk.rename(unready, NAME);
     disk.forceNames();
     return id;
+  }
+
+  /** Nothing was ever written to it. */
+  private static boolean isBlank(Disk disk, String segment) throws IOException {
+    var file = ByteBuffer.allocate((int) disk.size(segment));
+    disk.read(segment, 0, file);
+    return Opening.lastNonZero(file.flip()) < Segment.HEADER;
   }
 
   private static long read(Disk disk) throws IOException {

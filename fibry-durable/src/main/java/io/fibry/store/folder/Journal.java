@@ -4,8 +4,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreWriteException;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -30,9 +29,9 @@ final class Journal {
     void refused(StoreException why);
   }
 
-  private static final int MOST_RECORDS = 8192;
+  static final int MOST_RECORDS = 8192;
   private static final int MOST_BYTES = 8 << 20; // but for one record
-  private static final int MOST_RECORD = 16 << 20;
+  static final int MOST_RECORD = 16 << 20;
 
   private final Log log;
   private final LongSupplier millis;
@@ -41,7 +40,7 @@ final class Journal {
   private final int most;
   private final Inbox<Entry> inbox = new Inbox<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
-  private final List<Entry> batch = new ArrayList<>(); // the thread's own, as the next one
+  private final ArrayDeque<Entry> batch = new ArrayDeque<>(); // the thread's own, as the next one
   private long unforced; // the time of the first frame that is not forced; 0: all are
 
   private Journal(Log log, LongSupplier millis, long pause, int room) {
@@ -87,6 +86,8 @@ final class Journal {
 
   /** Writes what was added before, and marks the end. */
   void close() {
+    if (Thread.currentThread() == thread)
+      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
     inbox.close();
     LockSupport.unpark(thread);
     boolean interrupted = false;
@@ -101,28 +102,40 @@ final class Journal {
   }
 
   private void run() {
-    boolean last = false;
-    while (!last) {
-      last = inbox.isClosing(); // before it takes
-      try {
-        turn();
-      } catch (StoreException broken) { // by a force that was due
-        LoggerFactory.getLogger(Journal.class).error("what was told as stored may be missing", broken);
-      } catch (Throwable failure) { // out of memory
-        fail(new StoreWriteException("the journal could not write", failure));
-      }
+    try {
+      while (!inbox.isClosing()) turn();
+    } finally {
+      inbox.end(); // what waits is finite now
+      while (!inbox.isEmpty() || !batch.isEmpty()) write();
+      end();
     }
-    end();
   }
 
   private void turn() {
     inbox.goOn();
-    do {
+    write();
+    if (inbox.isEmpty() && inbox.rest()) sleep();
+  }
+
+  private void write() {
+    try {
+      Thread.interrupted(); // it would close the file
       take();
       if (!batch.isEmpty()) commit();
       forceIfDue();
-    } while (!inbox.isEmpty());
-    if (inbox.rest()) sleep();
+    } catch (StoreException broken) { // by a force that was due
+      log("what was told as stored may be missing", broken);
+    } catch (Throwable failure) { // out of memory
+      failWithoutMemory(failure);
+    }
+  }
+
+  private void failWithoutMemory(Throwable failure) {
+    try {
+      fail(new StoreWriteException("the journal could not write", failure));
+    } catch (Throwable again) {
+      // what was not told is still in the batch, and is written with the next one
+    }
   }
 
   private void take() {
@@ -151,12 +164,11 @@ final class Journal {
       return;
     }
     int offset = frame.offset() + Frame.RECORDS;
-    for (var entry : batch) {
-      int size = entry.record().remaining();
+    while (!batch.isEmpty()) {
+      var entry = batch.removeFirst();
       tell(entry, frame.segment(), offset);
-      offset += Integer.BYTES + size;
+      offset += Integer.BYTES + entry.record().remaining();
     }
-    batch.clear();
   }
 
   private void tell(Entry entry, int segment, int offset) {
@@ -164,13 +176,12 @@ final class Journal {
     try {
       entry.stored(segment, offset);
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Journal.class).error("an entry was stored, and failed when it was told", failure);
+      log("an entry was stored, and failed when it was told", failure);
     }
   }
 
   private void fail(StoreException failure) {
-    for (var entry : batch) refuse(entry, failure);
-    batch.clear();
+    while (!batch.isEmpty()) refuse(batch.removeFirst(), failure);
   }
 
   private void refuse(Entry entry, StoreException why) {
@@ -178,7 +189,7 @@ final class Journal {
     try {
       entry.refused(why);
     } catch (Throwable failure) {
-      LoggerFactory.getLogger(Journal.class).error("an entry was refused, and failed when it was told", failure);
+      log("an entry was refused, and failed when it was told", failure);
     }
   }
 
@@ -195,13 +206,20 @@ final class Journal {
   }
 
   private void end() {
-    inbox.end();
-    for (var left = inbox.poll(); left != null; left = inbox.poll()) refuse(left, closed());
     try {
       if (unforced != 0) log.force();
       log.close(millis.getAsLong());
-    } catch (RuntimeException failure) {
-      LoggerFactory.getLogger(Journal.class).error("the log could not be marked as closed", failure);
+    } catch (Throwable failure) {
+      log("the log could not be forced and marked as closed; what was stored last may be missing", failure);
+    }
+  }
+
+  /** A logger is user code. */
+  private static void log(String what, Throwable failure) {
+    try {
+      LoggerFactory.getLogger(Journal.class).error(what, failure);
+    } catch (Throwable broken) {
+      // it cannot be told
     }
   }
 

@@ -18,24 +18,19 @@ final class Log {
   private long forced; // the last frame that is on disk
   private boolean closed; // the last frame says so
   private List<String> torn = List.of(); // what was kept aside when it was opened
-  private volatile StoreBrokenException broken; // null: it is not; read by others
+  private volatile boolean broken; // read by others
+  private StoreBrokenException why; // null: it is not, or there was no memory to say so
 
   private Log(Disk disk, Spares spares) {
     this.disk = disk;
     this.spares = spares;
   }
 
-  /** After what was read; of a new store, in a first segment. */
+  /** After what was read. */
   static Log open(Disk disk, long store, Spares spares, Opening.Reader reader) throws IOException {
-    var log = new Log(disk, spares);
     for (var name : disk.names()) if (name.endsWith(Segment.NEW)) disk.delete(name);
-    var end = Opening.open(disk, store, reader);
-    if (end == null) {
-      log.segment = new Segment(store, 1);
-      log.segment.make(disk, spares.size());
-      end = new Opening.End(log.segment, Segment.HEADER, 1, false, List.of());
-    }
-    log.goOn(end);
+    var log = new Log(disk, spares);
+    log.goOn(Opening.open(disk, store, reader));
     return log;
   }
 
@@ -47,12 +42,10 @@ final class Log {
     forced = number - 1;
     closed = end.closed();
     torn = end.torn();
-    disk.force(segment.name()); // frames that were read may be in the memory of the machine only
-    if (!disk.names().contains(next().name())) spares.begin(next());
-  }
-
-  private Segment next() {
-    return new Segment(segment.store(), segment.number() + 1);
+    // what was read may be in the memory of the machine only: of the segment before, its seal
+    if (segment.number() > 1) disk.force(segment.before().name());
+    disk.force(segment.name());
+    if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
   }
 
   /** How many bytes a frame may have. */
@@ -75,7 +68,7 @@ final class Log {
   }
 
   boolean isBroken() {
-    return broken != null;
+    return broken;
   }
 
   List<String> torn() {
@@ -83,7 +76,7 @@ final class Log {
   }
 
   private void checkWhole() {
-    if (broken != null) throw new StoreBrokenException(broken.getMessage(), broken.getCause(), false);
+    if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : why.getMessage(), why, false);
   }
 
   private boolean fits(Frame frame) {
@@ -92,8 +85,9 @@ final class Log {
 
   private Frame.Place write(Frame frame) {
     var place = segment.place(offset);
+    var bytes = frame.bytes(place); // without memory, nothing was written
     try {
-      disk.write(segment.name(), offset, frame.bytes(place));
+      disk.write(segment.name(), offset, bytes);
     } catch (Throwable failure) {
       takeBack(frame, failure);
       throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was taken back", failure);
@@ -126,33 +120,43 @@ final class Log {
   }
 
   private void seal(long time) {
-    var next = next();
+    var next = segment.after();
     spares.await(next);
+    long room = size(next); // before the seal says that it is there
     write(Frame.ofEnd(number, forced, time, Frame.Kind.SEALED));
     force();
     try {
       disk.finish(segment.name());
-      capacity = disk.size(next.name());
     } catch (IOException failure) {
       throw broken("the log could not go on in " + next.name(), failure);
     }
     segment = next;
+    capacity = room;
     offset = Segment.HEADER;
-    spares.begin(next());
+    spares.begin(segment.after());
+  }
+
+  private long size(Segment next) {
+    try {
+      return disk.size(next.name());
+    } catch (IOException failure) {
+      throw new StoreWriteException(disk + ": the log cannot go on in " + next.name(), failure);
+    }
   }
 
   /** Marks the end, so that its loss would be found out. */
   void close(long time) {
-    if (broken != null || closed) return;
+    if (broken || closed) return;
     var end = Frame.ofEnd(number, forced, time, Frame.Kind.CLOSED);
-    if (!fits(end)) return;
-    write(end);
+    if (!fits(end)) seal(time);
+    write(Frame.ofEnd(number, forced, time, Frame.Kind.CLOSED));
     force();
   }
 
   private StoreBrokenException broken(String what, Throwable failure) {
-    broken = new StoreBrokenException(disk + ": " + what
+    broken = true;
+    why = new StoreBrokenException(disk + ": " + what
         + ". The store takes nothing more: close it, see to the disk, and open it again", failure, true);
-    return broken;
+    return why;
   }
 }

@@ -13,6 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /** A log, and an index in memory of where the turns of each actor are. */
@@ -26,6 +28,7 @@ final class LogStore extends FolderStore {
     private final Turn turn;
     private final boolean snapshot;
     private final ByteBuffer record;
+    private boolean left; // its life; under this object's monitor
 
     UnderWay(Where where, Where.Life life, Turn turn, boolean snapshot, ByteBuffer record) {
       this.where = where;
@@ -49,15 +52,24 @@ final class LogStore extends FolderStore {
     public void stored(int segment, int offset) {
       where.add(turn.number(), turn.whole(), segment, offset);
       if (!snapshot) turns.increment();
-      life.leave();
+      leave();
       complete(null);
+    }
+
+    /** Once: an Error may strike when the journal has it already. */
+    void leave() {
+      synchronized (this) {
+        if (left) return;
+        left = true;
+      }
+      life.leave();
     }
 
     @Override
     public void refused(StoreException why) {
-      life.end();
+      if (!snapshot) life.end();
       completeExceptionally(why);
-      life.leave(); // last: the actor reads its state again when all have been told
+      leave(); // last: the actor reads its state again when all have been told
     }
   }
 
@@ -65,6 +77,7 @@ final class LogStore extends FolderStore {
   private final Options options;
   private final ConcurrentHashMap<Id, Where> actors = new ConcurrentHashMap<>();
   private final LongAdder turns = new LongAdder();
+  private final AtomicBoolean closed = new AtomicBoolean();
   private Spares spares;
   private Log log;
   private Journal journal;
@@ -76,11 +89,12 @@ final class LogStore extends FolderStore {
 
   static LogStore open(Disk disk, Options options) throws IOException {
     var store = new LogStore(disk, options);
-    long id = Identity.open(disk);
+    long id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, code -> Thread.ofPlatform().daemon().name("fibry-segments").start(code),
         options.segment(), System::nanoTime);
     store.log = Log.open(disk, id, store.spares, store::read);
-    store.journal = Journal.open(store.log, System::currentTimeMillis, options.pause().toNanos(), options.room());
+    store.journal = Journal.open(store.log, System::currentTimeMillis, TimeUnit.NANOSECONDS.convert(options.pause()),
+        options.room());
     return store;
   }
 
@@ -103,17 +117,16 @@ final class LogStore extends FolderStore {
   public Loaded load(Id actor) {
     if (journal.isEnded()) throw new StoreClosedException(this + " is closed");
     var where = where(actor);
-    var before = where.life();
     var life = where.begin();
-    if (before != null) await(before, actor);
+    await(life.before(), actor);
     var bodies = new ArrayList<byte[]>();
     for (long place : where.places()) bodies.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
     return new Loaded(life.number(), where.last(), bodies);
   }
 
-  private static void await(Where.Life before, Id actor) {
+  private static void await(CompletableFuture<Void> before, Id actor) {
     try {
-      before.idle().get();
+      before.get();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for turns of its life before");
@@ -128,7 +141,7 @@ final class LogStore extends FolderStore {
       var glance = ByteBuffer.allocate(GLANCE);
       disk.read(name, offset, glance);
       int length = glance.flip().remaining() < Integer.BYTES ? -1 : glance.getInt();
-      if (length >= 0 && length <= journal.most()) {
+      if (length >= 0 && length <= Journal.MOST_RECORD) {
         if (length > glance.remaining()) {
           glance = ByteBuffer.allocate(length);
           disk.read(name, offset + Integer.BYTES, glance);
@@ -163,9 +176,9 @@ final class LogStore extends FolderStore {
     var where = where(turn.actor());
     var life = where.enter(turn.life());
     if (life == null) return CompletableFuture.failedFuture(outdated(turn));
+    var entry = new UnderWay(where, life, turn, snapshot, record);
     boolean added = false;
     try {
-      var entry = new UnderWay(where, life, turn, snapshot, record);
       journal.add(entry);
       added = true;
       return entry;
@@ -173,7 +186,7 @@ final class LogStore extends FolderStore {
       Thread.currentThread().interrupt();
       throw new CancellationException(turn.actor() + " was interrupted while it waited for room in " + this);
     } finally {
-      if (!added) life.leave();
+      if (!added) entry.leave();
     }
   }
 
@@ -186,14 +199,15 @@ final class LogStore extends FolderStore {
 
   @Override
   public Health health() {
-    return new Health(turns.sum(), actors.size(), journal.waiting(), spares.isFull(), log.isBroken(), log.torn());
+    return new Health(turns.sum(), actors.values().stream().filter(where -> where.last() > 0).count(),
+        journal.waiting(), spares.isFull(), log.isBroken(), log.torn());
   }
 
   @Override
   public void close() {
-    if (journal.isEnded()) return;
     journal.close();
     spares.close();
+    if (closed.getAndSet(true)) return;
     try {
       disk.close();
     } catch (IOException failure) {

@@ -37,7 +37,6 @@ final class Opening {
     this.reader = reader;
   }
 
-  /** Null: there is no segment yet. */
   static End open(Disk disk, long store, Reader reader) throws IOException {
     return new Opening(disk, store, reader).read();
   }
@@ -51,8 +50,8 @@ final class Opening {
       int end = readFrames(segment, file);
       if (end >= 0) return end(segment, end, file, segments.size());
     }
-    if (segments.isEmpty()) return null;
-    throw damaged(new Segment(store, segments.size() + 1), "it is missing, and the one before it was full");
+    throw damaged(new Segment(store, segments.size() + 1),
+        segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the one before it was full");
   }
 
   private ByteBuffer content(Segment segment) throws IOException {
@@ -95,7 +94,7 @@ final class Opening {
         "no whole frame is at " + offset + ", but " + later.name() + " goes on with the log");
   }
 
-  private static int lastNonZero(ByteBuffer file) {
+  static int lastNonZero(ByteBuffer file) {
     int last = file.limit() - 1;
     while (last >= 0 && file.get(last) == 0) last--;
     return last;
@@ -104,6 +103,8 @@ final class Opening {
   private void checkTorn(Segment segment, ByteBuffer file) {
     int offset = file.position();
     for (int at = offset + Frame.SMALLEST; at <= file.limit() - Frame.SMALLEST; at += 8) {
+      long claimed = file.getLong(at + 8); // its number, before its checksum takes time
+      if (claimed <= number || claimed > number + file.limit() / Frame.SMALLEST) continue;
       var later = Frame.of(segment.place(at), file.duplicate().position(at));
       if (later != null && later.forced() >= number)
         throw damaged(segment, "frame " + number + " at " + offset + " was on disk, and is no longer whole; frame "
@@ -112,7 +113,9 @@ final class Opening {
   }
 
   private String keepAside(Segment segment, int offset, ByteBuffer torn) throws IOException {
-    String name = segment.name().replace(".log", "-" + offset + ".torn");
+    String stem = segment.name().replace(".log", "-" + offset);
+    String name = stem + ".torn";
+    for (int i = 2; disk.names().contains(name); i++) name = stem + "-" + i + ".torn";
     disk.create(name + Segment.NEW, torn.remaining());
     disk.write(name + Segment.NEW, 0, torn);
     disk.force(name + Segment.NEW);

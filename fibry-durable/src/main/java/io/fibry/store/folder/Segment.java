@@ -29,6 +29,14 @@ record Segment(long store, int number) {
     return Integer.parseInt(name.substring(0, 8));
   }
 
+  Segment before() {
+    return new Segment(store, number - 1);
+  }
+
+  Segment after() {
+    return new Segment(store, number + 1);
+  }
+
   Frame.Place place(int offset) {
     return new Frame.Place(store, number, offset);
   }

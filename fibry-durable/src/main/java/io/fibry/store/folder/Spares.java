@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
+import org.slf4j.LoggerFactory;
 
 /**
  * Makes segments in advance, since that takes as long as thousands of commits. The log's thread
@@ -19,8 +20,8 @@ final class Spares {
   private final int size;
   private final LongSupplier nanoTime;
   private CompletableFuture<Void> next = CompletableFuture.completedFuture(null);
-  private long failedAt;
-  private volatile boolean full; // written by the log's thread
+  private volatile long failedAt; // written by the maker, before `full`
+  private volatile boolean full;
 
   Spares(Disk disk, Executor maker, int size, LongSupplier nanoTime) {
     this.disk = disk;
@@ -40,20 +41,33 @@ final class Spares {
 
   /** Begins to make it. */
   void begin(Segment segment) {
-    next = CompletableFuture.runAsync(() -> make(segment), maker);
+    try {
+      next = CompletableFuture.runAsync(() -> make(segment), maker);
+    } catch (Throwable noThread) {
+      failed(segment, noThread);
+      next = CompletableFuture.failedFuture(noThread);
+    }
   }
 
   private void make(Segment segment) {
     try {
       segment.make(disk, size);
-    } catch (IOException failure) {
+      full = false;
+    } catch (Throwable failure) {
       try {
         disk.delete(segment.name() + Segment.NEW); // what is there of it takes room
       } catch (IOException again) {
         failure.addSuppressed(again);
       }
+      failed(segment, failure);
       throw new CompletionException(failure);
     }
+  }
+
+  private void failed(Segment segment, Throwable failure) {
+    failedAt = nanoTime.getAsLong();
+    full = true;
+    LoggerFactory.getLogger(Spares.class).warn("{} has no room for {} in advance", disk, segment.name(), failure);
   }
 
   /**
@@ -61,16 +75,10 @@ final class Spares {
    * second.
    */
   void await(Segment segment) {
-    if (full) {
-      if (nanoTime.getAsLong() - failedAt < PAUSE) throw full(segment, null);
-      begin(segment);
-    }
+    if (next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
     try {
       next.join();
-      full = false;
     } catch (CompletionException failure) {
-      failedAt = nanoTime.getAsLong();
-      full = true;
       throw full(segment, failure.getCause());
     }
   }

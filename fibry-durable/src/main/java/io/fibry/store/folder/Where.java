@@ -13,16 +13,23 @@ final class Where {
   /** From one load to the next. */
   static final class Life {
     private final long number;
+    private final CompletableFuture<Void> before; // done when no turn of earlier lives is on its way
+    private final CompletableFuture<Void> idle = new CompletableFuture<>(); // of this one and those before
     private boolean over; // a turn was refused, so those behind it are
+    private boolean followed; // none enters any more
     private int underWay;
-    private CompletableFuture<Void> idle; // null: nobody waits
 
-    private Life(long number) {
+    private Life(long number, CompletableFuture<Void> before) {
       this.number = number;
+      this.before = before;
     }
 
     long number() {
       return number;
+    }
+
+    CompletableFuture<Void> before() {
+      return before;
     }
 
     synchronized boolean isOver() {
@@ -37,16 +44,23 @@ final class Where {
       underWay++;
     }
 
-    synchronized void leave() {
-      underWay--;
-      if (underWay == 0 && idle != null) idle.complete(null);
+    void leave() {
+      if (left()) before.thenRun(() -> idle.complete(null));
     }
 
-    /** Done when none of its turns is on its way. */
-    synchronized CompletableFuture<Void> idle() {
-      idle = new CompletableFuture<>();
-      if (underWay == 0) idle.complete(null);
+    private synchronized boolean left() {
+      return --underWay == 0 && followed;
+    }
+
+    /** None enters any more. */
+    private CompletableFuture<Void> follow() {
+      if (isIdle()) before.thenRun(() -> idle.complete(null));
       return idle;
+    }
+
+    private synchronized boolean isIdle() {
+      followed = true;
+      return underWay == 0;
     }
   }
 
@@ -70,14 +84,10 @@ final class Where {
     last = number;
   }
 
-  /** Null: none in this process yet. */
-  synchronized Life life() {
-    return life;
-  }
-
   /** The next life. None enters the one before any more. */
   synchronized Life begin() {
-    life = new Life(life == null ? 1 : life.number + 1);
+    life = life == null ? new Life(1, CompletableFuture.completedFuture(null))
+        : new Life(life.number + 1, life.follow());
     return life;
   }
 

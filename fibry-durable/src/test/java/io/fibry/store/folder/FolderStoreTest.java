@@ -86,10 +86,44 @@ class FolderStoreTest {
     try (store) {
       var failure = assertThrows(StoreInUseException.class, this::open);
 
-      assertEquals(folder + " is in use by process " + ProcessHandle.current().pid()
+      assertEquals(folder + " is in use by this process"
           + "; close that store first: two writers would destroy it", failure.getMessage());
     }
     open().close();
+  }
+
+  /** Tells whether it could open the folder. */
+  static final class Opener {
+    public static void main(String[] args) {
+      try (var store = FolderStore.open(Path.of(args[0]))) {
+        System.out.println("opened " + store);
+      } catch (StoreInUseException refused) {
+        System.out.println(refused.getMessage());
+      }
+    }
+  }
+
+  @Test
+  void twoProcessesCannotShareAFolder() throws Exception {
+    var store = open();
+    try (store) {
+      assertThrows(StoreInUseException.class, this::open); // which must not give the lock up
+
+      var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
+          System.getProperty("java.class.path"), Opener.class.getName(), folder.toString()).start();
+      assertEquals(folder + " is in use by process " + ProcessHandle.current().pid()
+          + "; close that store first: two writers would destroy it", process.inputReader().readLine());
+    }
+  }
+
+  @Test
+  void smallerOptionsReadWhatLargerOnesWrote() throws Exception {
+    try (var store = FolderStore.open(folder)) {
+      append(store, turn(ADA, store.load(ADA).life(), 1, false, new byte[1 << 20]));
+    }
+    try (var store = FolderStore.open(folder, options -> options.withSegment(1 << 16).withRoom(4096))) {
+      assertEquals(1 << 20, store.load(ADA).bodies().getFirst().length);
+    }
   }
 
   @Test

@@ -32,7 +32,7 @@ class DamageTest {
   }
 
   private static Log open(CrashDisk disk, List<String> found) throws IOException {
-    long store = Identity.open(disk);
+    long store = Identity.open(disk, SEGMENT);
     var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
     return Log.open(disk, store, spares, (place, frame) -> frame.records().forEach(record -> {
       byte[] bytes = new byte[record.remaining()];
@@ -73,6 +73,15 @@ class DamageTest {
       copy.delete(name);
       isRefused(copy, "no " + name);
     }
+  }
+
+  @Test
+  void aFolderWithoutItsLogIsNoNewStore() throws IOException {
+    for (var name : disk.names()) if (name.endsWith(".log")) disk.delete(name);
+
+    var failure = assertThrows(StoreDamagedException.class, () -> open(disk, new ArrayList<>()));
+
+    assertTrue(failure.getMessage().contains("it is missing, as all others"), failure.getMessage());
   }
 
   @Test

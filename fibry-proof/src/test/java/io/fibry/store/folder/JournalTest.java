@@ -71,7 +71,7 @@ class JournalTest {
 
   private Journal open(Disk disk, List<String> found) throws IOException {
     var spares = new Spares(disk, Runnable::run, SEGMENT, nanos::get);
-    var log = Log.open(disk, Identity.open(disk), spares, (place, frame) -> frame.records().forEach(record -> {
+    var log = Log.open(disk, Identity.open(disk, SEGMENT), spares, (place, frame) -> frame.records().forEach(record -> {
       byte[] bytes = new byte[record.remaining()];
       record.duplicate().get(bytes);
       found.add(new String(bytes));

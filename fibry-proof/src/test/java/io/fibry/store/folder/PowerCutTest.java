@@ -18,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 /** What a log promises, at every moment that a power cut may choose, with all that it may leave. */
 @Timeout(60)
 class PowerCutTest {
-  private static final long STORE = 4711;
   private static final int SEGMENT = 4096;
   private static final int ALL = 1 << 12; // images of a moment; of more, so many by chance
 
@@ -113,7 +112,8 @@ class PowerCutTest {
 
   private static Log open(CrashDisk disk, List<String> found) throws IOException {
     var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return Log.open(disk, STORE, spares, (place, frame) -> frame.records().forEach(record -> found.add(text(record))));
+    return Log.open(disk, Identity.open(disk, SEGMENT), spares,
+        (place, frame) -> frame.records().forEach(record -> found.add(text(record))));
   }
 
   private static String text(ByteBuffer record) {
