@@ -16,8 +16,8 @@ import java.util.concurrent.locks.LockSupport;
  * <p>No timer is slept through: its creator adds it to the inbox, then reads {@code until}; the
  * timer thread writes {@code until}, then looks into the inbox.
  *
- * <p>No cancelled timer stays: whoever cancels closes it, then reads {@code seen}; the timer thread
- * writes {@code seen}, then reads whether it is open. So at least one of them notices the other.
+ * <p>No cancelled timer stays: the cancelling thread closes it, then reads {@code seen}; the timer
+ * thread writes {@code seen}, then reads whether it is open. So one of them notices the other.
  */
 final class SystemScheduler extends TaskScheduler {
   static final SystemScheduler INSTANCE = new SystemScheduler();

@@ -119,8 +119,7 @@ final class ChoiceShape implements Shape {
 
   /** The forms that are written. */
   private Stream<Map.Entry<String, Shape>> today() {
-    return forms.entrySet().stream().filter(entry -> names.containsValue(entry.getKey()))
-        .map(entry -> Map.entry(entry.getKey(), entry.getValue().getFirst().shape));
+    return names.values().stream().sorted().map(name -> Map.entry(name, forms.get(name).getFirst().shape));
   }
 
   @Override

@@ -16,12 +16,33 @@ import java.util.Set;
 final class Containers {
   private Containers() {}
 
-  record ListOf(Shape item) implements Shape {
+  /** An array of items of one shape. */
+  private interface OfItems extends Shape {
+    Shape item();
+
     @Override
-    public void write(Object value, CborWriter out) {
-      writeAll((Collection<?>) value, item, out);
+    default void write(Object value, CborWriter out) {
+      var all = ((Collection<?>) value).toArray(); // once: another thread may change it
+      out.beginArray(all.length);
+      for (int i = 0; i < all.length; i++) writeItem(all[i], i, item(), out);
+      out.end();
     }
 
+    @Override
+    default boolean fits(int levels) {
+      return levels > 0;
+    }
+
+    @Override
+    default void sample(Sampler sampler, int levels) {
+      boolean one = item().fits(levels - 1);
+      sampler.out().beginArray(one ? 1 : 0);
+      if (one) item().sample(sampler, levels - 1);
+      sampler.out().end();
+    }
+  }
+
+  record ListOf(Shape item) implements OfItems {
     @Override
     public Object read(CborReader in) {
       return List.copyOf(readAll(in, item));
@@ -33,27 +54,12 @@ final class Containers {
     }
 
     @Override
-    public boolean fits(int levels) {
-      return levels > 0;
-    }
-
-    @Override
-    public void sample(Sampler sampler, int levels) {
-      sampleArray(sampler, item, levels);
-    }
-
-    @Override
     public String text() {
       return "[" + item.text() + "]";
     }
   }
 
-  record SetOf(Shape item) implements Shape {
-    @Override
-    public void write(Object value, CborWriter out) {
-      writeAll((Collection<?>) value, item, out);
-    }
-
+  record SetOf(Shape item) implements OfItems {
     @Override
     public Object read(CborReader in) {
       var items = readAll(in, item);
@@ -68,22 +74,12 @@ final class Containers {
     }
 
     @Override
-    public boolean fits(int levels) {
-      return levels > 0;
-    }
-
-    @Override
-    public void sample(Sampler sampler, int levels) {
-      sampleArray(sampler, item, levels);
-    }
-
-    @Override
     public String text() {
       return "set [" + item.text() + "]";
     }
   }
 
-  record ArrayOf(Class<?> type, Shape item) implements Shape {
+  record ArrayOf(Class<?> type, Shape item) implements OfItems {
     @Override
     public void write(Object value, CborWriter out) {
       int length = Array.getLength(value);
@@ -103,16 +99,6 @@ final class Containers {
     @Override
     public Object absent() {
       return Array.newInstance(type, 0);
-    }
-
-    @Override
-    public boolean fits(int levels) {
-      return levels > 0;
-    }
-
-    @Override
-    public void sample(Sampler sampler, int levels) {
-      sampleArray(sampler, item, levels);
     }
 
     @Override
@@ -200,20 +186,6 @@ final class Containers {
     public String text() {
       return item.text() + "?";
     }
-  }
-
-  private static void sampleArray(Sampler sampler, Shape item, int levels) {
-    boolean one = item.fits(levels - 1);
-    sampler.out().beginArray(one ? 1 : 0);
-    if (one) item.sample(sampler, levels - 1);
-    sampler.out().end();
-  }
-
-  private static void writeAll(Collection<?> items, Shape item, CborWriter out) {
-    var all = items.toArray(); // once: another thread may change it
-    out.beginArray(all.length);
-    for (int i = 0; i < all.length; i++) writeItem(all[i], i, item, out);
-    out.end();
   }
 
   private static void writeItem(Object one, Object place, Shape item, CborWriter out) {

@@ -95,9 +95,10 @@ final class Live<S, E, M> {
       doubtful = !Values.isValue(state);
       turn.fail(last, failure);
       throw failure;
+    } finally {
+      var left = turn.leave(last);
+      if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
     }
-    var left = turn.leave(last);
-    if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
   }
 
   private void commit(Turn<S, E, M> turn, S next) throws Exception {

@@ -144,14 +144,12 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     return ended;
   }
 
-  /** The handler threw: the asker gets that, after the turns before are stored. */
+  /** The handler threw: that is all that the asker gets. */
   void fail(CompletableFuture<Void> before, Throwable failure) {
     boolean stored = before.isDone() && !before.isCompletedExceptionally();
     if (answers.isEmpty() && !stored && message instanceof Request<?, ?> request) promise(request);
-    before.handle((none, refused) -> {
-      for (var answer : answers) leave(answer, CompletableFuture.failedFuture(failure), refused);
-      return null;
-    });
+    answers.replaceAll(answer -> new Answer(answer.promised, CompletableFuture.failedFuture(failure)));
+    afterwards.clear();
   }
 
   private void promise(Request<?, ?> request) {
@@ -162,20 +160,20 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     }
   }
 
-  /** What it answers leaves when the turn is stored; done when it has left. Never fails. */
+  /** What it answers leaves when all is stored; done when it has left. Never fails. */
   CompletableFuture<Void> leave(CompletableFuture<Void> stored) {
     for (var task : afterwards)
       stored.thenRun(() -> Thread.ofVirtual().name("after " + live.id()).start(() -> run(task)));
     if (answers.isEmpty()) return CompletableFuture.completedFuture(null);
     return stored.handle((none, refused) -> {
-      for (var answer : answers) leave(answer, answer.value, refused);
+      for (var answer : answers) leave(answer, refused);
       return null;
     });
   }
 
-  private void leave(Answer answer, CompletionStage<?> value, Throwable refused) {
+  private void leave(Answer answer, Throwable refused) {
     if (refused != null) answer.promised.completeExceptionally(live.notStored(message, refused));
-    else value.whenComplete((result, failure) -> {
+    else answer.value.whenComplete((result, failure) -> {
       if (failure == null) answer.promised.complete(result);
       else answer.promised.completeExceptionally(failure);
     });

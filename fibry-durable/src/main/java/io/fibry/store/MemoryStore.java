@@ -64,9 +64,8 @@ public final class MemoryStore implements Store {
     try {
       checkOpen();
       var kept = actors.computeIfAbsent(turn.actor(), none -> new Kept());
-      if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.over) throw new StoreOutdatedException(
-          "turn " + turn.number() + " of " + turn.actor() + " comes after another life has begun, or after one that"
-              + " was not stored");
+      if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.over)
+        throw new StoreOutdatedException(turn);
       if (failing > 0) {
         failing--;
         kept.over = true;

@@ -7,9 +7,10 @@ public final class StoreOutdatedException extends StoreException {
   /**
    * For stores.
    *
-   * @param message which actor
+   * @param turn which is refused
    */
-  public StoreOutdatedException(String message) {
-    super(message, null);
+  public StoreOutdatedException(Store.Turn turn) {
+    super("turn " + turn.number() + " of " + turn.actor()
+        + " comes after another life has begun, or after a turn that was not stored", null);
   }
 }

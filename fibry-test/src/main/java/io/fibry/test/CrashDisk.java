@@ -280,9 +280,15 @@ public final class CrashDisk implements Disk {
    * @param bit which
    */
   public synchronized void flip(String name, long bit) {
+    byte[] bytes = names.get(name).now;
+    bytes[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
+    replace(name, bytes);
+  }
+
+  private void replace(String name, byte[] bytes) {
     var content = names.get(name);
-    content.now[(int) (bit / 8)] ^= (byte) (1 << bit % 8);
-    content.forced = content.now.clone();
+    content.now = bytes;
+    content.forced = bytes.clone();
     content.unforced.clear();
   }
 
@@ -293,10 +299,7 @@ public final class CrashDisk implements Disk {
    * @param size what is left
    */
   public synchronized void truncate(String name, int size) {
-    var content = names.get(name);
-    content.now = Arrays.copyOf(content.now, size);
-    content.forced = content.now.clone();
-    content.unforced.clear();
+    replace(name, Arrays.copyOf(names.get(name).now, size));
   }
 
   /** {@return a disk with the same files, all of them forced} */

@@ -26,7 +26,7 @@ public final class Golden {
 
   /**
    * Reads all samples of a folder. At the first time, and when the schema has changed, it adds
-   * samples of today, and fails once, so that somebody looks at them.
+   * samples of today, and fails once, so that a developer looks at them.
    *
    * @param codec of what is stored
    * @param folder in the sources of the tests

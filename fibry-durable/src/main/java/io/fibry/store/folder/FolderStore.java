@@ -85,7 +85,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param waiting turns on their way to the disk
    * @param full a part of the disk that is needed next could not be had
    * @param broken it takes nothing more; see the log
-   * @param torn files with ends of commits that a crash cut off; nobody was told that they were
+   * @param torn files with ends of commits that a crash cut off; no sender was told that they were
    *     stored
    */
   public record Health(long turns, long actors, long waiting, boolean full, boolean broken, List<String> torn) {}

@@ -3,7 +3,6 @@ package io.fibry.store.folder;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.zip.CRC32C;
 
 /**
  * What one commit writes: records that are there all, or not at all.
@@ -34,7 +33,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
 
   private static final int LEAD = 8; // bytes before those that the length counts
   private static final int FIXED = 28; // of those that it counts
-  private static final int ALIGNMENT = 8;
+  static final int ALIGNMENT = 8;
   static final int RECORDS = LEAD + FIXED; // where the first one is
   static final int SMALLEST = (int) size(0, 0);
 
@@ -75,7 +74,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     int length = file.getInt(start);
     if (length < FIXED || aligned(LEAD + (long) length) > file.remaining()) return null;
     var content = file.slice(start + LEAD, length);
-    if (file.getInt(start + 4) != crc(place, length, content.duplicate())) return null;
+    if (file.getInt(start + 4) != crc(place, length, content)) return null;
     for (int i = start + LEAD + length; i < start + aligned(LEAD + length); i++) if (file.get(i) != 0) return null;
     return read(content);
   }
@@ -96,10 +95,7 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   }
 
   private static int crc(Place place, int length, ByteBuffer content) {
-    var crc = new CRC32C();
-    crc.update(ByteBuffer.allocate(20).putLong(place.store).putInt(place.segment).putInt(place.offset).putInt(length)
-        .flip());
-    crc.update(content);
-    return (int) crc.getValue();
+    return Checksum.of(ByteBuffer.allocate(20).putLong(place.store).putInt(place.segment).putInt(place.offset)
+        .putInt(length).flip(), content);
   }
 }

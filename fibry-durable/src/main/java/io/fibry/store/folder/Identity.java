@@ -4,7 +4,6 @@ import io.fibry.store.StoreDamagedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.security.SecureRandom;
-import java.util.zip.CRC32C;
 
 /** The file that makes a folder a store: a number that each of its frames has in its checksum. */
 final class Identity {
@@ -24,37 +23,24 @@ final class Identity {
     long id = new SecureRandom().nextLong();
     new Segment(id, 1).make(disk, segment); // in place of one whose store was not ready
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
-    String unready = NAME + Segment.NEW;
-    disk.create(unready, SIZE);
-    disk.write(unready, 0, bytes.putInt(crc(bytes)).flip());
-    disk.force(unready);
-    disk.rename(unready, NAME);
-    disk.forceNames();
+    NewFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
     return id;
   }
 
   /** Nothing was ever written to it. */
   private static boolean isBlank(Disk disk, String segment) throws IOException {
-    var file = ByteBuffer.allocate((int) disk.size(segment));
-    disk.read(segment, 0, file);
-    return Opening.lastNonZero(file.flip()) < Segment.HEADER;
+    return Opening.lastNonZero(new Segment(0, Segment.numberOf(segment)).read(disk)) < Segment.HEADER;
   }
 
   private static long read(Disk disk) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE);
     disk.read(NAME, 0, bytes);
-    if (bytes.hasRemaining() || bytes.getLong(0) != MAGIC || bytes.getInt(SIZE - 4) != crc(bytes.position(SIZE - 4)))
+    if (bytes.hasRemaining() || bytes.getLong(0) != MAGIC
+        || bytes.getInt(SIZE - 4) != Checksum.of(bytes.slice(0, SIZE - 4)))
       throw new StoreDamagedException(disk + ": " + NAME + " is damaged; put back a copy of that file");
     int format = bytes.getInt(8);
     if (format != Segment.FORMAT) throw new StoreDamagedException(
         disk + " has format " + format + "; this version reads format " + Segment.FORMAT);
     return bytes.getLong(12);
-  }
-
-  /** Of what is in front of the position. */
-  private static int crc(ByteBuffer bytes) {
-    var crc = new CRC32C();
-    crc.update(bytes.duplicate().flip());
-    return (int) crc.getValue();
   }
 }

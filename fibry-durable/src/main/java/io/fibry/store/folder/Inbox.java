@@ -21,7 +21,7 @@ final class Inbox<E> {
   private volatile boolean closing; // written by any
   private volatile boolean ended; // written by the taking thread
 
-  /** {@code REFUSE}: nobody takes it. */
+  /** {@code REFUSE}: it will not be taken. */
   Next add(E entry) {
     queue.add(entry);
     if (ended && queue.remove(entry)) return Next.REFUSE;

@@ -29,7 +29,7 @@ final class Journal {
     void refused(StoreException why);
   }
 
-  static final int MOST_RECORDS = 8192;
+  private static final int MOST_RECORDS = 8192;
   private static final int MOST_BYTES = 8 << 20; // but for one record
   static final int MOST_RECORD = 16 << 20;
 
@@ -51,7 +51,7 @@ final class Journal {
     this.most = (int) Math.min(Math.min(MOST_RECORD, room), log.most() - Frame.size(1, 0));
   }
 
-  /** @param room for the entries on their way, in bytes: whoever adds more waits */
+  /** @param room for the entries on their way, in bytes: a sender of more waits */
   static Journal open(Log log, LongSupplier millis, long pause, int room) {
     var journal = new Journal(log, millis, pause, room);
     journal.thread.start();
@@ -75,13 +75,9 @@ final class Journal {
   void add(Entry entry) throws InterruptedException {
     int size = entry.record().remaining();
     if (!room.tryAcquire(size)) room.acquire(size); // an interrupt matters only to those who wait
-    switch (inbox.add(entry)) {
-      case NOTHING -> {
-        // the thread is at work
-      }
-      case WAKE -> LockSupport.unpark(thread);
-      case REFUSE -> refuse(entry, closed());
-    }
+    var next = inbox.add(entry);
+    if (next == Inbox.Next.WAKE) LockSupport.unpark(thread);
+    if (next == Inbox.Next.REFUSE) refuse(entry, new StoreClosedException("the store is closed"));
   }
 
   /** Writes what was added before, and marks the end. */
@@ -119,7 +115,7 @@ final class Journal {
 
   private void write() {
     try {
-      Thread.interrupted(); // it would close the file
+      Thread.interrupted(); // it would close the file, and end the next sleep at once
       take();
       if (!batch.isEmpty()) commit();
       forceIfDue();
@@ -202,7 +198,6 @@ final class Journal {
   private void sleep() {
     if (unforced == 0) LockSupport.park(this);
     else LockSupport.parkNanos(this, pause - (System.nanoTime() - unforced));
-    Thread.interrupted(); // it would not sleep
   }
 
   private void end() {
@@ -221,9 +216,5 @@ final class Journal {
     } catch (Throwable broken) {
       // it cannot be told
     }
-  }
-
-  private static StoreClosedException closed() {
-    return new StoreClosedException("the store is closed");
   }
 }

@@ -28,7 +28,7 @@ final class Log {
 
   /** After what was read. */
   static Log open(Disk disk, long store, Spares spares, Opening.Reader reader) throws IOException {
-    for (var name : disk.names()) if (name.endsWith(Segment.NEW)) disk.delete(name);
+    for (var name : disk.names()) if (name.endsWith(NewFile.UNREADY)) disk.delete(name);
     var log = new Log(disk, spares);
     log.goOn(Opening.open(disk, store, reader));
     return log;
@@ -63,8 +63,9 @@ final class Log {
    */
   Frame.Place append(List<ByteBuffer> records, long time) {
     checkWhole();
-    while (!fits(Frame.ofRecords(number, forced, time, records))) seal(time);
-    return write(Frame.ofRecords(number, forced, time, records)); // a seal has a number, too
+    long size = Frame.size(records.size(), records.stream().mapToLong(ByteBuffer::remaining).sum());
+    while (!fits(size)) seal(time);
+    return write(Frame.ofRecords(number, forced, time, records));
   }
 
   boolean isBroken() {
@@ -79,8 +80,8 @@ final class Log {
     if (broken) throw new StoreBrokenException(why == null ? disk + " is broken" : why.getMessage(), why, false);
   }
 
-  private boolean fits(Frame frame) {
-    return offset + frame.size() + Frame.SMALLEST <= capacity; // so that it can be sealed
+  private boolean fits(long size) {
+    return offset + size + Frame.SMALLEST <= capacity; // so that it can be sealed
   }
 
   private Frame.Place write(Frame frame) {
@@ -89,18 +90,18 @@ final class Log {
     try {
       disk.write(segment.name(), offset, bytes);
     } catch (Throwable failure) {
-      takeBack(frame, failure);
+      takeBack(bytes.remaining(), failure);
       throw new StoreWriteException(disk + ": a write to " + segment.name() + " failed, and was taken back", failure);
     }
-    offset += (int) frame.size();
+    offset += bytes.remaining();
     number++;
     closed = frame.kind() == Frame.Kind.CLOSED;
     return place;
   }
 
-  private void takeBack(Frame frame, Throwable failure) {
+  private void takeBack(int size, Throwable failure) {
     try {
-      disk.write(segment.name(), offset, ByteBuffer.allocate((int) frame.size()));
+      disk.write(segment.name(), offset, ByteBuffer.allocate(size));
       disk.force(segment.name());
     } catch (Throwable again) {
       failure.addSuppressed(again);
@@ -147,8 +148,7 @@ final class Log {
   /** Marks the end, so that its loss would be found out. */
   void close(long time) {
     if (broken || closed) return;
-    var end = Frame.ofEnd(number, forced, time, Frame.Kind.CLOSED);
-    if (!fits(end)) seal(time);
+    if (!fits(Frame.SMALLEST)) seal(time);
     write(Frame.ofEnd(number, forced, time, Frame.Kind.CLOSED));
     force();
   }

@@ -45,7 +45,7 @@ final class LogStore extends FolderStore {
 
     @Override
     public StoreException refusal() {
-      return life.isOver() ? outdated(turn) : null;
+      return life.isOver() ? new StoreOutdatedException(turn) : null;
     }
 
     @Override
@@ -74,7 +74,6 @@ final class LogStore extends FolderStore {
   }
 
   private final Disk disk;
-  private final Options options;
   private final ConcurrentHashMap<Id, Where> actors = new ConcurrentHashMap<>();
   private final LongAdder turns = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -82,13 +81,12 @@ final class LogStore extends FolderStore {
   private Log log;
   private Journal journal;
 
-  private LogStore(Disk disk, Options options) {
+  private LogStore(Disk disk) {
     this.disk = disk;
-    this.options = options;
   }
 
   static LogStore open(Disk disk, Options options) throws IOException {
-    var store = new LogStore(disk, options);
+    var store = new LogStore(disk);
     long id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, code -> Thread.ofPlatform().daemon().name("fibry-segments").start(code),
         options.segment(), System::nanoTime);
@@ -136,25 +134,29 @@ final class LogStore extends FolderStore {
   }
 
   private byte[] body(Id actor, int segment, int offset) {
-    String name = new Segment(0, segment).name();
+    String name = Segment.nameOf(segment);
     try {
-      var glance = ByteBuffer.allocate(GLANCE);
-      disk.read(name, offset, glance);
-      int length = glance.flip().remaining() < Integer.BYTES ? -1 : glance.getInt();
-      if (length >= 0 && length <= Journal.MOST_RECORD) {
-        if (length > glance.remaining()) {
-          glance = ByteBuffer.allocate(length);
-          disk.read(name, offset + Integer.BYTES, glance);
-          glance.flip();
-        }
-        var stored = glance.remaining() < length ? null : Stored.checked(glance.slice(glance.position(), length));
-        if (stored != null && stored.actor().equals(actor)) return stored.body();
-      }
+      var stored = stored(name, offset);
+      if (stored != null && stored.actor().equals(actor)) return stored.body();
     } catch (IOException failure) {
       throw new UncheckedIOException(actor + " cannot be read from " + this + ": " + failure, failure);
     }
     throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + actor
         + " was. Other actors are not concerned; put back a copy of the file");
+  }
+
+  /** Null: it is damaged. */
+  private Stored stored(String name, int offset) throws IOException {
+    var record = ByteBuffer.allocate(GLANCE);
+    disk.read(name, offset, record);
+    int length = record.flip().remaining() < Integer.BYTES ? -1 : record.getInt();
+    if (length < 0 || length > Journal.MOST_RECORD) return null;
+    if (length > record.remaining()) {
+      record = ByteBuffer.allocate(length);
+      disk.read(name, offset + Integer.BYTES, record);
+      record.flip();
+    }
+    return record.remaining() < length ? null : Stored.checked(record.slice(record.position(), length));
   }
 
   // ---- writing
@@ -175,7 +177,7 @@ final class LogStore extends FolderStore {
         + record.remaining() + " bytes; " + this + " takes at most " + journal.most());
     var where = where(turn.actor());
     var life = where.enter(turn.life());
-    if (life == null) return CompletableFuture.failedFuture(outdated(turn));
+    if (life == null) return CompletableFuture.failedFuture(new StoreOutdatedException(turn));
     var entry = new UnderWay(where, life, turn, snapshot, record);
     boolean added = false;
     try {
@@ -188,11 +190,6 @@ final class LogStore extends FolderStore {
     } finally {
       if (!added) entry.leave();
     }
-  }
-
-  private static StoreOutdatedException outdated(Turn turn) {
-    return new StoreOutdatedException("turn " + turn.number() + " of " + turn.actor()
-        + " comes after another life has begun, or after a turn that was not stored");
   }
 
   // ---- the whole

@@ -8,9 +8,9 @@ import java.util.List;
 /**
  * Reads a log from its first frame to its last.
  *
- * <p>What follows the last whole frame is the torn end of a commit that was never told, if no frame
- * behind it says that this one was on disk. It is kept aside, and the log goes on in its place.
- * Otherwise it is damage: nothing is changed.
+ * <p>What follows the last whole frame is the torn end of a commit whose senders were never told,
+ * if no frame behind it says that this one was on disk. It is kept aside, and the log goes on in
+ * its place. Otherwise it is damage: nothing is changed.
  */
 final class Opening {
   interface Reader {
@@ -55,9 +55,8 @@ final class Opening {
   }
 
   private ByteBuffer content(Segment segment) throws IOException {
-    var file = ByteBuffer.allocate(Math.toIntExact(disk.size(segment.name())));
-    disk.read(segment.name(), 0, file);
-    String wrong = segment.differs(file.flip());
+    var file = segment.read(disk);
+    String wrong = segment.differs(file);
     if (wrong != null) throw damaged(segment, wrong);
     return file.position(Segment.HEADER);
   }
@@ -102,7 +101,7 @@ final class Opening {
 
   private void checkTorn(Segment segment, ByteBuffer file) {
     int offset = file.position();
-    for (int at = offset + Frame.SMALLEST; at <= file.limit() - Frame.SMALLEST; at += 8) {
+    for (int at = offset + Frame.SMALLEST; at <= file.limit() - Frame.SMALLEST; at += Frame.ALIGNMENT) {
       long claimed = file.getLong(at + 8); // its number, before its checksum takes time
       if (claimed <= number || claimed > number + file.limit() / Frame.SMALLEST) continue;
       var later = Frame.of(segment.place(at), file.duplicate().position(at));
@@ -116,11 +115,7 @@ final class Opening {
     String stem = segment.name().replace(".log", "-" + offset);
     String name = stem + ".torn";
     for (int i = 2; disk.names().contains(name); i++) name = stem + "-" + i + ".torn";
-    disk.create(name + Segment.NEW, torn.remaining());
-    disk.write(name + Segment.NEW, 0, torn);
-    disk.force(name + Segment.NEW);
-    disk.rename(name + Segment.NEW, name);
-    disk.forceNames();
+    NewFile.make(disk, name, torn.remaining(), torn);
     disk.write(segment.name(), offset, ByteBuffer.allocate(torn.remaining()));
     disk.force(segment.name());
     return name;

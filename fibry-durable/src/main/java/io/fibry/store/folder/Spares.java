@@ -55,7 +55,7 @@ final class Spares {
       full = false;
     } catch (Throwable failure) {
       try {
-        disk.delete(segment.name() + Segment.NEW); // what is there of it takes room
+        disk.delete(segment.name() + NewFile.UNREADY); // what is there of it takes room
       } catch (IOException again) {
         failure.addSuppressed(again);
       }

@@ -3,8 +3,6 @@ package io.fibry.store.folder;
 import io.fibry.store.Store;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.time.Instant;
-import java.util.zip.CRC32C;
 
 /**
  * A record of the log: what is stored of a turn.
@@ -13,7 +11,7 @@ import java.util.zip.CRC32C;
  * crc 4 | flags 1 | number 8 | milliseconds 8 | kind: length 1, bytes | key: length 2, bytes | body
  * </pre>
  */
-record Stored(Store.Id actor, long number, Instant at, boolean whole, boolean snapshot, byte[] body) {
+record Stored(Store.Id actor, long number, boolean whole, ByteBuffer content) {
   private static final int WHOLE = 1;
   private static final int SNAPSHOT = 2;
   private static final int FIXED = 24; // of all but kind, key and body
@@ -39,12 +37,16 @@ record Stored(Store.Id actor, long number, Instant at, boolean whole, boolean sn
     in.getInt();
     int flags = in.get();
     long number = in.getLong();
-    var at = Instant.ofEpochMilli(in.getLong());
+    in.getLong(); // its time
     String kind = text(in, in.get() & 0xff);
     String key = text(in, in.getShort() & 0xffff);
-    byte[] body = new byte[in.remaining()];
-    in.get(body);
-    return new Stored(new Store.Id(kind, key), number, at, (flags & WHOLE) != 0, (flags & SNAPSHOT) != 0, body);
+    return new Stored(new Store.Id(kind, key), number, (flags & WHOLE) != 0, in.slice());
+  }
+
+  byte[] body() {
+    byte[] body = new byte[content.remaining()];
+    content.get(content.position(), body);
+    return body;
   }
 
   private static String text(ByteBuffer in, int length) {
@@ -54,8 +56,6 @@ record Stored(Store.Id actor, long number, Instant at, boolean whole, boolean sn
   }
 
   private static int crc(ByteBuffer record) {
-    var crc = new CRC32C();
-    crc.update(record.slice(record.position() + Integer.BYTES, record.remaining() - Integer.BYTES));
-    return (int) crc.getValue();
+    return Checksum.of(record.slice(record.position() + Integer.BYTES, record.remaining() - Integer.BYTES));
   }
 }

@@ -4,8 +4,8 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where the log has what is to be read of an actor: its last whole turn, and those after it. All
- * under this object's monitor.
+ * Where the log has what is to be read of an actor: its last whole turn, and those after it. Its
+ * fields, and those of a life, are under the object's own monitor.
  */
 final class Where {
   private static final long[] NOWHERE = {};

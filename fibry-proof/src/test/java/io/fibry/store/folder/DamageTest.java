@@ -32,13 +32,7 @@ class DamageTest {
   }
 
   private static Log open(CrashDisk disk, List<String> found) throws IOException {
-    long store = Identity.open(disk, SEGMENT);
-    var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return Log.open(disk, store, spares, (place, frame) -> frame.records().forEach(record -> {
-      byte[] bytes = new byte[record.remaining()];
-      record.duplicate().get(bytes);
-      found.add(new String(bytes));
-    }));
+    return TextLog.open(disk, SEGMENT, System::nanoTime, found);
   }
 
   /** It is refused, or all is there: a log never opens with less than it had. */

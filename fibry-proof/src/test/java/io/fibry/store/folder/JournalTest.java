@@ -70,13 +70,7 @@ class JournalTest {
   private final AtomicLong nanos = new AtomicLong();
 
   private Journal open(Disk disk, List<String> found) throws IOException {
-    var spares = new Spares(disk, Runnable::run, SEGMENT, nanos::get);
-    var log = Log.open(disk, Identity.open(disk, SEGMENT), spares, (place, frame) -> frame.records().forEach(record -> {
-      byte[] bytes = new byte[record.remaining()];
-      record.duplicate().get(bytes);
-      found.add(new String(bytes));
-    }));
-    return Journal.open(log, System::currentTimeMillis, 0, ROOM);
+    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, found), System::currentTimeMillis, 0, ROOM);
   }
 
   private static Noted add(Journal journal, String text) throws InterruptedException {
@@ -211,7 +205,7 @@ class JournalTest {
   }
 
   @Test
-  void whoAddsToAClosedJournalIsTold() throws Exception {
+  void aSenderToAClosedJournalIsTold() throws Exception {
     var journal = open(CrashDisk.empty(), new ArrayList<>());
     var last = add(journal, "the last");
     journal.close();

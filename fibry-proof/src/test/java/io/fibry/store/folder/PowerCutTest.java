@@ -111,15 +111,7 @@ class PowerCutTest {
   }
 
   private static Log open(CrashDisk disk, List<String> found) throws IOException {
-    var spares = new Spares(disk, Runnable::run, SEGMENT, System::nanoTime);
-    return Log.open(disk, Identity.open(disk, SEGMENT), spares,
-        (place, frame) -> frame.records().forEach(record -> found.add(text(record))));
-  }
-
-  private static String text(ByteBuffer record) {
-    byte[] bytes = new byte[record.remaining()];
-    record.duplicate().get(bytes);
-    return new String(bytes);
+    return TextLog.open(disk, SEGMENT, System::nanoTime, found);
   }
 
   private void check(CrashDisk image) {

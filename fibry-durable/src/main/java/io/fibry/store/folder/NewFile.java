@@ -1,0 +1,21 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+/** Makes files that are there whole, or not at all. */
+final class NewFile {
+  static final String UNREADY = ".new"; // the end of the names of files that are not whole yet
+
+  private NewFile() {}
+
+  /** When it answers, the file is on disk, with zeros behind its beginning. */
+  static void make(Disk disk, String name, int size, ByteBuffer beginning) throws IOException {
+    String unready = name + UNREADY;
+    disk.create(unready, size);
+    disk.write(unready, 0, beginning);
+    disk.force(unready);
+    disk.rename(unready, name);
+    disk.forceNames();
+  }
+}

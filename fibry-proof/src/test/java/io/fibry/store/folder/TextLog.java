@@ -1,0 +1,19 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.LongSupplier;
+
+/** Opens a log whose records are texts. */
+final class TextLog {
+  private TextLog() {}
+
+  /** Adds what is there to a list. */
+  static Log open(Disk disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
+    long store = Identity.open(disk, segment);
+    var spares = new Spares(disk, Runnable::run, segment, nanoTime);
+    return Log.open(disk, store, spares, (place, frame) -> frame.records()
+        .forEach(record -> found.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));
+  }
+}
