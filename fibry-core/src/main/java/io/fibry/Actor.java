@@ -71,7 +71,7 @@ public interface Actor<M> extends Exitable, Executor {
    * it is never handled, and its place in the mailbox is free at once.
    *
    * <p>Stages chained to the future never run on the actor's thread during its turn; behind
-   * {@code allOf} and {@code anyOf} they may.
+   * {@code allOf} and {@code anyOf} they may. They never run on a thread that keeps a promise.
    *
    * @param <Q> request
    * @param <R> answer

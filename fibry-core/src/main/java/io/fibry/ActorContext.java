@@ -31,7 +31,8 @@ public interface ActorContext<M> {
 
   /**
    * Answers a request when the stage completes, with its value or failure. The actor goes on
-   * meanwhile; if it ends first, the request fails with {@link ActorStoppedException}.
+   * meanwhile; if it ends first, the request fails with {@link ActorStoppedException}. What the
+   * asker has chained to the answer never runs on the thread that completes the stage.
    *
    * @param <R> answer
    * @param request the message

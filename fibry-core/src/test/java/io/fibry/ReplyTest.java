@@ -3,6 +3,7 @@ package io.fibry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -67,6 +68,23 @@ class ReplyTest {
     gate.open();
 
     assertEquals(1, balance);
+  }
+
+  @Promise("4.12")
+  @Test
+  void aThreadThatKeepsAPromiseRunsNoCodeOfTheAsker() {
+    var promise = new CompletableFuture<Long>();
+    var promised = new CompletableFuture<Boolean>();
+    Actor<Account> account = builder.newActor((message, context) -> {
+      context.replyWhen((Balance) message, promise);
+      promised.complete(true);
+    });
+    var ran = CompletableFuture.allOf(account.sendMessageReturn(new Balance())).thenApply(done -> Thread.currentThread());
+    Patience.value(promised);
+
+    promise.complete(7L);
+
+    assertNotSame(Thread.currentThread(), Patience.value(ran));
   }
 
   @Promise("4.14")

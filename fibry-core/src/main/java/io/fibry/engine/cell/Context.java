@@ -173,11 +173,11 @@ public abstract class Context extends Wait.Waiter implements ActorContext<Object
   }
 
   private static void keepPromise(RequestFuture<?> promised, Object answer, Throwable failure) {
-    if (failure instanceof CompletionException && failure.getCause() != null) promised.fail(failure.getCause());
-    else if (failure != null) promised.fail(failure);
-    else if (answer == null) promised.fail(new NullPointerException(
+    if (failure instanceof CompletionException && failure.getCause() != null) promised.keep(null, failure.getCause());
+    else if (failure != null) promised.keep(null, failure);
+    else if (answer == null) promised.keep(null, new NullPointerException(
         "the promised answer of actor '" + promised.recipient.name() + "' was null; let it be an Optional, or Done"));
-    else promised.finish(answer);
+    else promised.keep(answer, null);
     promised.recipient.forget(promised);
   }
 

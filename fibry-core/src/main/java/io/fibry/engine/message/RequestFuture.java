@@ -109,20 +109,25 @@ public final class RequestFuture<R> extends AnswerFuture<R> implements Deadline.
   }
 
   public void finish(Object value) {
-    settle(value, null);
+    settle(value, null, false);
   }
 
   public void fail(Throwable failure) {
-    settle(null, failure);
+    settle(null, failure, false);
+  }
+
+  /** By the thread that keeps a promise: no code of the asker runs there. */
+  public void keep(Object value, Throwable failure) {
+    settle(value, failure, !asked);
   }
 
   @SuppressWarnings("unchecked") // `ask` and `reply` check the type
-  private void settle(Object value, Throwable failure) {
+  private void settle(Object value, Throwable failure, boolean elsewhere) {
     byte before = trySettle(SETTLED);
     if ((before & SETTLED) != 0) return;
     try {
       message = null;
-      if ((before & CHAINED) != 0 && startedFiber(() -> set((R) value, failure))) return;
+      if ((elsewhere || (before & CHAINED) != 0) && startedFiber(() -> set((R) value, failure))) return;
       message = Thread.currentThread(); // for awaitTold: a callback behind `allOf` may run here and chain
       set((R) value, failure);
       state = (byte) (before | SETTLED | TOLD);
