@@ -79,7 +79,8 @@ class ReplyTest {
       context.replyWhen((Balance) message, promise);
       promised.complete(true);
     });
-    var ran = CompletableFuture.allOf(account.sendMessageReturn(new Balance())).thenApply(done -> Thread.currentThread());
+    var ran =
+        CompletableFuture.allOf(account.sendMessageReturn(new Balance())).thenApply(done -> Thread.currentThread());
     Patience.value(promised);
 
     promise.complete(7L);

@@ -2,11 +2,13 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorBuilder;
+import io.fibry.Exitable;
 import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -22,51 +24,86 @@ import java.util.function.BiFunction;
  */
 record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optional<Codec<S>> state,
     Optional<Codec<E>> events, BiFunction<S, E, S> after, Run<S, E, M> run) implements Durable<M> {
-  private static final int LONGEST_KEY = 512;
 
   /** Lets the handler do a turn, and answers the next state. */
   interface Run<S, E, M> {
     S handle(S state, M message, Turn<S, E, M> turn) throws Exception;
   }
 
+  Definition {
+    if (kind.keeps() > 0) kind.messages().known();
+    Answers.check(kind.messages().type());
+  }
+
   @Override
   public Actor<M> newActor(ActorBuilder<? super M> how, Store store) {
     check(how, store);
-    return newActor(how, store, how.forBlocks().name()
-        .orElseThrow(() -> refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
+    var delivery = new Delivery(store, kind, how.forBlocks().scheduler());
+    String key = kind.checkedKey(how.forBlocks().name()
+        .orElseThrow(() -> kind.refused("it needs a key: take a builder with a name, such as ActorSystem.named(..)")));
+    var actor = living(how, delivery, key).closeOnExit(delivery);
+    start(actor, () -> delivery.start(key, actor));
+    return new DurableActor<>(actor, kind, delivery, key, actor);
   }
 
   @Override
   public Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle) {
     check(how, store);
-    return entitiesOf(how, store, idle);
+    return entitiesOf(how, new Delivery(store, kind, how.forBlocks().scheduler()), idle);
   }
 
-  private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Store store, Duration idle) {
-    return Entities.of(how, idle, (builder, key) -> newActor(builder, store, key));
+  private <B> Entities<String, M> entitiesOf(ActorBuilder<B> how, Delivery delivery, Duration idle) {
+    Entities<String, Object> entities =
+        Entities.of(how, idle, (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
+    entities.closeOnExit(delivery);
+    start(entities, () -> delivery.start(entities::actor));
+    return new DurableEntities<>(entities, kind, delivery, kind::checkedKey);
+  }
+
+  /** What waits is given from now on; where the store cannot say what that is, nothing is left. */
+  private static void start(Exitable made, Runnable delivery) {
+    boolean started = false;
+    try {
+      delivery.run();
+      started = true;
+    } finally {
+      if (!started) made.kill();
+    }
   }
 
   private void check(ActorBuilder<?> how, Store store) {
     Objects.requireNonNull(store, "store");
-    if (how.forBlocks().isShared()) throw refused("a pool handles several messages at a time; make entities");
+    if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
-      throw refused("what it does with one message is a turn, so its mailbox cannot be selective");
+      throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
   }
 
-  private IllegalArgumentException refused(String why) {
-    return new IllegalArgumentException("an actor of " + this + " cannot be made like this: " + why);
+  /** It takes messages of users, and those that the store keeps. */
+  @SuppressWarnings("unchecked") // its messages are known by their own types
+  private Actor<Object> living(ActorBuilder<?> how, Delivery delivery, String key) {
+    var id = new Store.Id(kind.name(), kind.checkedKey(key));
+    // a kind that keeps messages cannot be found: what is sent past the address would not be kept
+    var builder = (ActorBuilder<Object>) (kind.keeps() > 0 ? how
+        : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
+    return Home.only(delivery.store(), id,
+        () -> builder.initialState(() -> new Live<>(this, delivery, id)).onStop(Live::awaitStored)
+            .newActor(Live<S, E, M>::handle));
   }
 
-  @SuppressWarnings("unchecked") // a builder for more makes an actor for these
-  private Actor<M> newActor(ActorBuilder<?> how, Store store, String key) {
-    if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) throw refused("its key has half of a surrogate pair");
-    int length = key.getBytes(StandardCharsets.UTF_8).length;
-    if (length == 0 || length > LONGEST_KEY)
-      throw refused("its key takes " + length + " bytes; 1 to " + LONGEST_KEY + " are possible");
-    var id = new Store.Id(kind.name(), key);
-    return Serving.only(store, id,
-        () -> ((ActorBuilder<M>) how).protocol(kind.messages()).initialState(() -> new Live<>(this, store, id))
-            .onStop(Live::awaitStored).newActor(Live<S, E, M>::handle));
+  @Override
+  public List<Aside<M>> aside(Store store) {
+    var actors = new LinkedHashSet<Store.Id>();
+    store.waiting(kind.name(), (id, due) -> {
+      if (due.equals(Mail.NEVER)) actors.add(id);
+    });
+    return actors.stream().flatMap(id -> store.waiting(id, Mail.NEVER, Integer.MAX_VALUE).stream())
+        .filter(one -> Mail.isAside(one.id())).map(this::aside).toList();
+  }
+
+  private Aside<M> aside(Store.Waiting one) {
+    var mail = Mail.read(one.body());
+    var failed = mail.failed().orElseThrow();
+    return new Aside<>(one.to().key(), kind.messages().known().decode(mail.message()), failed.reason(), failed.at());
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
@@ -25,7 +26,7 @@ import java.util.function.BiFunction;
  *
  * @param <M> messages
  */
-public interface Durable<M> {
+public sealed interface Durable<M> permits Definition {
 
   /**
    * Begins a definition.
@@ -61,6 +62,15 @@ public interface Durable<M> {
    * @return entities, none alive
    */
   Entities<String, M> entities(ActorBuilder<? super M> how, Store store, Duration idle);
+
+  /**
+   * Messages that were kept and are not handled any more: their handler threw, or they ended the
+   * process again and again. They stay in the store, for a human.
+   *
+   * @param store where they are
+   * @return those of all keys
+   */
+  List<Aside<M>> aside(Store store);
 
   /**
    * The beginning of a definition. Immutable: each step answers a changed copy.
@@ -120,6 +130,34 @@ public interface Durable<M> {
      * @return a kind that needs events
      */
     <S> Begun<S, M> initialState(Callable<? extends S> initial);
+
+    /**
+     * Messages are written in this way, if they are kept, sent by a turn, or reminders.
+     *
+     * @param codec {@code Codec.of(messages)} unless told
+     * @return a changed copy
+     */
+    Kind<M> messages(Codec<M> codec);
+
+    /**
+     * Stores messages before they are handled. Then {@code sendMessage} is true when the message is
+     * stored; it is handled, though the process may end before, and its turn is stored once. One
+     * that fails is put {@link Durable#aside aside}. Requests are kept, too. The addresses that
+     * {@code newActor} and {@code entities} return do this, but neither their timers nor tasks.
+     *
+     * @param most how many may wait for an actor; further ones are refused
+     * @return a changed copy
+     */
+    Kind<M> keepsMessages(int most);
+
+    /**
+     * How long an actor remembers messages that are {@link Once}, and their answers.
+     *
+     * @param answers how many; 1,000 unless told, and 1 MiB at most
+     * @param time how long; a day unless told
+     * @return a changed copy
+     */
+    Kind<M> remembers(int answers, Duration time);
 
     /**
      * Events are read from the last snapshot of the state, which is stored now and then. A state

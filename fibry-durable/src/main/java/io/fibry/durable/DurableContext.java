@@ -2,6 +2,8 @@ package io.fibry.durable;
 
 import io.fibry.ActorContext;
 import io.fibry.Handler;
+import java.time.Duration;
+import java.util.concurrent.Callable;
 
 /**
  * What a handler of a durable actor may do beside its work. Answers leave when the turn is stored,
@@ -15,12 +17,89 @@ public interface DurableContext<M> extends ActorContext<M> {
   String key();
 
   /**
+   * Sends a message as a part of this turn: if the turn is stored, it is handled, though the
+   * process may end before, and its turn is stored once; otherwise it never was. Messages from one
+   * actor to another keep their order. The store has the message until an actor with this key is made here.
+   * Actors that are not durable are told {@link #afterwards}.
+   *
+   * @param <N> messages of the other
+   * @param to its kind
+   * @param key its key
+   * @param message a request gets no answer
+   */
+  <N> void sendMessage(Durable<N> to, String key, N message);
+
+  /**
+   * Sends this actor a message later, as a part of this turn. The reminder survives the process,
+   * and wakes an actor that is not there. It comes at its time by the store's clock, or when the
+   * process runs again; at most a minute late if the clock is set forward.
+   *
+   * @param name of the reminder; replaces the one with this name
+   * @param message the message
+   * @param delay from now; more than zero, at most 100 years
+   */
+  void remind(String name, M message, Duration delay);
+
+  /**
+   * The same, again and again. What was missed while the process was not there comes once.
+   *
+   * @param name of the reminder; replaces the one with this name
+   * @param message the message
+   * @param period more than zero, at most 100 years
+   */
+  void remindEvery(String name, M message, Duration period);
+
+  /**
+   * Takes a reminder back, as a part of this turn.
+   *
+   * @param name of the reminder; does nothing if there is none
+   */
+  void forget(String name);
+
+  /**
+   * Does something elsewhere, and remembers the result: when this message comes again since the
+   * process ended, the step answers what it answered before. A step that ran, but could not be
+   * stored, runs again: {@link #stepKey} tells others that it is the same.
+   *
+   * <p>It first waits until the turns before are stored, and afterwards until its result is.
+   *
+   * @param <R> result
+   * @param name of the step; the second one of a name is "name#2"
+   * @param type of the result: a record, or a value of the JDK
+   * @param effect what it does; what it throws is not remembered
+   * @return what it answered, never null
+   * @throws IllegalStateException if this message could not come again: neither is it kept, nor
+   *     {@link Once}
+   * @throws StepMismatchException if the handler did another step here before
+   * @throws Exception what the effect throws
+   */
+  <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
+
+  /**
+   * A text that is the same whenever this message comes again, and different for any other message:
+   * a key by which others see that they know a call.
+   *
+   * @param name of a step
+   * @return kind, key, message and step
+   */
+  String stepKey(String name);
+
+  /**
+   * Waits, as a {@link #step}: after a restart, only for what is left.
+   *
+   * @param name of the step
+   * @param time how long, by the store's clock
+   * @throws Exception if interrupted, or as {@code step}
+   */
+  void sleep(String name, Duration time) throws Exception;
+
+  /**
    * Runs code when the turn is stored, on a thread of its own: at most once.
    *
    * @param task if it throws, that is logged
    */
   void afterwards(Handler.Task task);
 
-  /** With this turn all that is kept is forgotten: the next message begins anew. */
+  /** With this turn all that is kept is forgotten, reminders too: the next message begins anew. */
   void end();
 }

@@ -1,20 +1,27 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.store.Store;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
 /** The steps of a definition. */
-record Kinds<M>(String name, Class<M> messages, int snapshotEvery, int ahead) implements Durable.Kind<M> {
+record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
+    Duration rememberedFor) implements Durable.Kind<M> {
+  private static final int LONGEST_KEY = 512;
 
   static <M> Kinds<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
     if (!name.matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException("'" + name
         + "' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
-    return new Kinds<>(name, messages, 1000, 256);
+    return new Kinds<>(name, Messages.of(messages), 1000, 256, 0, 1000, Duration.ofDays(1));
   }
 
   @Override
@@ -113,17 +120,54 @@ record Kinds<M>(String name, Class<M> messages, int snapshotEvery, int ahead) im
   }
 
   @Override
+  public Kinds<M> messages(Codec<M> codec) {
+    return new Kinds<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor);
+  }
+
+  @Override
+  public Kinds<M> keepsMessages(int most) {
+    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "messages"), remembers, rememberedFor);
+  }
+
+  @Override
+  public Kinds<M> remembers(int answers, Duration time) {
+    if (time.isNegative() || time.isZero())
+      throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "answers"), time);
+  }
+
+  @Override
   public Kinds<M> snapshotEvery(int turns) {
-    return new Kinds<>(name, messages, positive(turns), ahead);
+    return new Kinds<>(name, messages, positive(turns, "turns"), ahead, keeps, remembers, rememberedFor);
   }
 
   @Override
   public Kinds<M> ahead(int turns) {
-    return new Kinds<>(name, messages, snapshotEvery, positive(turns));
+    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "turns"), keeps, remembers, rememberedFor);
   }
 
-  private int positive(int turns) {
-    if (turns < 1) throw new IllegalArgumentException("kind '" + name + "': " + turns + " turns; give 1 or more");
-    return turns;
+  /** A message that waits: due at once. */
+  Store.Waiting waiting(String key, M message, Instant now) {
+    var to = new Store.Id(name, checkedKey(key));
+    byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
+    return new Store.Waiting(to, Mail.sent(UUID.randomUUID().toString()), now, Mail.of(bytes).bytes());
+  }
+
+  String checkedKey(String key) {
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(key)) throw refused("its key has half of a surrogate pair");
+    int length = key.getBytes(StandardCharsets.UTF_8).length;
+    if (length == 0 || length > LONGEST_KEY)
+      throw refused("its key takes " + length + " bytes; 1 to " + LONGEST_KEY + " are possible");
+    return key;
+  }
+
+  IllegalArgumentException refused(String why) {
+    return new IllegalArgumentException("there can be no such actor of kind '" + name + "': " + why);
+  }
+
+  private int positive(int number, String of) {
+    if (number < 1)
+      throw new IllegalArgumentException("kind '" + name + "': " + number + " " + of + "; give 1 or more");
+    return number;
   }
 }

@@ -2,15 +2,18 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.Done;
 import io.fibry.ExitReason;
 import io.fibry.Exitable;
 import io.fibry.Handler;
 import io.fibry.Request;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -20,22 +23,30 @@ import org.slf4j.LoggerFactory;
 /** What a handler does with one message. Of the handler's thread. */
 final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** An answer that has not left. */
-  private record Answer(CompletableFuture<Object> promised, CompletionStage<?> value) {}
+  private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {}
 
   private final Live<S, E, M> live;
   private final M message;
-  private final ActorContext<M> core; // throws on other threads, and after the handler has returned
+  private final Optional<Kept<Object>> kept; // as which it came
+  private final ActorContext<Object> core; // throws on other threads, and after the handler has returned
+  private final Outgoing outgoing;
+  private final Steps steps;
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<Answer> answers = new ArrayList<>(1);
   private final List<Handler.Task> afterwards = new ArrayList<>(0);
+  private Optional<byte[]> remembered = Optional.empty(); // the answer
   private S state; // after the events so far
+  private boolean answered; // a kept request
   private boolean ended;
 
-  Turn(Live<S, E, M> live, S state, M message, ActorContext<M> core) {
+  Turn(Live<S, E, M> live, S state, M message, Optional<Kept<Object>> kept, ActorContext<Object> core) {
     this.live = live;
     this.state = state;
     this.message = message;
+    this.kept = kept;
     this.core = core;
+    this.outgoing = new Outgoing(live.id(), live.delivery());
+    this.steps = new Steps(live, messageId());
   }
 
   // ---- for the handler
@@ -55,6 +66,48 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   }
 
   @Override
+  public <N> void sendMessage(Durable<N> to, String key, N other) {
+    core.self();
+    outgoing.send(to, key, other);
+  }
+
+  @Override
+  public void remind(String name, M later, Duration delay) {
+    core.self();
+    outgoing.remind(name, live.encodeMessage(later), delay, Optional.empty());
+  }
+
+  @Override
+  public void remindEvery(String name, M later, Duration period) {
+    core.self();
+    outgoing.remind(name, live.encodeMessage(later), period, Optional.of(period));
+  }
+
+  @Override
+  public void forget(String name) {
+    core.self();
+    outgoing.forget(name);
+  }
+
+  @Override
+  public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
+    core.self();
+    return steps.step(name, type, effect);
+  }
+
+  @Override
+  public String stepKey(String name) {
+    core.self();
+    return steps.key(name);
+  }
+
+  @Override
+  public void sleep(String name, Duration time) throws Exception {
+    core.self();
+    steps.sleep(name, time, live.delivery());
+  }
+
+  @Override
   public void afterwards(Handler.Task task) {
     core.self();
     afterwards.add(Objects.requireNonNull(task, "task"));
@@ -69,26 +122,56 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public <R> void reply(Request<?, R> request, R value) {
     Objects.requireNonNull(value, "the answer is null; let it be an Optional, or Done");
-    replyWhen(request, CompletableFuture.completedFuture(value));
+    var bytes = request instanceof Once ? Optional.of(Answers.of(request.getClass()).encode(value)) : remembered;
+    answer(request, CompletableFuture.completedFuture(value));
+    remembered = bytes;
   }
 
   @Override
   public void replyFailure(Request<?, ?> request, Throwable failure) {
-    replyWhen(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
+    checkForgotten(request);
+    answer(request, CompletableFuture.failedFuture(Objects.requireNonNull(failure, "failure")));
   }
 
   @Override
-  @SuppressWarnings("unchecked") // it gets what `value` has
   public <R> void replyWhen(Request<?, R> request, CompletionStage<? extends R> value) {
-    Objects.requireNonNull(value, "value");
+    checkForgotten(request);
+    var given = new CompletableFuture<Object>(); // the store's thread must not chain to a stage of others
+    Objects.requireNonNull(value, "value").whenComplete((answer, failure) -> settle(given, answer, failure));
+    answer(request, given);
+  }
+
+  private void checkForgotten(Request<?, ?> request) {
+    if (request instanceof Once) throw new IllegalStateException(live.id() + " must remember its answer to " + request
+        + ", which is Once: only a value given to context.reply can be; or throw, and the request may come again");
+  }
+
+  private void answer(Request<?, ?> request, CompletableFuture<?> value) {
+    if (kept.isEmpty()) {
+      promise(request, value);
+      return;
+    }
+    if (request != message || answered)
+      throw new IllegalArgumentException(live.id() + (answered ? " has answered " : " was not given ") + request);
+    answered = true;
+    if (kept.get().asked()) promise(kept.get(), value);
+  }
+
+  @SuppressWarnings("unchecked") // it gets what `value` has
+  private void promise(Request<?, ?> request, CompletableFuture<?> value) {
     var promised = new CompletableFuture<>();
-    core.replyWhen(request, (CompletionStage<R>) promised);
+    core.replyWhen((Request<?, Object>) request, promised);
     answers.add(new Answer(promised, value));
+  }
+
+  private static void settle(CompletableFuture<Object> future, Object answer, Throwable failure) {
+    if (failure == null) future.complete(answer);
+    else future.completeExceptionally(failure);
   }
 
   @Override
   public Actor<M> self() {
-    return core.self();
+    return live.address(core.self());
   }
 
   @Override
@@ -144,17 +227,62 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     return ended;
   }
 
+  M message() {
+    return message;
+  }
+
+  Optional<Kept<Object>> kept() {
+    return kept;
+  }
+
+  Outgoing outgoing() {
+    return outgoing;
+  }
+
+  /** As which it comes again; empty: it will not. */
+  private Optional<String> messageId() {
+    if (message instanceof Once once)
+      return Optional.of("once:" + Objects.requireNonNull(once.once(), "the id of a message that is Once"));
+    return kept.map(Kept::id);
+  }
+
+  Optional<Note.Answered> known() {
+    return message instanceof Once ? live.answered(messageId().orElseThrow()) : Optional.empty();
+  }
+
+  /** It gets the same answer. */
+  void answerAgain(Note.Answered before) {
+    if (message instanceof Request<?, ?> request && before.answer().isPresent())
+      answer(request, CompletableFuture.completedFuture(Answers.of(message.getClass()).decode(before.answer().get())));
+  }
+
+  /** What the actor is to remember of the message. */
+  List<Note> notes(Ledger ledger, Instant now) {
+    var notes = new ArrayList<Note>(0);
+    messageId().filter(ledger::knows).ifPresent(id -> notes.add(new Note.Over(id)));
+    kept.map(Kept::id).filter(ledger::knows).ifPresent(id -> notes.add(new Note.Over(id)));
+    if (message instanceof Once) notes.add(new Note.Answered(messageId().orElseThrow(), now, remembered));
+    return notes;
+  }
+
+  /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */
+  void confirm() {
+    if (kept.isPresent() && !kept.get().asked())
+      promise(kept.get(), CompletableFuture.completedFuture(Done.DONE));
+  }
+
   /** The handler threw: that is all that the asker gets. */
   void fail(CompletableFuture<Void> before, Throwable failure) {
     boolean stored = before.isDone() && !before.isCompletedExceptionally();
-    if (answers.isEmpty() && !stored && message instanceof Request<?, ?> request) promise(request);
+    if (answers.isEmpty() && !stored) promiseAnswer();
     answers.replaceAll(answer -> new Answer(answer.promised, CompletableFuture.failedFuture(failure)));
     afterwards.clear();
   }
 
-  private void promise(Request<?, ?> request) {
+  private void promiseAnswer() {
     try {
-      replyWhen(request, new CompletableFuture<>());
+      if (kept.isPresent()) promise(kept.get(), new CompletableFuture<>());
+      else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
     } catch (IllegalArgumentException nobodyAsked) {
       // it was sent without a wait
     }
@@ -173,10 +301,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   private void leave(Answer answer, Throwable refused) {
     if (refused != null) answer.promised.completeExceptionally(live.notStored(message, refused));
-    else answer.value.whenComplete((result, failure) -> {
-      if (failure == null) answer.promised.complete(result);
-      else answer.promised.completeExceptionally(failure);
-    });
+    else answer.value.whenComplete((result, failure) -> settle(answer.promised, result, failure));
   }
 
   private void run(Handler.Task task) {

@@ -1,48 +1,72 @@
 package io.fibry.store;
 
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 
 /** A store in memory, for tests: {@link #crash} answers what a disk would hold. Thread-safe. */
 public final class MemoryStore implements Store {
-  /** What is stored of an actor: the last whole turn and those after it. */
+  /** What is stored of an actor: the last whole turn and those after it, and what waits. */
   private static final class Kept {
     private final List<Turn> turns = new ArrayList<>();
+    private final Map<String, Waiting> waiting = new LinkedHashMap<>();
     private long life;
     private long last;
     private boolean over; // a turn of this life was refused
+
+    private void put(Waiting message) {
+      waiting.remove(message.id()); // so that it is the last one
+      waiting.put(message.id(), message);
+    }
   }
 
+  private final InstantSource clock;
   private final Map<Id, Kept> actors = new HashMap<>(); // all under this object's monitor
   private int failing;
   private boolean closed;
 
-  private MemoryStore() {}
+  private MemoryStore(InstantSource clock) {
+    this.clock = clock;
+  }
 
   /** {@return an empty one} */
   public static MemoryStore open() {
-    return new MemoryStore();
+    return open(InstantSource.system());
+  }
+
+  /**
+   * One for tests that move time.
+   *
+   * @param clock says when messages are due
+   * @return an empty one
+   */
+  public static MemoryStore open(InstantSource clock) {
+    return new MemoryStore(clock);
   }
 
   /** {@return another store with all that is stored in this one, which takes nothing more} */
   public synchronized MemoryStore crash() {
     closed = true;
-    var after = new MemoryStore();
+    var after = new MemoryStore(clock);
     actors.forEach((id, kept) -> {
-      var copy = new Kept();
+      var copy = after.kept(id);
       copy.turns.addAll(kept.turns);
+      copy.waiting.putAll(kept.waiting);
       copy.last = kept.last;
-      after.actors.put(id, copy);
     });
     return after;
   }
 
   /**
-   * The next turns are refused.
+   * The next turns and messages are refused.
    *
    * @param writes how many
    */
@@ -50,30 +74,35 @@ public final class MemoryStore implements Store {
     failing = writes;
   }
 
+  private Kept kept(Id actor) {
+    return actors.computeIfAbsent(actor, none -> new Kept());
+  }
+
   @Override
   public synchronized Loaded load(Id actor) {
     checkOpen();
-    var kept = actors.computeIfAbsent(actor, none -> new Kept());
+    var kept = kept(actor);
     kept.life++;
     kept.over = false;
-    return new Loaded(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList());
+    return new Loaded(kept.life, kept.last, kept.turns.stream().map(Turn::body).toList(),
+        List.copyOf(kept.waiting.keySet()));
   }
 
   @Override
   public synchronized CompletionStage<Void> append(Turn turn) {
     try {
       checkOpen();
-      var kept = actors.computeIfAbsent(turn.actor(), none -> new Kept());
+      var kept = kept(turn.actor());
       if (turn.life() != kept.life || turn.number() != kept.last + 1 || kept.over)
         throw new StoreOutdatedException(turn);
-      if (failing > 0) {
-        failing--;
-        kept.over = true;
-        throw new StoreWriteException("a write failed, as the test has asked for", null);
-      }
+      kept.over = true;
+      mayFail();
+      kept.over = false;
       if (turn.whole()) kept.turns.clear();
       kept.turns.add(turn);
       kept.last = turn.number();
+      turn.done().forEach(kept.waiting::remove);
+      for (var message : turn.sends()) kept(message.to()).put(message);
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
       return CompletableFuture.failedFuture(refused);
@@ -86,6 +115,54 @@ public final class MemoryStore implements Store {
     if (kept == null || turn.life() != kept.life || turn.number() != kept.last) return;
     kept.turns.clear();
     kept.turns.add(turn);
+  }
+
+  @Override
+  public synchronized CompletionStage<Boolean> accept(Waiting message, int most) {
+    try {
+      checkOpen();
+      var kept = kept(message.to());
+      if (kept.waiting.size() >= most) return CompletableFuture.completedFuture(false);
+      mayFail();
+      kept.put(message);
+      return CompletableFuture.completedFuture(true);
+    } catch (StoreException refused) {
+      return CompletableFuture.failedFuture(refused);
+    }
+  }
+
+  @Override
+  public synchronized List<Waiting> waiting(Id actor, Instant until, int most) {
+    checkOpen();
+    return kept(actor).waiting.values().stream().filter(one -> !one.due().isAfter(until)).limit(most).toList();
+  }
+
+  @Override
+  public synchronized Optional<Instant> due(Id actor, String id) {
+    checkOpen();
+    return Optional.ofNullable(kept(actor).waiting.get(id)).map(Waiting::due);
+  }
+
+  @Override
+  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
+    List<Waiting> all;
+    synchronized (this) {
+      checkOpen();
+      all = actors.values().stream().flatMap(kept -> kept.waiting.values().stream())
+          .filter(one -> one.to().kind().equals(kind)).toList();
+    }
+    for (var one : all) reader.accept(one.to(), one.due());
+  }
+
+  @Override
+  public InstantSource clock() {
+    return clock;
+  }
+
+  private void mayFail() {
+    if (failing == 0) return;
+    failing--;
+    throw new StoreWriteException("a write failed, as the test has asked for", null);
   }
 
   private void checkOpen() {

@@ -1,8 +1,11 @@
 package io.fibry.store;
 
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 
 /**
  * Where durable actors are kept. Thread-safe. Programs open one and close it; its other methods are
@@ -24,6 +27,16 @@ public interface Store extends AutoCloseable {
   }
 
   /**
+   * A message that the store keeps until a turn of its actor has done it.
+   *
+   * @param to the actor
+   * @param id it takes the place of the one with the same id that waits for this actor
+   * @param due when the actor may get it; to the millisecond
+   * @param body what it says
+   */
+  record Waiting(Id to, String id, Instant due, byte[] body) {}
+
+  /**
    * What an actor did with a message.
    *
    * @param actor which
@@ -32,8 +45,11 @@ public interface Store extends AutoCloseable {
    * @param at when
    * @param whole it says all that there is to know: those before it are not read any more
    * @param body what it says
+   * @param done ids of messages that wait for this actor no more
+   * @param sends messages that wait from now on, for any actor of this store
    */
-  record Turn(Id actor, long life, long number, Instant at, boolean whole, byte[] body) {}
+  record Turn(Id actor, long life, long number, Instant at, boolean whole, byte[] body, List<String> done,
+      List<Waiting> sends) {}
 
   /**
    * What is stored of an actor.
@@ -41,8 +57,9 @@ public interface Store extends AutoCloseable {
    * @param life from now on, its turns have this number
    * @param last the number of its last turn; 0: there is none
    * @param bodies of the last whole turn and of those after it; of all, if none is whole
+   * @param waiting the ids of all messages that wait for it
    */
-  record Loaded(long life, long last, List<byte[]> bodies) {}
+  record Loaded(long life, long last, List<byte[]> bodies, List<String> waiting) {}
 
   /**
    * Begins a life of an actor. Turns that were given before are stored or refused first; those of
@@ -55,8 +72,8 @@ public interface Store extends AutoCloseable {
   Loaded load(Id actor);
 
   /**
-   * Stores a turn, after all of this actor that were given before. If one is not stored, those of
-   * its life after it are not either. May wait for room.
+   * Stores a turn, with what it has done and sends, after all of this actor that were given before.
+   * If one is not stored, those of its life after it are not either. May wait for room.
    *
    * @param turn what it did
    * @return when it is stored; or the {@link StoreException} that says why it is not
@@ -69,9 +86,52 @@ public interface Store extends AutoCloseable {
    * Says all that is known after the last turn that is stored, so that the ones before need not be
    * read. It may be lost.
    *
-   * @param turn a whole one, with the number of that turn
+   * @param turn a whole one, with the number of that turn, that has done and sends nothing
    */
   void snapshot(Turn turn);
+
+  /**
+   * Stores a message, after those that this thread gave before. May wait for room.
+   *
+   * @param message what waits from now on
+   * @param most how many may wait for this actor, with this one
+   * @return true when it is stored, false if it would be one too many; or the
+   *     {@link StoreException} that says why it is not
+   * @throws java.util.concurrent.CancellationException if interrupted while it waits for room;
+   * nothing is stored
+   */
+  CompletionStage<Boolean> accept(Waiting message, int most);
+
+  /**
+   * What waits for an actor.
+   *
+   * @param actor which
+   * @param until messages that are due later are left out
+   * @param most how many at most
+   * @return the messages, in the order in which they were stored
+   * @throws StoreException if they cannot be read
+   */
+  List<Waiting> waiting(Id actor, Instant until, int most);
+
+  /**
+   * When a message that waits is due.
+   *
+   * @param actor for which it waits
+   * @param id which
+   * @return empty: it does not wait
+   */
+  Optional<Instant> due(Id actor, String id);
+
+  /**
+   * Tells of all messages that wait.
+   *
+   * @param kind of their actors
+   * @param reader gets the actor and when the message is due
+   */
+  void waiting(String kind, BiConsumer<Id, Instant> reader);
+
+  /** {@return the clock that says when messages are due} */
+  InstantSource clock();
 
   /** Stores what was given, then gives the store free. Actors that still need it fail. */
   @Override

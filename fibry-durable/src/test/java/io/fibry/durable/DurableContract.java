@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Actor;
-import io.fibry.ActorScope;
-import io.fibry.ActorSystem;
 import io.fibry.Request;
 import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
@@ -20,46 +18,18 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What durable actors promise at every store. */
 @Timeout(60)
-abstract class DurableContract {
+abstract class DurableContract extends AtAStore {
   private static final Duration IDLE = Duration.ofMinutes(5);
-
-  final ActorScope scope = ActorSystem.openScope("bank");
-  Store store;
-
-  @BeforeEach
-  void openFirst() throws IOException {
-    store = open();
-  }
-
-  /** An empty one. */
-  abstract Store open() throws IOException;
-
-  /** What is there after a crash, as a new store; the one before is of no use. */
-  abstract Store crash(Store before) throws IOException;
-
-  @AfterEach
-  void close() {
-    scope.close();
-    store.close();
-  }
 
   private Actor<Bank.Message> account(String key) {
     return Bank.ACCOUNT.newActor(scope.named(key), store);
-  }
-
-  private void crashAndReopen(Actor<?>... actors) throws IOException {
-    var after = crash(store);
-    for (var actor : actors) actor.kill();
-    for (var actor : actors) actor.waitForExit();
-    store = after;
   }
 
   @Test
@@ -71,6 +41,33 @@ abstract class DurableContract {
     crashAndReopen(ada);
 
     assertEquals(300, account("ada").ask(new Balance()));
+  }
+
+  @Test
+  void anAskersCodeThatBlocksHoldsBackNoOther() throws Exception {
+    var gate = new CountDownLatch(1);
+    var ada = account("ada");
+    var answer = ada.sendMessageReturn(new Withdraw(0));
+    var asker = Thread.ofVirtual().start(() -> CompletableFuture.allOf(answer).thenRun(() -> pass(gate)));
+
+    ada.sendMessage(new Deposit(2));
+    long ofTheSame = ada.ask(new Balance());
+    var grace = account("grace");
+    grace.sendMessage(new Deposit(3));
+    long ofAnother = grace.ask(new Balance());
+
+    assertEquals(2, ofTheSame);
+    assertEquals(3, ofAnother);
+    gate.countDown();
+    asker.join();
+  }
+
+  private static void pass(CountDownLatch gate) {
+    try {
+      gate.await();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
   }
 
   @Test
@@ -249,7 +246,7 @@ abstract class DurableContract {
   }
 
   private static Store.Turn turn(Store.Id id, long life, long number) {
-    return new Store.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3});
+    return new Store.Turn(id, life, number, Instant.now(), false, new byte[] {1, 2, 3}, List.of(), List.of());
   }
 
   @Test

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 class InMemoryTest extends DurableContract {
   @Override
   Store open() {
-    return MemoryStore.open();
+    return MemoryStore.open(instants());
   }
 
   @Override

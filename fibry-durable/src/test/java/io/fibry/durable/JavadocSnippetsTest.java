@@ -1,11 +1,17 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.Request;
+import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,6 +49,49 @@ class JavadocSnippetsTest {
     }
   }
   // @end
+
+  // @start region="waiting"
+  sealed interface Step {}
+  record Place(String item, long cents) implements Step {}
+  record Remember() implements Step {}
+  record Ship(String item, String receipt) {}
+
+  static final Durable<Ship> PARCEL = Durable.kind("parcel", Ship.class).state("").by((sent, ship) -> ship.item());
+
+  static final Durable<Step> ORDER = Durable.kind("order", Step.class).keepsMessages(1_000)
+      .state("new").by((state, step, context) -> switch (step) {
+        case Place place -> {
+          String receipt = context.step("charge", String.class,
+              () -> charge(place.cents(), context.stepKey("charge"))); // once, though the process may end
+          context.sendMessage(PARCEL, context.key(), new Ship(place.item(), receipt)); // with this turn, or never
+          context.remind("thanks", new Remember(), Duration.ofDays(7)); // though the process may end
+          yield "placed";
+        }
+        case Remember now -> "over";
+      });
+  // @end
+
+  private static final List<String> CHARGED = new CopyOnWriteArrayList<>();
+
+  private static String charge(long cents, String key) {
+    CHARGED.add(key);
+    return "receipt of " + cents;
+  }
+
+  @Test
+  void anOrderIsCharged(@TempDir Path folder) throws Exception {
+    var shipped = new Store.Id("parcel", "o1");
+    try (var store = FolderStore.open(folder);
+        var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
+      assertTrue(orders.actor("o1").sendMessage(new Place("book", 1_500)));
+    }
+    try (var store = FolderStore.open(folder)) {
+      assertEquals(1, store.waiting(shipped, Instant.MAX, 9).size());
+      assertEquals(List.of("r:thanks"), store.load(new Store.Id("order", "o1")).waiting());
+    }
+    assertEquals(1, CHARGED.size());
+    assertTrue(CHARGED.getFirst().startsWith("order/o1/m:"), CHARGED.getFirst());
+  }
 
   @Test
   void anAccountIsThereTheNextTime(@TempDir Path folder) {

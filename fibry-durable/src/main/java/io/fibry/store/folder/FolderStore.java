@@ -5,7 +5,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
@@ -96,11 +98,12 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @param segment bytes of a file of the log
    * @param room bytes of turns on their way to the disk: further ones wait
    * @param pause how often what was written is forced to disk; zero: before it counts as stored
+   * @param clock says when messages are due
    */
-  public record Options(int segment, int room, Duration pause) {
+  public record Options(int segment, int room, Duration pause, InstantSource clock) {
     private static final int LEAST = 4096;
     private static final int MOST = 1 << 30;
-    private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO);
+    private static final Options USUAL = new Options(64 << 20, 64 << 20, Duration.ZERO, InstantSource.system());
 
     /** Checks them. */
     public Options {
@@ -117,7 +120,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @return a changed copy
      */
     public Options withSegment(int bytes) {
-      return new Options(bytes, room, pause);
+      return new Options(bytes, room, pause, clock);
     }
 
     /**
@@ -127,7 +130,7 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @return a changed copy
      */
     public Options withRoom(int bytes) {
-      return new Options(segment, bytes, pause);
+      return new Options(segment, bytes, pause, clock);
     }
 
     /**
@@ -138,7 +141,17 @@ public abstract sealed class FolderStore implements Store permits LogStore {
      * @return a changed copy
      */
     public Options withForceEvery(Duration longest) {
-      return new Options(segment, room, longest);
+      return new Options(segment, room, longest, clock);
+    }
+
+    /**
+     * The clock that says when messages are due.
+     *
+     * @param time that of the system unless told
+     * @return a changed copy
+     */
+    public Options withClock(InstantSource time) {
+      return new Options(segment, room, pause, Objects.requireNonNull(time, "clock"));
     }
   }
 }

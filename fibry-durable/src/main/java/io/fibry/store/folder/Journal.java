@@ -47,7 +47,7 @@ final class Journal {
     this.log = log;
     this.millis = millis;
     this.pause = pause;
-    this.room = new Semaphore(room);
+    this.room = new Semaphore(room, true);
     this.most = (int) Math.min(Math.min(MOST_RECORD, room), log.most() - Frame.size(1, 0));
   }
 
@@ -74,7 +74,8 @@ final class Journal {
 
   void add(Entry entry) throws InterruptedException {
     int size = entry.record().remaining();
-    if (!room.tryAcquire(size)) room.acquire(size); // an interrupt matters only to those who wait
+    // an interrupt matters only to those who wait, and none overtakes them
+    if (room.hasQueuedThreads() || !room.tryAcquire(size)) room.acquire(size);
     var next = inbox.add(entry);
     if (next == Inbox.Next.WAKE) LockSupport.unpark(thread);
     if (next == Inbox.Next.REFUSE) refuse(entry, new StoreClosedException("the store is closed"));

@@ -1,29 +1,99 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.Store;
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
- * A record of the log: what is stored of a turn.
+ * A record of the log: a turn, with what it has done and sends; or one message that was accepted.
  *
  * <pre>
- * crc 4 | flags 1 | number 8 | milliseconds 8 | kind: length 1, bytes | key: length 2, bytes | body
+ * crc 4 | type 1 | number 8 | milliseconds 8 | actor
+ *     | done: count 2, texts | sends: count 2, messages | body
+ * actor:   kind, key        text: length 2, bytes
+ * message: actor | id | due: milliseconds 8 | length 4 | body
  * </pre>
+ *
+ * @param actor whose turn it is, or for which the message is
+ * @param content the body
  */
-record Stored(Store.Id actor, long number, boolean whole, ByteBuffer content) {
-  private static final int WHOLE = 1;
-  private static final int SNAPSHOT = 2;
-  private static final int FIXED = 24; // of all but kind, key and body
+record Stored(Store.Id actor, Type type, long number, List<String> done, List<Sent> sends, ByteBuffer content) {
+  private static final int FIXED = 29; // of all that is there without texts
+
+  /** What a record is; its place here is its number in the log. */
+  enum Type {
+    TURN, WHOLE, SNAPSHOT, MESSAGE;
+
+    private static final List<Type> ALL = List.of(values());
+  }
+
+  /** A message, the body of which has not been copied. */
+  record Sent(Store.Id to, String id, Instant due, ByteBuffer content) {
+    byte[] body() {
+      return copy(content);
+    }
+  }
 
   static ByteBuffer bytes(Store.Turn turn, boolean snapshot) {
-    byte[] kind = turn.actor().kind().getBytes(StandardCharsets.UTF_8);
-    byte[] key = turn.actor().key().getBytes(StandardCharsets.UTF_8);
-    var out = ByteBuffer.allocate(FIXED + kind.length + key.length + turn.body().length);
-    out.putInt(0).put((byte) ((turn.whole() ? WHOLE : 0) | (snapshot ? SNAPSHOT : 0)));
-    out.putLong(turn.number()).putLong(turn.at().toEpochMilli());
-    out.put((byte) kind.length).put(kind).putShort((short) key.length).put(key).put(turn.body());
-    return out.putInt(0, crc(out.flip()));
+    var type = snapshot ? Type.SNAPSHOT : turn.whole() ? Type.WHOLE : Type.TURN;
+    return bytes(type, turn.number(), turn.at(), turn.actor(), turn.done(), turn.sends(), turn.body());
+  }
+
+  static ByteBuffer bytes(Store.Waiting message, Instant at) {
+    return bytes(Type.MESSAGE, 0, at, message.to(), List.of(), List.of(message), new byte[0]);
+  }
+
+  private static ByteBuffer bytes(Type type, long number, Instant at, Store.Id actor, List<String> done,
+      List<Store.Waiting> sends, byte[] body) {
+    var bytes = new ByteArrayOutputStream(128 + body.length);
+    var out = new DataOutputStream(bytes);
+    try {
+      out.writeInt(0);
+      out.writeByte(type.ordinal());
+      out.writeLong(number);
+      out.writeLong(at.toEpochMilli());
+      write(actor, out);
+      out.writeShort(count(done));
+      for (var id : done) write(id, out);
+      out.writeShort(count(sends));
+      for (var message : sends) {
+        write(message.to(), out);
+        write(message.id(), out);
+        out.writeLong(message.due().toEpochMilli());
+        out.writeInt(message.body().length);
+        out.write(message.body());
+      }
+      out.write(body);
+    } catch (IOException never) {
+      throw new UncheckedIOException(never);
+    }
+    var record = ByteBuffer.wrap(bytes.toByteArray());
+    return record.putInt(0, crc(record));
+  }
+
+  private static int count(List<?> all) {
+    if (all.size() > 0xffff)
+      throw new IllegalArgumentException(
+          "a turn has done or sends " + all.size() + " messages; at most 65,535 are possible");
+    return all.size();
+  }
+
+  private static void write(Store.Id actor, DataOutputStream out) throws IOException {
+    write(actor.kind(), out);
+    write(actor.key(), out);
+  }
+
+  private static void write(String text, DataOutputStream out) throws IOException {
+    byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+    out.writeShort(bytes.length);
+    out.write(bytes);
   }
 
   /** Null: it is damaged. */
@@ -35,22 +105,43 @@ record Stored(Store.Id actor, long number, boolean whole, ByteBuffer content) {
   static Stored of(ByteBuffer record) {
     var in = record.duplicate();
     in.getInt();
-    int flags = in.get();
+    var type = Type.ALL.get(in.get());
     long number = in.getLong();
     in.getLong(); // its time
-    String kind = text(in, in.get() & 0xff);
-    String key = text(in, in.getShort() & 0xffff);
-    return new Stored(new Store.Id(kind, key), number, (flags & WHOLE) != 0, in.slice());
+    var actor = actor(in);
+    var done = new ArrayList<String>(0);
+    for (int left = in.getShort() & 0xffff; left > 0; left--) done.add(text(in));
+    var sends = new ArrayList<Sent>(0);
+    for (int left = in.getShort() & 0xffff; left > 0; left--) sends.add(sent(in));
+    return new Stored(actor, type, number, done, sends, in.slice());
+  }
+
+  private static Sent sent(ByteBuffer in) {
+    var to = actor(in);
+    String id = text(in);
+    var due = Instant.ofEpochMilli(in.getLong());
+    int length = in.getInt();
+    var content = in.slice(in.position(), length);
+    in.position(in.position() + length);
+    return new Sent(to, id, due, content);
   }
 
   byte[] body() {
+    return copy(content);
+  }
+
+  private static byte[] copy(ByteBuffer content) {
     byte[] body = new byte[content.remaining()];
     content.get(content.position(), body);
     return body;
   }
 
-  private static String text(ByteBuffer in, int length) {
-    byte[] bytes = new byte[length];
+  private static Store.Id actor(ByteBuffer in) {
+    return new Store.Id(text(in), text(in));
+  }
+
+  private static String text(ByteBuffer in) {
+    byte[] bytes = new byte[in.getShort() & 0xffff];
     in.get(bytes);
     return new String(bytes, StandardCharsets.UTF_8);
   }

@@ -1,11 +1,16 @@
 package io.fibry.store.folder;
 
+import java.time.Instant;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Where the log has what is to be read of an actor: its last whole turn, and those after it. Its
- * fields, and those of a life, are under the object's own monitor.
+ * Where the log has what is to be read of an actor: its last whole turn and those after it, and the
+ * messages that wait for it. Its fields, and those of a life, are under the object's own monitor.
  */
 final class Where {
   private static final long[] NOWHERE = {};
@@ -64,10 +69,20 @@ final class Where {
     }
   }
 
+  /**
+   * A message that waits.
+   *
+   * @param index of it in the record
+   */
+  record Waits(Instant due, int segment, int offset, int index) {}
+
   private long[] places = NOWHERE; // segment and offset of each; the array may be longer
   private int count;
   private long last; // the number of the last turn
   private Life life; // null: none in this process yet
+  private long given; // the number of the newest turn that is on its way, or of the last
+  private Map<String, Waits> waiting = Map.of(); // by id, oldest first; immutable: none
+  private int arriving; // messages that are on their way
 
   synchronized long last() {
     return last;
@@ -77,24 +92,78 @@ final class Where {
     return Arrays.copyOf(places, count);
   }
 
-  synchronized void add(long number, boolean whole, int segment, int offset) {
+  /** False: a turn is missing in front of this one. */
+  synchronized boolean add(long number, boolean whole, int segment, int offset) {
+    if (last != 0 && number > last + 1) return false;
     if (whole) count = 0;
     if (count == places.length) places = Arrays.copyOf(places, Math.max(1, 2 * count));
     places[count++] = (long) segment << Integer.SIZE | offset;
     last = number;
+    return true;
   }
 
   /** The next life. None enters the one before any more. */
   synchronized Life begin() {
     life = life == null ? new Life(1, CompletableFuture.completedFuture(null))
         : new Life(life.number + 1, life.follow());
+    given = -1; // until it has read
     return life;
   }
 
-  /** A turn is on its way, until it leaves. Null: its life is not the newest. */
-  synchronized Life enter(long number) {
+  /** The life has read all turns before. */
+  synchronized void hasRead(Life reader) {
+    if (life == reader) given = last;
+  }
+
+  /** A turn is on its way, until it leaves. Null: it is of another life, or not the next one. */
+  synchronized Life enter(long number, long turn) {
+    if (life == null || life.number != number || given < 0 || turn != given + 1) return null;
+    given = turn;
+    life.enter();
+    return life;
+  }
+
+  /** Likewise a snapshot, which may come late. */
+  synchronized Life enterSnapshot(long number) {
     if (life == null || life.number != number) return null;
     life.enter();
     return life;
+  }
+
+  // ---- what waits
+
+  /** A message is on its way, until {@code arrived}. False: it would be one too many. */
+  synchronized boolean reserve(int most) {
+    if (waiting.size() + arriving >= most) return false;
+    arriving++;
+    return true;
+  }
+
+  synchronized void arrived() {
+    arriving--;
+  }
+
+  synchronized void put(String id, Waits message) {
+    if (waiting.isEmpty()) waiting = new LinkedHashMap<>(2);
+    waiting.remove(id); // so that it is the last one
+    waiting.put(id, message);
+  }
+
+  synchronized void done(List<String> ids) {
+    if (waiting.isEmpty()) return;
+    ids.forEach(waiting::remove);
+    if (waiting.isEmpty()) waiting = Map.of();
+  }
+
+  synchronized List<String> waiting() {
+    return List.copyOf(waiting.keySet());
+  }
+
+  synchronized List<Waits> waiting(Instant until, int most) {
+    return waiting.values().stream().filter(one -> !one.due.isAfter(until)).limit(most).toList();
+  }
+
+  synchronized Optional<Instant> due(String id) {
+    return Optional.ofNullable(waiting.get(id)).map(Waits::due);
   }
 }

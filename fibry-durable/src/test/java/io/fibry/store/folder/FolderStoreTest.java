@@ -36,7 +36,7 @@ class FolderStoreTest {
   }
 
   private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, byte[] body) {
-    return new Store.Turn(id, life, number, Instant.now(), whole, body);
+    return new Store.Turn(id, life, number, Instant.now(), whole, body, List.of(), List.of());
   }
 
   private static void append(Store store, Store.Turn turn) throws Exception {
@@ -139,7 +139,8 @@ class FolderStoreTest {
 
       var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
-      assertEquals("the store in " + folder + ": 00000001.log is damaged at 68, where a turn of account 'ada' was. "
+      assertEquals("the store in " + folder
+          + ": 00000001.log is damaged at 68, where a turn of account 'ada', or a message for it, was. "
           + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
       assertEquals(1, store.load(GRACE).bodies().size());
     }

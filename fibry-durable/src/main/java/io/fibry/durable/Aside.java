@@ -1,0 +1,14 @@
+package io.fibry.durable;
+
+import java.time.Instant;
+
+/**
+ * A kept message whose handler threw, or ended the process again and again.
+ *
+ * @param <M> messages
+ * @param key of the actor
+ * @param message the message
+ * @param reason why
+ * @param at when it was put aside
+ */
+public record Aside<M>(String key, M message, String reason, Instant at) {}

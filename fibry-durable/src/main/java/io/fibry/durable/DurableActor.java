@@ -1,0 +1,205 @@
+package io.fibry.durable;
+
+import io.fibry.Actor;
+import io.fibry.Exitable;
+import io.fibry.Request;
+import io.fibry.store.Store;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreFullException;
+import io.fibry.time.Scheduler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Supplier;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
+ * thread, and then sent.
+ */
+final class DurableActor<M> extends Fronted implements Actor<M> {
+  private final Actor<Object> front;
+  private final Kinds<M> kind;
+  private final Delivery delivery;
+  private final String key;
+  private final Exitable host; // while it lives, messages are kept
+
+  DurableActor(Actor<Object> front, Kinds<M> kind, Delivery delivery, String key, Exitable host) {
+    this.front = front;
+    this.kind = kind;
+    this.delivery = delivery;
+    this.key = key;
+    this.host = host;
+  }
+
+  @Override
+  Actor<Object> front() {
+    return front;
+  }
+
+  private Store.Id id() {
+    return new Store.Id(kind.name(), key);
+  }
+
+  // ---- messages
+
+  @Override
+  public boolean sendMessage(M message) {
+    if (!isKept()) return front.sendMessage(message);
+    var waiting = kind.waiting(key, message, delivery.now());
+    try {
+      if (!keep(waiting)) return false;
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      return false;
+    } catch (StoreException | CancellationException refused) {
+      LoggerFactory.getLogger(Durable.class).warn("{} does not get a message, since it could not be kept", id(),
+          refused);
+      return false;
+    }
+    delivery.give(front, key, kept(waiting, message, false));
+    return true; // though the actor may be unable to take it now
+  }
+
+  @Override
+  public boolean sendMessages(List<? extends M> block) {
+    if (isKept()) throw new UnsupportedOperationException(id() + " keeps messages, and stores each by itself");
+    return front.sendMessages(block);
+  }
+
+  private boolean isKept() {
+    return kind.keeps() > 0 && !host.onExit().isDone();
+  }
+
+  private static <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked) {
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, false, asked);
+  }
+
+  /** False: too many wait. The message is in hand until it is given, or released. */
+  private boolean keep(Store.Waiting waiting) throws InterruptedException {
+    boolean kept = false;
+    delivery.take(key, waiting.id());
+    try {
+      return kept = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture().get();
+    } catch (ExecutionException failed) {
+      throw Live.cause(failed);
+    } finally {
+      if (!kept) delivery.release(key, waiting.id()); // the store may have it all the same
+    }
+  }
+
+  // ---- requests
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request) {
+    if (!isKept()) return front.ask(plain(request));
+    var kept = keepRequest(request);
+    try {
+      return front.ask(kept);
+    } finally {
+      delivery.release(key, kept.id());
+    }
+  }
+
+  @Override
+  public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
+    if (!isKept()) return front.ask(plain(request), limit);
+    var kept = keepRequest(request);
+    try {
+      return front.ask(kept, limit);
+    } finally {
+      delivery.release(key, kept.id());
+    }
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
+    if (!isKept()) return front.sendMessageReturn(plain(request));
+    var kept = keepRequest(request);
+    return sent(kept, () -> front.sendMessageReturn(kept));
+  }
+
+  @Override
+  public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
+    if (!isKept()) return front.sendMessageReturn(plain(request), limit);
+    var kept = keepRequest(request);
+    return sent(kept, () -> front.sendMessageReturn(kept, limit));
+  }
+
+  private <R> CompletableFuture<R> sent(Kept<R> kept, Supplier<CompletableFuture<R>> sending) {
+    boolean sent = false;
+    try {
+      var answer = sending.get();
+      sent = true;
+      answer.whenComplete((value, failure) -> delivery.release(key, kept.id()));
+      return answer;
+    } finally {
+      if (!sent) delivery.release(key, kept.id());
+    }
+  }
+
+  @SuppressWarnings("unchecked") // a request of the kind's messages is one
+  private <R> Kept<R> keepRequest(Request<?, R> request) {
+    var waiting = kind.waiting(key, (M) request, delivery.now());
+    try {
+      if (keep(waiting)) return kept(waiting, request, true);
+      throw NotStoredException.ofMessage(id().toString(), request,
+          new StoreFullException(kind.keeps() + " messages wait for it already", null));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while a request to " + id() + " was stored");
+    } catch (StoreException refused) {
+      throw NotStoredException.ofMessage(id().toString(), request, refused);
+    }
+  }
+
+  @SuppressWarnings("unchecked") // the actor takes any message
+  private static <R> Request<Object, R> plain(Request<?, R> request) {
+    return (Request<Object, R>) request;
+  }
+
+  // ---- timers and tasks, which end with the process
+
+  @Override
+  public Scheduler.Timer sendMessageLater(M message, Duration delay) {
+    return front.sendMessageLater(message, delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageLater(Object timer, M message, Duration delay) {
+    return front.sendMessageLater(timer, message, delay);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(M message, Duration period) {
+    return front.sendMessageEvery(message, period);
+  }
+
+  @Override
+  public Scheduler.Timer sendMessageEvery(Object timer, M message, Duration period) {
+    return front.sendMessageEvery(timer, message, period);
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    front.execute(task);
+  }
+
+  @Override
+  public Actor<M> closeOnExit(AutoCloseable... resources) {
+    front.closeOnExit(resources);
+    return this;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof DurableActor<?> actor && front.equals(actor.front);
+  }
+
+  @Override
+  public int hashCode() {
+    return front.hashCode();
+  }
+}

@@ -1,0 +1,59 @@
+package io.fibry.durable;
+
+import io.fibry.Actor;
+import io.fibry.store.Store;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+
+/** What lives here of a store. Thread-safe. */
+final class Home {
+  private static final Map<Store, Home> HOMES = Collections.synchronizedMap(new WeakHashMap<>());
+
+  private final Set<Store.Id> alive = ConcurrentHashMap.newKeySet();
+  private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
+
+  private Home() {}
+
+  static Home of(Store store) {
+    return HOMES.computeIfAbsent(store, none -> new Home());
+  }
+
+  /** Two actors of one key would end each other's lives. */
+  static <M> Actor<M> only(Store store, Store.Id id, Supplier<Actor<M>> maker) {
+    var alive = of(store).alive;
+    if (!alive.add(id)) throw new IllegalStateException(
+        id + " has an actor at " + store + "; send to that one, or let entities make it");
+    boolean made = false;
+    try {
+      var actor = maker.get().closeOnExit(() -> alive.remove(id));
+      made = true;
+      return actor;
+    } finally {
+      if (!made) alive.remove(id);
+    }
+  }
+
+  void add(Delivery delivery) {
+    deliveries.add(delivery);
+  }
+
+  void remove(Delivery delivery) {
+    deliveries.remove(delivery);
+  }
+
+  /** A message waits at the store. Where no actor of its kind is, it goes on waiting. */
+  void tell(Store.Id to, Instant due) {
+    for (var each : deliveries)
+      if (each.serves(to)) {
+        each.told(to.key(), due);
+        return;
+      }
+  }
+}

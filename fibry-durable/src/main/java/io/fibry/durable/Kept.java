@@ -1,0 +1,23 @@
+package io.fibry.durable;
+
+import io.fibry.Request;
+import java.time.Instant;
+
+/**
+ * A message that waits at the store, on its way to its actor. Its answer is that of the message, if
+ * this is a request, or comes when the turn is stored.
+ *
+ * @param id among those that wait for the actor
+ * @param due as the store has it
+ * @param looked it was looked up: its turn may be stored already
+ * @param old it waited when the process began
+ * @param asked a sender waits for the answer
+ */
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean old, boolean asked)
+    implements Request<Kept<R>, R> {
+
+  @Override
+  public String toString() {
+    return message.toString();
+  }
+}

@@ -1,0 +1,99 @@
+package io.fibry.durable;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** All notes of an actor that still mean something. Of the actor's thread. */
+final class Ledger {
+  private static final int MOST_BYTES = 1 << 20; // of answers
+  private static final int FIXED = 64; // bytes of a note, about, without its texts
+
+  private final int mostAnswers;
+  private final Duration time;
+  private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
+  private final Map<String, List<Note.Step>> steps = new HashMap<>();
+  private final Map<String, Note.Begun> begun = new HashMap<>();
+  private long ofAnswers; // their bytes
+
+  Ledger(int mostAnswers, Duration time) {
+    this.mostAnswers = mostAnswers;
+    this.time = time;
+  }
+
+  void add(Note note) {
+    switch (note) {
+      case Note.Answered answered -> {
+        forget(answered.message());
+        answers.put(answered.message(), answered);
+        ofAnswers += size(answered);
+        trim(answered.at());
+      }
+      case Note.Step step -> steps.computeIfAbsent(step.message(), none -> new ArrayList<>()).add(step);
+      case Note.Begun one -> begun.put(one.message(), one);
+      case Note.Over over -> {
+        steps.remove(over.message());
+        begun.remove(over.message());
+      }
+    }
+  }
+
+  private void trim(Instant now) {
+    var oldest = answers.values().iterator();
+    while (oldest.hasNext()) {
+      var one = oldest.next();
+      if (answers.size() <= mostAnswers && ofAnswers <= MOST_BYTES && !isForgotten(one, now)) return;
+      oldest.remove();
+      ofAnswers -= size(one);
+    }
+  }
+
+  private boolean isForgotten(Note.Answered one, Instant now) {
+    return one.at().plus(time).isBefore(now);
+  }
+
+  private void forget(String message) {
+    var before = answers.remove(message);
+    if (before != null) ofAnswers -= size(before);
+  }
+
+  private static int size(Note.Answered one) {
+    return FIXED + one.message().length() + one.answer().map(bytes -> bytes.length).orElse(0);
+  }
+
+  Optional<Note.Answered> answer(String message, Instant now) {
+    return Optional.ofNullable(answers.get(message)).filter(one -> !isForgotten(one, now));
+  }
+
+  List<Note.Step> steps(String message) {
+    return steps.getOrDefault(message, List.of());
+  }
+
+  int begun(String message) {
+    var one = begun.get(message);
+    return one == null ? 0 : one.times();
+  }
+
+  /** There is something to forget when it does not come again. */
+  boolean knows(String message) {
+    return steps.containsKey(message) || begun.containsKey(message);
+  }
+
+  List<Note> all() {
+    var all = new ArrayList<Note>(answers.values());
+    steps.values().forEach(all::addAll);
+    all.addAll(begun.values());
+    return all;
+  }
+
+  /** In bytes, about. */
+  long size() {
+    long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(step -> FIXED + step.result().length).sum();
+    return ofAnswers + ofSteps + (long) FIXED * begun.size();
+  }
+}

@@ -1,0 +1,20 @@
+package io.fibry.durable;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/** What an actor remembers beside its state. A message is named by its id. */
+sealed interface Note {
+
+  /** It was handled, once and for all. */
+  record Answered(String message, Instant at, Optional<byte[]> answer) implements Note {}
+
+  /** Its handler did a step. */
+  record Step(String message, String name, byte[] result) implements Note {}
+
+  /** It was begun so many times by processes that ended meanwhile. */
+  record Begun(String message, int times) implements Note {}
+
+  /** It does not come again. */
+  record Over(String message) implements Note {}
+}

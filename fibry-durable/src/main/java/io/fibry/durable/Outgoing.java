@@ -1,0 +1,95 @@
+package io.fibry.durable;
+
+import io.fibry.store.Store;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+
+/** What a turn sends by the store, and what it takes back. Of the handler's thread. */
+final class Outgoing {
+  private static final int LONGEST_NAME = 512;
+  private static final Duration LONGEST = Duration.ofDays(36_525); // 100 years
+
+  private final Store.Id from;
+  private final Delivery delivery;
+  private final List<Store.Waiting> messages = new ArrayList<>(0);
+  private final Map<String, Optional<Store.Waiting>> own = new LinkedHashMap<>(0); // to itself, by id; empty: none
+
+  Outgoing(Store.Id from, Delivery delivery) {
+    this.from = from;
+    this.delivery = delivery;
+  }
+
+  <N> void send(Durable<N> to, String key, N message) {
+    messages.add(((Definition<?, ?, N>) to).kind().waiting(key, message, delivery.now()));
+  }
+
+  void remind(String name, byte[] message, Duration delay, Optional<Duration> every) {
+    if (delay.isNegative() || delay.isZero() || delay.compareTo(LONGEST) > 0)
+      throw new IllegalArgumentException("reminder '" + name + "' of " + from + " would come after " + delay
+          + "; give more than zero, and at most 100 years");
+    String id = id(name);
+    var mail = new Mail(message, every, Optional.empty());
+    own.put(id, Optional.of(new Store.Waiting(from, id, inMillis(delivery.now().plus(delay)), mail.bytes())));
+  }
+
+  void forget(String name) {
+    own.put(id(name), Optional.empty());
+  }
+
+  private String id(String name) {
+    int length = name.getBytes(StandardCharsets.UTF_8).length;
+    if (length == 0 || length > LONGEST_NAME) throw new IllegalArgumentException("a reminder of " + from
+        + " has a name of " + length + " bytes; 1 to " + LONGEST_NAME + " are possible");
+    return Mail.reminder(name);
+  }
+
+  /** The message is done; a reminder that comes again waits for its next time. */
+  void done(Kept<?> kept) {
+    if (own.containsKey(kept.id())) return;
+    own.put(kept.id(), kept.mail().every().map(period -> again(kept, period)));
+  }
+
+  private Store.Waiting again(Kept<?> kept, Duration period) {
+    long missed = Math.max(0, Duration.between(kept.due(), delivery.now()).dividedBy(period));
+    var next = kept.due().plus(period.multipliedBy(missed + 1));
+    return new Store.Waiting(from, kept.id(), inMillis(next), kept.mail().bytes());
+  }
+
+  /** As stores keep it; never earlier. */
+  private static Instant inMillis(Instant due) {
+    return Instant.ofEpochMilli(due.plusNanos(999_999).toEpochMilli());
+  }
+
+  /** The message waits for a human. */
+  void putAside(byte[] message, String reason) {
+    var mail = new Mail(message, Optional.empty(), Optional.of(new Mail.Failed(reason, delivery.now())));
+    messages.add(new Store.Waiting(from, Mail.aside(UUID.randomUUID().toString()), Mail.NEVER, mail.bytes()));
+  }
+
+  void end(Set<String> known) {
+    own.replaceAll((id, set) -> Optional.empty());
+    for (var id : known) own.put(id, Optional.empty());
+  }
+
+  boolean isEmpty() {
+    return messages.isEmpty() && own.isEmpty();
+  }
+
+  List<String> done() {
+    return own.entrySet().stream().filter(one -> one.getValue().isEmpty()).map(Map.Entry::getKey).toList();
+  }
+
+  List<Store.Waiting> sends() {
+    var sends = new ArrayList<>(messages);
+    own.values().forEach(one -> one.ifPresent(sends::add));
+    return sends;
+  }
+}

@@ -1,0 +1,14 @@
+package io.fibry.durable;
+
+/**
+ * A handler does other steps, or in another order, than it did when the same message came before.
+ * Nothing is guessed: the turn fails.
+ */
+public final class StepMismatchException extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  StepMismatchException(String actor, int place, String stored, String now) {
+    super(actor + " did step '" + stored + "' as number " + place + " when this message came before, and now it does '"
+        + now + "'; let changed handlers keep the names and the order of their steps, or take another message");
+  }
+}

@@ -1,0 +1,114 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreOutdatedException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CompletableFuture;
+
+/** A record on its way to the disk; as a future, done when it is there. */
+abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journal.Entry {
+  final LogStore store;
+  private final ByteBuffer record;
+  private boolean left; // under this object's monitor
+
+  UnderWay(LogStore store, ByteBuffer record) {
+    this.store = store;
+    this.record = record;
+  }
+
+  @Override
+  public final ByteBuffer record() {
+    return record;
+  }
+
+  /** Once: an Error may strike when the journal has it already. */
+  final void leave() {
+    synchronized (this) {
+      if (left) return;
+      left = true;
+    }
+    left();
+  }
+
+  /** It is not on its way any more. */
+  abstract void left();
+
+  /** A turn, or a snapshot. */
+  static final class OfTurn extends UnderWay<Void> {
+    private final Where where;
+    private final Where.Life life;
+    private final Store.Turn turn;
+    private final boolean snapshot;
+
+    OfTurn(LogStore store, ByteBuffer record, Where where, Where.Life life, Store.Turn turn, boolean snapshot) {
+      super(store, record);
+      this.where = where;
+      this.life = life;
+      this.turn = turn;
+      this.snapshot = snapshot;
+    }
+
+    @Override
+    public StoreException refusal() {
+      return life.isOver() ? new StoreOutdatedException(turn) : null;
+    }
+
+    @Override
+    public void stored(int segment, int offset) {
+      where.add(turn.number(), turn.whole(), segment, offset);
+      where.done(turn.done());
+      for (int i = 0; i < turn.sends().size(); i++) store.put(turn.sends().get(i), segment, offset, i);
+      if (!snapshot) store.count();
+      leave();
+      complete(null);
+    }
+
+    @Override
+    public void refused(StoreException why) {
+      if (!snapshot) life.end();
+      completeExceptionally(why);
+      leave(); // last: the actor reads its state again when all have been told
+    }
+
+    @Override
+    void left() {
+      life.leave();
+    }
+  }
+
+  /** A message that is accepted. */
+  static final class OfMessage extends UnderWay<Boolean> {
+    private final Where where;
+    private final Store.Waiting message;
+
+    OfMessage(LogStore store, ByteBuffer record, Where where, Store.Waiting message) {
+      super(store, record);
+      this.where = where;
+      this.message = message;
+    }
+
+    @Override
+    public StoreException refusal() {
+      return null;
+    }
+
+    @Override
+    public void stored(int segment, int offset) {
+      store.put(message, segment, offset, 0);
+      leave();
+      complete(true);
+    }
+
+    @Override
+    public void refused(StoreException why) {
+      leave();
+      completeExceptionally(why);
+    }
+
+    @Override
+    void left() {
+      where.arrived();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.store.Store;
+import io.fibry.time.ManualClock;
+import io.fibry.time.Scheduler;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** A scope and a store, whose time is moved by tests unless they say otherwise. */
+abstract class AtAStore {
+  static final Duration IDLE = Duration.ofDays(100_000);
+  private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  final ManualClock clock = new ManualClock();
+  final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
+  Store store;
+
+  @BeforeEach
+  void openFirst() throws IOException {
+    store = open();
+  }
+
+  Scheduler scheduler() {
+    return clock;
+  }
+
+  InstantSource instants() {
+    return () -> START.plusNanos(clock.nanoTime());
+  }
+
+  /** An empty one. */
+  abstract Store open() throws IOException;
+
+  /** What is there after a crash, as a new store; the one before is of no use. */
+  abstract Store crash(Store before) throws IOException;
+
+  @AfterEach
+  void close() {
+    scope.close();
+    store.close();
+  }
+
+  void crashAndReopen(Actor<?>... actors) throws IOException {
+    var after = crash(store);
+    for (var actor : actors) actor.kill();
+    for (var actor : actors) actor.waitForExit();
+    store = after;
+  }
+
+  static void eventually(BooleanSupplier fact) {
+    long end = System.nanoTime() + LONG.toNanos();
+    while (!fact.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "it never came true");
+      Thread.onSpinWait();
+      Thread.yield();
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package io.fibry.durable;
+
+import io.fibry.Request;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+
+/** Desks with items on them, which pass them on, remind themselves and work in steps. */
+final class Desk {
+  sealed interface Message {}
+
+  record Add(String item) implements Message {}
+
+  /** The items so far, joined. */
+  record Items() implements Message, Request<Items, String> {}
+
+  /** To another desk. */
+  record Pass(String to, String item) implements Message {}
+
+  /** The same, and fails. */
+  record PassAndFail(String to, String item) implements Message {}
+
+  record Fail(String item) implements Message, Request<Fail, String> {}
+
+  record Remind(String name, String item, Duration delay, boolean again) implements Message {}
+
+  record RemindAndFail(String name, String item, Duration delay) implements Message {}
+
+  record Forget(String name) implements Message {}
+
+  record End() implements Message {}
+
+  /** Answers how many items there are with it. */
+  record Buy(String once, String item) implements Message, Once, Request<Buy, Integer> {}
+
+  record Note(String once, String item) implements Message, Once {}
+
+  /** Waits until a test lets it go on. */
+  record Hold(String gate) implements Message {}
+
+  /** Steps, and fails behind one of them; answers the results. */
+  record Work(String once, List<String> steps, int failAt) implements Message, Once, Request<Work, String> {}
+
+  /** Sleeps, then adds. */
+  record Sleep(String item, Duration time) implements Message {}
+
+  record State(List<String> items) {
+    State with(String item) {
+      var more = new ArrayList<>(items);
+      more.add(item);
+      return new State(List.copyOf(more));
+    }
+  }
+
+  static final State EMPTY = new State(List.of());
+  static final Map<String, CountDownLatch> GATES = new ConcurrentHashMap<>();
+
+  final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // of steps
+  Durable<Message> others; // to whom it passes
+
+  State handle(State state, Message message, DurableContext<Message> context) throws Exception {
+    switch (message) {
+      case Add add -> {
+        return state.with(add.item());
+      }
+      case Items items -> context.reply(items, String.join(" ", state.items()));
+      case Pass pass -> context.sendMessage(others, pass.to(), new Add(pass.item()));
+      case PassAndFail pass -> {
+        context.sendMessage(others, pass.to(), new Add(pass.item()));
+        throw new IllegalStateException("made up, for a test");
+      }
+      case Fail fail -> throw new IllegalStateException("made up, for a test: " + fail.item());
+      case Remind remind -> {
+        if (remind.again()) context.remindEvery(remind.name(), new Add(remind.item()), remind.delay());
+        else context.remind(remind.name(), new Add(remind.item()), remind.delay());
+      }
+      case RemindAndFail remind -> {
+        context.remind(remind.name(), new Add(remind.item()), remind.delay());
+        throw new IllegalStateException("made up, for a test");
+      }
+      case Forget forget -> context.forget(forget.name());
+      case End end -> context.end();
+      case Buy buy -> {
+        context.reply(buy, state.items().size() + 1);
+        return state.with(buy.item());
+      }
+      case Note note -> {
+        return state.with(note.item());
+      }
+      case Hold hold -> GATES.get(hold.gate()).await();
+      case Work work -> {
+        var results = new ArrayList<String>();
+        for (int i = 0; i < work.steps().size(); i++) {
+          String name = work.steps().get(i);
+          results.add(context.step(name, String.class, () -> effect(context.stepKey(name))));
+          if (i + 1 == work.failAt()) throw new IllegalStateException("made up, for a test");
+        }
+        context.reply(work, String.join(" ", results));
+      }
+      case Sleep sleep -> {
+        context.sleep("nap", sleep.time());
+        return state.with(sleep.item());
+      }
+    }
+    return state;
+  }
+
+  private String effect(String key) {
+    effects.add(key);
+    return "result-" + effects.size();
+  }
+
+  Durable<Message> kind(String name) {
+    return Durable.kind(name, Message.class).state(EMPTY).by(this::handle);
+  }
+
+  Durable<Message> keeping(int most) {
+    return Durable.kind("keeping", Message.class).keepsMessages(most).state(EMPTY).by(this::handle);
+  }
+}

@@ -1,0 +1,196 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.End;
+import io.fibry.durable.Desk.Forget;
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
+import io.fibry.durable.Desk.Remind;
+import io.fibry.durable.Desk.RemindAndFail;
+import io.fibry.durable.Desk.Sleep;
+import io.fibry.durable.Desk.Work;
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What reminders and steps promise at every store. */
+@Timeout(60)
+abstract class LaterContract extends AtADesk {
+  // ---- reminders
+
+  @Test
+  void aReminderComesAtItsTime() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(before);
+    var after = ada();
+
+    clock.advance(HOUR.minusSeconds(1));
+    assertEquals("", after.ask(new Items()));
+    clock.advance(Duration.ofMinutes(1));
+
+    eventually(() -> has(after, "a"));
+  }
+
+  @Test
+  void aReminderThatWasDueWhileDownComes() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, false));
+    crashAndReopenAfter(before);
+    clock.advance(HOUR.multipliedBy(5));
+
+    var after = ada();
+
+    eventually(() -> has(after, "a"));
+    clock.advance(HOUR.multipliedBy(5));
+    assertEquals("a", after.ask(new Items()));
+  }
+
+  @Test
+  void aLatePeriodComesOnce() throws IOException {
+    var before = ada();
+    before.sendMessage(new Remind("r", "a", HOUR, true));
+    crashAndReopenAfter(before);
+    clock.advance(Duration.ofMinutes(330));
+    var after = ada();
+    eventually(() -> has(after, "a"));
+
+    clock.advance(Duration.ofMinutes(29));
+    assertEquals("a", after.ask(new Items()));
+    clock.advance(Duration.ofMinutes(2));
+
+    eventually(() -> has(after, "a a"));
+  }
+
+  @Test
+  void aReminderIsReplacedAndForgotten() {
+    var ada = ada();
+    ada.sendMessage(new Remind("r", "a", HOUR, false));
+    ada.sendMessage(new Remind("r", "b", HOUR.multipliedBy(2), false));
+    ada.sendMessage(new Remind("s", "c", HOUR, false));
+    ada.sendMessage(new Forget("s"));
+    ada.sendMessage(new Forget("none"));
+    ada.ask(new Items());
+
+    clock.advance(HOUR.plusMinutes(2));
+    assertEquals("", ada.ask(new Items()));
+    clock.advance(HOUR);
+
+    eventually(() -> has(ada, "b"));
+  }
+
+  @Test
+  void aReminderOfAFailedTurnIsNone() {
+    var ada = ada();
+    ada.sendMessage(new RemindAndFail("r", "a", HOUR));
+    ada.ask(new Items());
+
+    clock.advance(HOUR.multipliedBy(2));
+
+    assertEquals("", ada.ask(new Items()));
+    assertTrue(store.load(new Store.Id("desk", "ada")).waiting().isEmpty());
+  }
+
+  @Test
+  void anEndForgetsReminders() throws IOException {
+    var ada = ada();
+    ada.sendMessage(new Add("a"));
+    ada.sendMessage(new Remind("r", "b", HOUR, true));
+    ada.sendMessage(new End());
+    assertEquals("", ada.ask(new Items()));
+
+    assertTrue(store.load(new Store.Id("desk", "ada")).waiting().isEmpty());
+  }
+
+  @Test
+  void aReminderWakesAnActorThatIsNotThere() {
+    try (var desks = desks()) {
+      desks.actor("ada").sendMessage(new Remind("r", "a", HOUR, false));
+      desks.actor("ada").close();
+      eventually(() -> desks.size() <= 1);
+
+      clock.advance(HOUR.plusMinutes(1));
+
+      eventually(() -> store.waiting(new Store.Id("desk", "ada"), Instant.MAX, 9).isEmpty());
+      assertEquals("a", desks.actor("ada").ask(new Items()));
+    }
+  }
+
+  @Test
+  void impossibleRemindersAreRefused() {
+    var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).by((state, message, context) -> {
+      assertThrows(IllegalArgumentException.class, () -> context.remind("r", new Add("a"), Duration.ZERO));
+      assertThrows(IllegalArgumentException.class, () -> context.remind("", new Add("a"), HOUR));
+      var failure = assertThrows(IllegalArgumentException.class,
+          () -> context.remindEvery("r", new Add("a"), Duration.ofDays(40_000)));
+      context.reply((Items) message, failure.getMessage());
+      return state;
+    }).newActor(scope.named("ada"), store);
+
+    assertEquals("reminder 'r' of strict 'ada' would come after PT960000H; give more than zero, and at most 100 years",
+        ada.ask(new Items()));
+  }
+
+  // ---- steps
+
+  @Test
+  void aStepRunsOnce() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Work("w", List.of("charge", "ship", "ship"), 2)));
+    crashAndReopen(before);
+
+    String results = ada().ask(new Work("w", List.of("charge", "ship", "ship"), 0));
+
+    assertEquals("result-1 result-2 result-3", results);
+    assertEquals(List.of("desk/ada/once:w/charge", "desk/ada/once:w/ship", "desk/ada/once:w/ship"), desk.effects);
+  }
+
+  @Test
+  void changedStepsAreFoundOut() {
+    var ada = ada();
+    assertThrows(IllegalStateException.class, () -> ada.ask(new Work("w", List.of("charge", "ship"), 2)));
+
+    var failure =
+        assertThrows(StepMismatchException.class, () -> ada.ask(new Work("w", List.of("charge", "mail"), 0)));
+
+    assertEquals("desk 'ada' did step 'ship' as number 2 when this message came before, and now it does 'mail'; let "
+        + "changed handlers keep the names and the order of their steps, or take another message",
+        failure.getMessage());
+  }
+
+  @Test
+  void aMessageThatCannotComeAgainHasNoSteps() {
+    var ada = ada();
+    ada.sendMessage(new Sleep("a", HOUR));
+
+    assertEquals("", ada.ask(new Items()));
+  }
+
+  @Test
+  void aSleepGoesOnAfterACrash() throws IOException {
+    var before = keeping().newActor(scope.named("ada"), store);
+    before.sendMessage(new Sleep("a", HOUR.multipliedBy(2)));
+    eventually(() -> clock.untilNext().isPresent());
+    clock.advance(HOUR);
+    crashAndReopen(before);
+    var after = keeping().newActor(scope.named("ada"), store);
+    eventually(() -> clock.untilNext().isPresent());
+
+    clock.advance(HOUR.minusSeconds(1));
+    assertEquals(1, store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).size());
+    eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).isEmpty();
+    });
+
+    assertEquals("a", after.ask(new Items()));
+  }
+}

@@ -1,0 +1,243 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Request;
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Fail;
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
+import io.fibry.durable.Desk.Note;
+import io.fibry.durable.Desk.Pass;
+import io.fibry.durable.Desk.PassAndFail;
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What kept messages, those of turns, and those that come once promise at every store. */
+@Timeout(60)
+abstract class WaitingContract extends AtADesk {
+  // ---- messages of turns
+
+  @Test
+  void aMessageOfATurnIsHandledOnce() throws IOException {
+    try (var desks = desks()) {
+      for (int i = 0; i < 200; i++) desks.actor("ada").sendMessage(new Pass("grace", "i" + i));
+      String all = IntStream.range(0, 200).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+
+      eventually(() -> has(desks.actor("grace"), all));
+    }
+    store = crash(store);
+    try (var desks = desks()) {
+      assertEquals(200, desks.actor("grace").ask(new Items()).split(" ").length);
+    }
+  }
+
+  @Test
+  void aMessageIsNeverThereWithoutItsTurn() {
+    try (var desks = desks()) {
+      desks.actor("ada").sendMessage(new PassAndFail("grace", "never"));
+      desks.actor("ada").sendMessage(new Pass("grace", "later"));
+
+      eventually(() -> has(desks.actor("grace"), "later"));
+    }
+  }
+
+  @Test
+  void aMessageToAnActorThatIsNotThereWaitsForIt() throws IOException {
+    try (var desks = desks()) {
+      desk.others = desk.kind("elsewhere");
+      desks.actor("ada").sendMessage(new Pass("grace", "a"));
+      desks.actor("ada").ask(new Items()); // it is stored
+    }
+    store = crash(store);
+
+    var grace = desk.kind("elsewhere").newActor(scope.named("grace"), store);
+
+    eventually(() -> has(grace, "a"));
+  }
+
+  @Test
+  void aTurnSendsToItself() {
+    var ada = ada();
+
+    ada.sendMessage(new Pass("ada", "a"));
+
+    eventually(() -> has(ada, "a"));
+  }
+
+  record Started(Thread by) {}
+
+  @Test
+  void whatHasNoFormOrNoKeyCannotBeSent() {
+    var formless = Durable.kind("formless", Started.class).state(0L).by((n, started) -> n);
+    var failing = Durable.kind("failing", Message.class).state(Desk.EMPTY).by((state, message, context) -> {
+      var noForm = assertThrows(IllegalArgumentException.class,
+          () -> context.sendMessage(formless, "ada", new Started(Thread.currentThread())));
+      var noKey = assertThrows(IllegalArgumentException.class, () -> context.sendMessage(formless, "", null));
+      context.reply((Items) message, noForm.getMessage() + "\n" + noKey.getMessage());
+      return state;
+    }).newActor(scope.named("ada"), store);
+
+    var texts = failing.ask(new Items()).split("\n");
+
+    assertTrue(
+        texts[0].startsWith("messages of " + Started.class.getName() + " have no form in bytes, so they cannot be "
+            + "kept: "),
+        texts[0]);
+    assertEquals("there can be no such actor of kind 'formless': its key takes 0 bytes; 1 to 512 are possible",
+        texts[1]);
+  }
+
+  // ---- kept messages
+
+  @Test
+  void aKeptMessageIsHandledThoughTheProcessEnded() throws IOException {
+    var before = keeping().newActor(scope.named("ada"), store);
+    var held = hold(before);
+    for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
+
+    crashAndReopen(before);
+    held.countDown();
+    var after = keeping().newActor(scope.named("ada"), store);
+
+    String all = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+    eventually(() -> has(after, all));
+  }
+
+  @Test
+  void keptMessagesKeepTheOrderOfTheirSender() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+
+    for (int i = 0; i < 500; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
+
+    assertEquals(IntStream.range(0, 500).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")), ada.ask(new Items()));
+    ada.close();
+    assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
+  }
+
+  @Test
+  void noMoreMessagesWaitThanAreAllowed() {
+    var ada = desk.keeping(10).newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));
+
+    assertFalse(ada.sendMessage(new Add("a")));
+    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
+
+    assertEquals("keeping 'ada' does not get Items[], since it could not be kept: 10 messages wait for it already",
+        failure.getMessage());
+    held.countDown();
+    eventually(() -> ada.sendMessage(new Add("b")));
+  }
+
+  @Test
+  void aPoisonMessageIsPutAside() throws IOException {
+    var kind = keeping();
+    var before = kind.newActor(scope.named("ada"), store);
+    before.sendMessage(new Fail("poison"));
+    before.sendMessage(new Add("a"));
+    eventually(() -> has(before, "a"));
+    crashAndReopen(before);
+
+    var after = kind.newActor(scope.named("ada"), store);
+
+    assertTrue(has(after, "a"));
+    var aside = kind.aside(store);
+    assertEquals(1, aside.size());
+    assertEquals(new Aside<>("ada", new Fail("poison"), "java.lang.IllegalStateException: made up, for a test: poison",
+        instants().instant()), aside.getFirst());
+  }
+
+  @Test
+  void theAskerOfAKeptRequestHearsOfItsFailure() {
+    var kind = keeping();
+    var ada = kind.newActor(scope.named("ada"), store);
+
+    var failure = assertThrows(IllegalStateException.class, () -> ada.ask(new Fail("asked")));
+
+    assertEquals("made up, for a test: asked", failure.getMessage());
+    assertEquals(List.of(), kind.aside(store));
+  }
+
+  @Test
+  void keptMessagesGoOnThroughPassivation() {
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
+      for (int i = 0; i < 50; i++) {
+        desks.actor("ada").sendMessage(new Add("i" + i));
+        if (i % 10 == 9) desks.actor("ada").close();
+      }
+
+      assertEquals(50, desks.actor("ada").ask(new Items()).split(" ").length);
+    }
+  }
+
+  @Test
+  void aKindWhoseMessagesHaveNoFormCannotKeepThem() {
+    var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
+        .keepsMessages(10).state(0L).by((state, message) -> state));
+
+    assertTrue(failure.getMessage().startsWith("messages of java.lang.Thread have no form in bytes, so they cannot be "
+        + "kept: "), failure.getMessage());
+  }
+
+  // ---- once
+
+  @Test
+  void theSecondSendingGetsTheFirstAnswer() throws IOException {
+    var before = ada();
+    assertEquals(1, before.ask(new Buy("x", "a")));
+    assertEquals(2, before.ask(new Buy("y", "b")));
+    assertEquals(1, before.ask(new Buy("x", "a")));
+    before.sendMessage(new Note("z", "c"));
+    crashAndReopenAfter(before);
+
+    var after = ada();
+
+    assertEquals(1, after.ask(new Buy("x", "a")));
+    after.sendMessage(new Note("z", "c"));
+    assertEquals("a b c", after.ask(new Items()));
+  }
+
+  @Test
+  void whatIsForgottenIsNew() {
+    var few = Durable.kind("few", Message.class).remembers(2, HOUR).state(Desk.EMPTY).by(desk::handle)
+        .newActor(scope.named("ada"), store);
+    for (var id : List.of("x", "y", "z")) few.ask(new Buy(id, id));
+
+    assertEquals(4, few.ask(new Buy("x", "again")));
+    assertEquals(4, few.ask(new Buy("x", "again")));
+    clock.advance(HOUR.plusSeconds(1));
+    assertEquals(5, few.ask(new Buy("x", "after an hour")));
+  }
+
+  @Test
+  void theAnswersOfManyTurnsAreRead() throws IOException {
+    var before = ada();
+    for (int i = 0; i < 300; i++) assertEquals(i + 1, before.ask(new Buy("o" + i, "i")));
+    crashAndReopen(before);
+
+    var after = ada();
+
+    for (int i = 0; i < 300; i++) assertEquals(i + 1, after.ask(new Buy("o" + i, "i")));
+  }
+
+  record Odd(String once) implements Once, Request<Odd, Thread> {}
+
+  @Test
+  void anAnswerThatCannotBeRememberedIsRefusedAtOnce() {
+    var failure = assertThrows(IllegalArgumentException.class,
+        () -> Durable.kind("odd", Odd.class).state(0L).by((state, message) -> state));
+
+    assertTrue(failure.getMessage().startsWith("the answer to " + Odd.class.getName()
+        + ", which is Once, cannot be remembered: "), failure.getMessage());
+  }
+}
