@@ -19,8 +19,8 @@ public interface DurableContext<M> extends ActorContext<M> {
   /**
    * Sends a message as a part of this turn: if the turn is stored, it is handled, though the
    * process may end before, and its turn is stored once; otherwise it never was. Messages from one
-   * actor to another keep their order. The store has the message until an actor with this key is made here.
-   * Actors that are not durable are told {@link #afterwards}.
+   * actor to another keep their order. The store has the message until an actor with this key is
+   * made here. Actors that are not durable are told {@link #afterwards}.
    *
    * @param <N> messages of the other
    * @param to its kind

@@ -35,10 +35,10 @@ abstract class AtADesk extends AtAStore {
   }
 
   /** The actor is busy until the latch is down. */
-  static CountDownLatch hold(Actor<Message> actor) {
+  CountDownLatch hold(Actor<Message> actor) {
     var latch = new CountDownLatch(1);
     String name = UUID.randomUUID().toString();
-    Desk.GATES.put(name, latch);
+    desk.gates.put(name, latch);
     actor.sendMessage(new Hold(name));
     return latch;
   }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 
 /** Desks with items on them, which pass them on, remind themselves and work in steps. */
 final class Desk {
@@ -57,7 +58,8 @@ final class Desk {
   }
 
   static final State EMPTY = new State(List.of());
-  static final Map<String, CountDownLatch> GATES = new ConcurrentHashMap<>();
+  final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
+  final Semaphore begun = new Semaphore(0); // holds
 
   final List<String> effects = Collections.synchronizedList(new ArrayList<>()); // of steps
   Durable<Message> others; // to whom it passes
@@ -91,7 +93,10 @@ final class Desk {
       case Note note -> {
         return state.with(note.item());
       }
-      case Hold hold -> GATES.get(hold.gate()).await();
+      case Hold hold -> {
+        begun.release();
+        gates.get(hold.gate()).await();
+      }
       case Work work -> {
         var results = new ArrayList<String>();
         for (int i = 0; i < work.steps().size(); i++) {

@@ -158,6 +158,25 @@ abstract class WaitingContract extends AtADesk {
   }
 
   @Test
+  void aMessageThatEndsTheProcessAgainAndAgainIsPutAside() throws IOException {
+    var kind = keeping();
+    var actor = kind.newActor(scope.named("ada"), store);
+    hold(actor);
+    actor.sendMessage(new Add("a"));
+    for (int i = 0; i < 6; i++) { // the first time it has not waited
+      desk.begun.acquireUninterruptibly();
+      crashAndReopen(actor);
+      actor = kind.newActor(scope.named("ada"), store);
+    }
+
+    var last = actor;
+    eventually(() -> has(last, "a"));
+    var aside = kind.aside(store);
+    assertEquals(1, aside.size());
+    assertEquals("it was begun 5 times, and each time the process ended", aside.getFirst().reason());
+  }
+
+  @Test
   void theAskerOfAKeptRequestHearsOfItsFailure() {
     var kind = keeping();
     var ada = kind.newActor(scope.named("ada"), store);

@@ -8,6 +8,7 @@ import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Items;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class WaitingInMemoryTest extends WaitingContract {
@@ -45,6 +46,7 @@ class WaitingInMemoryTest extends WaitingContract {
     ((MemoryStore) store).failNext(1);
     held.countDown();
 
-    eventually(() -> ada.ask(new Items()).equals("a"));
+    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals("a", ada.ask(new Items()));
   }
 }
