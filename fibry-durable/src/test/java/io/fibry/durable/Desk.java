@@ -40,6 +40,9 @@ final class Desk {
 
   record Note(String once, String item) implements Message, Once {}
 
+  /** Waits until a test lets it go on, then adds; answers how many items there are. */
+  record HoldAndAdd(String gate, String item) implements Message, Request<HoldAndAdd, Integer> {}
+
   /** Waits until a test lets it go on. */
   record Hold(String gate) implements Message {}
 
@@ -92,6 +95,12 @@ final class Desk {
       }
       case Note note -> {
         return state.with(note.item());
+      }
+      case HoldAndAdd hold -> {
+        begun.release();
+        gates.get(hold.gate()).await();
+        context.reply(hold, state.items().size() + 1);
+        return state.with(hold.item());
       }
       case Hold hold -> {
         begun.release();

@@ -9,6 +9,7 @@ import io.fibry.Request;
 import io.fibry.durable.Desk.Add;
 import io.fibry.durable.Desk.Buy;
 import io.fibry.durable.Desk.Fail;
+import io.fibry.durable.Desk.HoldAndAdd;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Note;
@@ -16,9 +17,13 @@ import io.fibry.durable.Desk.Pass;
 import io.fibry.durable.Desk.PassAndFail;
 import io.fibry.store.Store;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -185,6 +190,36 @@ abstract class WaitingContract extends AtADesk {
 
     assertEquals("made up, for a test: asked", failure.getMessage());
     assertEquals(List.of(), kind.aside(store));
+  }
+
+  @Test
+  void aRequestIsHandledOnceThoughItsAskerGivesUp() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    for (int i = 0; i < 20; i++) {
+      var gate = new CountDownLatch(1);
+      desk.gates.put("gate" + i, gate);
+      var answer = ada.sendMessageReturn(new HoldAndAdd("gate" + i, "a"));
+      desk.begun.acquireUninterruptibly();
+      answer.cancel(true); // now a courier comes, and gives it again
+      ada.sendMessage(new Add("b"));
+      gate.countDown();
+    }
+
+    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 99).isEmpty());
+    var items = Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
+    assertEquals(Map.of("a", 20L, "b", 20L), items);
+  }
+
+  @Test
+  void aRequestWhoseAskerGivesUpBeforeItsTurnIsHandled() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Buy("x", "a"));
+
+    answer.cancel(true);
+    held.countDown();
+
+    eventually(() -> has(ada, "a"));
   }
 
   @Test

@@ -1,0 +1,164 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.test.CrashDisk;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Random turns and messages, with a power cut at every operation of the disk. What is found is what
+ * was given, up to some moment that is not before the last one that was told: state and messages of
+ * the same moment.
+ */
+@Timeout(120)
+class StorePowerCutTest {
+  private static final int STEPS = 200;
+  private static final int IMAGES = 24; // of a moment
+  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
+
+  private static final List<Store.Id> ACTORS =
+      Stream.of("ada", "grace", "barbara").map(key -> new Store.Id("account", key)).toList();
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final List<String> moments = new ArrayList<>(); // all that is stored, after each step
+  private volatile int told; // the moment that was told last
+  private volatile Throwable failure;
+  private long images;
+
+  /** What is to be there after some steps. */
+  private static final class Model {
+    private final Map<Store.Id, List<String>> bodies = new HashMap<>();
+    private final Map<Store.Id, Long> last = new HashMap<>();
+    private final Map<Store.Id, Map<String, String>> waiting = new HashMap<>();
+
+    void accept(Store.Waiting message) {
+      var all = waiting.computeIfAbsent(message.to(), none -> new LinkedHashMap<>());
+      all.remove(message.id());
+      all.put(message.id(), text(message));
+    }
+
+    void append(Store.Turn turn) {
+      var all = bodies.computeIfAbsent(turn.actor(), none -> new ArrayList<>());
+      if (turn.whole()) all.clear();
+      all.add(new String(turn.body()));
+      last.put(turn.actor(), turn.number());
+      waiting.getOrDefault(turn.actor(), Map.of()).keySet().removeAll(turn.done());
+      turn.sends().forEach(this::accept);
+    }
+
+    String content() {
+      return ACTORS.stream().map(actor -> actor + " " + last.getOrDefault(actor, 0L) + " "
+          + bodies.getOrDefault(actor, List.of()) + " " + waiting.getOrDefault(actor, Map.of()).values() + "\n")
+          .collect(Collectors.joining());
+    }
+  }
+
+  private static String text(Store.Waiting message) {
+    return message.id() + "@" + message.due().toEpochMilli() + "=" + new String(message.body());
+  }
+
+  private static String content(Store store) {
+    return ACTORS.stream().map(actor -> {
+      var loaded = store.load(actor);
+      return actor + " " + loaded.last() + " " + loaded.bodies().stream().map(String::new).toList() + " "
+          + store.waiting(actor, Instant.MAX, 99).stream().map(StorePowerCutTest::text).toList() + "\n";
+    }).collect(Collectors.joining());
+  }
+
+  /** A turn, or a message. */
+  private record Step(Store.Turn turn, Store.Waiting message) {
+    void run(Model model) {
+      if (turn == null) model.accept(message);
+      else model.append(turn);
+    }
+
+    void run(Store store) throws Exception {
+      (turn == null ? store.accept(message, 99) : store.append(turn)).toCompletableFuture().get();
+    }
+  }
+
+  @Test
+  void stateAndMessagesAreOfOneMoment() throws Exception {
+    var disk = CrashDisk.empty();
+    var model = new Model();
+    moments.add(model.content());
+    try (var store = FolderStore.on(disk, SMALL)) {
+      var steps = steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList());
+      disk.afterEach(() -> check(disk));
+      for (var step : steps) {
+        step.run(model);
+        synchronized (moments) {
+          moments.add(model.content());
+        }
+        step.run(store);
+        told = moments.size() - 1;
+      }
+      disk.afterEach(() -> {});
+    }
+
+    if (failure != null) throw new AssertionError("seed " + seed, failure);
+    assertTrue(images > 1_000, images + " images");
+  }
+
+  private List<Step> steps(List<Long> lives) {
+    var steps = new ArrayList<Step>();
+    long[] numbers = new long[ACTORS.size()];
+    for (int i = 0; i < STEPS; i++) {
+      int actor = random.nextInt(ACTORS.size());
+      String text = i + ":" + "x".repeat(random.nextInt(4) == 0 ? random.nextInt(900) : random.nextInt(40));
+      if (random.nextInt(3) == 0) steps.add(new Step(null, message(text)));
+      else {
+        var done = random.ints(random.nextInt(3), 0, 6).mapToObj(id -> "m" + id).toList();
+        var sends = Stream.generate(() -> message(text)).limit(random.nextInt(3)).toList();
+        steps.add(new Step(new Store.Turn(ACTORS.get(actor), lives.get(actor), ++numbers[actor], Instant.EPOCH,
+            random.nextInt(3) == 0, text.getBytes(), done, sends), null));
+      }
+    }
+    return steps;
+  }
+
+  private Store.Waiting message(String text) {
+    return new Store.Waiting(ACTORS.get(random.nextInt(ACTORS.size())), "m" + random.nextInt(6),
+        Instant.ofEpochMilli(random.nextInt(100)), ("to " + text).getBytes());
+  }
+
+  private void check(CrashDisk disk) {
+    if (failure != null) return;
+    try {
+      disk.images(IMAGES, seed + images, this::checkImage);
+    } catch (Throwable found) {
+      failure = found;
+    }
+  }
+
+  private void checkImage(CrashDisk image) {
+    images++;
+    int least = told;
+    String found;
+    try (var store = FolderStore.on(image, SMALL)) {
+      found = content(store);
+    }
+    try (var again = FolderStore.on(image, SMALL)) {
+      assertEquals(found, content(again));
+    }
+    synchronized (moments) {
+      assertTrue(moments.subList(least, moments.size()).contains(found),
+          () -> "told " + least + " of " + moments.size() + ", found\n" + found + "expected one of\n"
+              + String.join("\n", moments.subList(least, moments.size())));
+    }
+  }
+}
