@@ -22,6 +22,9 @@ final class Desk {
   /** To another desk. */
   record Pass(String to, String item) implements Message {}
 
+  /** Is passed back and forth so many times; then adds. */
+  record Ball(String from, int times) implements Message {}
+
   /** The same, and fails. */
   record PassAndFail(String to, String item) implements Message {}
 
@@ -74,6 +77,10 @@ final class Desk {
       }
       case Items items -> context.reply(items, String.join(" ", state.items()));
       case Pass pass -> context.sendMessage(others, pass.to(), new Add(pass.item()));
+      case Ball ball -> {
+        if (ball.times() == 0) return state.with("end");
+        context.sendMessage(others, ball.from(), new Ball(context.key(), ball.times() - 1));
+      }
       case PassAndFail pass -> {
         context.sendMessage(others, pass.to(), new Add(pass.item()));
         throw new IllegalStateException("made up, for a test");

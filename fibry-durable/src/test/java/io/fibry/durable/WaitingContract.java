@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.Request;
 import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Ball;
 import io.fibry.durable.Desk.Buy;
 import io.fibry.durable.Desk.Fail;
 import io.fibry.durable.Desk.HoldAndAdd;
@@ -43,6 +44,15 @@ abstract class WaitingContract extends AtADesk {
     store = crash(store);
     try (var desks = desks()) {
       assertEquals(200, desks.actor("grace").ask(new Items()).split(" ").length);
+    }
+  }
+
+  @Test
+  void aConversationOfTurnsDoesNotStall() {
+    try (var desks = desks()) {
+      for (int i = 0; i < 3; i++) desks.actor("ada").sendMessage(new Ball("grace", 600));
+
+      eventually(() -> has(desks.actor("ada"), "end end end"));
     }
   }
 
@@ -110,12 +120,15 @@ abstract class WaitingContract extends AtADesk {
     var held = hold(before);
     for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
 
+    desk.begun.acquireUninterruptibly();
     crashAndReopen(before);
-    held.countDown();
     var after = keeping().newActor(scope.named("ada"), store);
+    desk.begun.acquireUninterruptibly();
+    assertTrue(after.sendMessage(new Add("last"))); // it overtakes none
+    held.countDown();
 
     String all = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
-    eventually(() -> has(after, all));
+    eventually(() -> has(after, all + " last"));
   }
 
   @Test
@@ -206,7 +219,8 @@ abstract class WaitingContract extends AtADesk {
     }
 
     eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 99).isEmpty());
-    var items = Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
+    var items =
+        Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
     assertEquals(Map.of("a", 20L, "b", 20L), items);
   }
 

@@ -6,6 +6,7 @@ import io.fibry.store.StoreWriteException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** Appends frames to the segments of a store. Of one thread at a time. */
 final class Log {
@@ -18,6 +19,8 @@ final class Log {
   private long forced; // the last frame that is on disk
   private boolean closed; // the last frame says so
   private List<String> torn = List.of(); // what was kept aside when it was opened
+  private List<Segment> full = List.of(); // when it was opened, oldest first
+  private Consumer<Segment> sealed = segment -> {}; // is told of those that get full
   private volatile boolean broken; // read by others
   private StoreBrokenException why; // null: it is not, or there was no memory to say so
 
@@ -30,7 +33,9 @@ final class Log {
   static Log open(Disk disk, long store, Spares spares, Opening.Reader reader) throws IOException {
     for (var name : disk.names()) if (name.endsWith(NewFile.UNREADY)) disk.delete(name);
     var log = new Log(disk, spares);
-    log.goOn(Opening.open(disk, store, reader));
+    var end = Opening.open(disk, store, reader);
+    log.goOn(end);
+    for (var name : end.replaced()) disk.delete(name); // now that those which stand for them are known to be whole
     return log;
   }
 
@@ -42,8 +47,9 @@ final class Log {
     forced = number - 1;
     closed = end.closed();
     torn = end.torn();
+    full = end.full();
     // what was read may be in the memory of the machine only: of the segment before, its seal
-    if (segment.number() > 1) disk.force(segment.before().name());
+    if (!full.isEmpty()) disk.force(full.getLast().name());
     disk.force(segment.name());
     if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
   }
@@ -74,6 +80,15 @@ final class Log {
 
   List<String> torn() {
     return torn;
+  }
+
+  List<Segment> full() {
+    return full;
+  }
+
+  /** Before the first append. */
+  void onSealed(Consumer<Segment> reader) {
+    sealed = reader;
   }
 
   private void checkWhole() {
@@ -131,10 +146,12 @@ final class Log {
     } catch (IOException failure) {
       throw broken("the log could not go on in " + next.name(), failure);
     }
+    var before = segment;
     segment = next;
     capacity = room;
     offset = Segment.HEADER;
     spares.begin(segment.after());
+    sealed.accept(before);
   }
 
   private long size(Segment next) {

@@ -15,7 +15,6 @@ import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,17 +27,19 @@ final class LogStore extends FolderStore {
   private static final int GLANCE = 1024; // read at once: most records are smaller
 
   private final Disk disk;
-  private final ConcurrentHashMap<Id, Where> actors = new ConcurrentHashMap<>();
+  private final Index index;
   private final LongAdder turns = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
   private Spares spares;
+  private Compaction compaction;
   private Log log;
   private Journal journal;
 
   private LogStore(Disk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
+    this.index = new Index(this::toString);
   }
 
   static LogStore open(Disk disk, Options options) throws IOException {
@@ -46,35 +47,14 @@ final class LogStore extends FolderStore {
     long id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, code -> Thread.ofPlatform().daemon().name("fibry-segments").start(code),
         options.segment(), System::nanoTime);
-    store.log = Log.open(disk, id, store.spares, store::read);
+    store.log = Log.open(disk, id, store.spares, store.index::read);
+    store.index.check();
+    store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
+        code -> Thread.ofPlatform().daemon().name("fibry-compaction").start(code));
+    store.log.onSealed(store.compaction::sealed);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
         options.room());
     return store;
-  }
-
-  private void read(Frame.Place place, Frame frame) {
-    int offset = place.offset() + Frame.RECORDS;
-    for (var record : frame.records()) {
-      read(Stored.of(record), place.segment(), offset);
-      offset += Integer.BYTES + record.remaining();
-    }
-  }
-
-  private void read(Stored stored, int segment, int offset) {
-    if (stored.type() != Stored.Type.MESSAGE) {
-      var where = where(stored.actor());
-      if (!where.add(stored.number(), stored.type() != Stored.Type.TURN, segment, offset))
-        throw new StoreDamagedException(this + ": " + Segment.nameOf(segment) + " has turn " + stored.number() + " of "
-            + stored.actor() + " at " + offset + ", but the one before is missing");
-      where.done(stored.done());
-    }
-    int index = 0;
-    for (var sent : stored.sends())
-      where(sent.to()).put(sent.id(), new Where.Waits(sent.due(), segment, offset, index++));
-  }
-
-  private Where where(Id actor) {
-    return actors.computeIfAbsent(actor, none -> new Where());
   }
 
   // ---- reading
@@ -82,11 +62,14 @@ final class LogStore extends FolderStore {
   @Override
   public Loaded load(Id actor) {
     checkOpen();
-    var where = where(actor);
+    var where = index.of(actor);
     var life = where.begin();
     await(life.before(), actor);
-    var bodies = new ArrayList<byte[]>();
-    for (long place : where.places()) bodies.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
+    var bodies = index.whileNothingMoves(() -> {
+      var all = new ArrayList<byte[]>();
+      for (long place : where.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
+      return all;
+    });
     var loaded = new Loaded(life.number(), where.last(), bodies, where.waiting());
     where.hasRead(life);
     return loaded;
@@ -142,8 +125,8 @@ final class LogStore extends FolderStore {
   @Override
   public List<Waiting> waiting(Id actor, Instant until, int most) {
     checkOpen();
-    var where = actors.get(actor);
-    return where == null ? List.of() : where.waiting(until, most).stream().map(one -> message(actor, one)).toList();
+    return index.whileNothingMoves(() -> index.find(actor).map(where -> where.waiting(until, most)).orElse(List.of())
+        .stream().map(one -> message(actor, one)).toList());
   }
 
   private Waiting message(Id actor, Where.Waits place) {
@@ -156,14 +139,13 @@ final class LogStore extends FolderStore {
   @Override
   public Optional<Instant> due(Id actor, String id) {
     checkOpen();
-    var where = actors.get(actor);
-    return where == null ? Optional.empty() : where.due(id);
+    return index.find(actor).flatMap(where -> where.due(id));
   }
 
   @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
-    actors.forEach((actor, where) -> {
+    index.forEach((actor, where) -> {
       if (actor.kind().equals(kind))
         for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(actor, one.due());
     });
@@ -189,7 +171,7 @@ final class LogStore extends FolderStore {
   private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
     var record = Stored.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
-    var where = where(turn.actor());
+    var where = index.of(turn.actor());
     var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
     if (life == null) return CompletableFuture.failedFuture(new StoreOutdatedException(turn));
     return add(new UnderWay.OfTurn(this, record, where, life, turn, snapshot), turn.actor());
@@ -197,9 +179,9 @@ final class LogStore extends FolderStore {
 
   @Override
   public CompletionStage<Boolean> accept(Waiting message, int most) {
-    var record = Stored.bytes(message, clock.instant());
+    var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
-    var where = where(message.to());
+    var where = index.of(message.to());
     if (!where.reserve(most)) return CompletableFuture.completedFuture(false);
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
   }
@@ -223,8 +205,14 @@ final class LogStore extends FolderStore {
     }
   }
 
-  void put(Waiting message, int segment, int offset, int index) {
-    where(message.to()).put(message.id(), new Where.Waits(message.due(), segment, offset, index));
+  void put(Waiting message, int segment, int offset, int place) {
+    var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
+    index.of(message.to()).put(message.id(), new Where.Waits(due, segment, offset, place));
+  }
+
+  /** Something is stored, and the index does not know it: what it takes for dead may be alive. */
+  void distrustIndex() {
+    compaction.stop();
   }
 
   void count() {
@@ -235,7 +223,7 @@ final class LogStore extends FolderStore {
 
   @Override
   public Health health() {
-    return new Health(turns.sum(), actors.values().stream().filter(where -> where.last() > 0).count(),
+    return new Health(turns.sum(), index.actors(),
         journal.waiting(), spares.isFull(), log.isBroken(), log.torn());
   }
 
@@ -243,6 +231,7 @@ final class LogStore extends FolderStore {
   public void close() {
     journal.close();
     spares.close();
+    compaction.close();
     if (closed.getAndSet(true)) return;
     try {
       disk.close();

@@ -11,11 +11,21 @@ final class NewFile {
 
   /** When it answers, the file is on disk, with zeros behind its beginning. */
   static void make(Disk disk, String name, int size, ByteBuffer beginning) throws IOException {
+    prepare(disk, name, size, beginning);
+    show(disk, name);
+    disk.forceNames();
+  }
+
+  /** When it answers, the file is on disk, but has not its name. */
+  static void prepare(Disk disk, String name, int size, ByteBuffer beginning) throws IOException {
     String unready = name + UNREADY;
     disk.create(unready, size);
     disk.write(unready, 0, beginning);
     disk.force(unready);
-    disk.rename(unready, name);
-    disk.forceNames();
+  }
+
+  /** It takes the place of one with its name, if any. */
+  static void show(Disk disk, String name) throws IOException {
+    disk.rename(name + UNREADY, name);
   }
 }

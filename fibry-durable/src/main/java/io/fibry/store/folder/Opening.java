@@ -3,6 +3,8 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreDamagedException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -20,16 +22,21 @@ final class Opening {
   /**
    * Where the next frame goes, and its number.
    *
+   * @param full the segments before, oldest first
    * @param closed whether the store was closed at its last use
    * @param torn the files with what was kept aside
+   * @param replaced the files that others stand for
    */
-  record End(Segment segment, int offset, long number, boolean closed, List<String> torn) {}
+  record End(Segment segment, int offset, long number, List<Segment> full, boolean closed, List<String> torn,
+      List<String> replaced) {}
 
   private final Disk disk;
   private final long store;
   private final Reader reader;
   private long number = 1; // of the frame that comes
   private boolean closed;
+  private final List<Segment> full = new ArrayList<>();
+  private final List<String> replaced = new ArrayList<>();
 
   private Opening(Disk disk, long store, Reader reader) {
     this.disk = disk;
@@ -42,16 +49,34 @@ final class Opening {
   }
 
   private End read() throws IOException {
-    var segments = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
+    var segments = segments();
     for (int i = 0; i < segments.size(); i++) {
-      var segment = new Segment(store, i + 1);
-      if (segments.get(i) != i + 1) throw damaged(segment, "it is missing, and " + segments.getLast() + " is there");
+      var segment = segments.get(i);
+      if (segment.first() != next(full))
+        throw damaged(new Segment(store, next(full)),
+            "it is missing, and " + segments.getLast().number() + " is there");
       var file = content(segment);
       int end = readFrames(segment, file);
-      if (end >= 0) return end(segment, end, file, segments.size());
+      if (end >= 0) return end(segment, end, file, segments.subList(i + 1, segments.size()));
+      full.add(segment);
     }
-    throw damaged(new Segment(store, segments.size() + 1),
+    throw damaged(new Segment(store, next(full)),
         segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the one before it was full");
+  }
+
+  private static int next(List<Segment> before) {
+    return before.isEmpty() ? 1 : before.getLast().number() + 1;
+  }
+
+  /** Oldest first, without those that another one stands for. */
+  private List<Segment> segments() throws IOException {
+    var numbers = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
+    var segments = new ArrayDeque<Segment>();
+    for (var number : numbers.reversed()) {
+      if (!segments.isEmpty() && number >= segments.getFirst().first()) replaced.add(Segment.nameOf(number));
+      else segments.addFirst(Segment.of(disk, store, number));
+    }
+    return List.copyOf(segments);
   }
 
   private ByteBuffer content(Segment segment) throws IOException {
@@ -67,9 +92,9 @@ final class Opening {
       var place = segment.place(file.position());
       var frame = Frame.of(place, file);
       if (frame == null) return file.position();
-      if (frame.number() != number) throw damaged(segment,
+      if (frame.number() != number && (frame.number() < number || !segment.compact())) throw damaged(segment,
           "frame " + frame.number() + " is at " + file.position() + ", where " + number + " was expected");
-      number++;
+      number = frame.number() + 1;
       closed = frame.kind() == Frame.Kind.CLOSED;
       if (frame.kind() == Frame.Kind.SEALED) return -1;
       if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame);
@@ -77,13 +102,14 @@ final class Opening {
     }
   }
 
-  private End end(Segment segment, int offset, ByteBuffer file, int segments) throws IOException {
+  private End end(Segment segment, int offset, ByteBuffer file, List<Segment> later) throws IOException {
     int last = lastNonZero(file);
     if (last >= offset) checkTorn(segment, file);
-    for (int i = segment.number() + 1; i <= segments; i++) checkUnused(new Segment(store, i), segment, offset);
-    if (last < offset) return new End(segment, offset, number, closed, List.of());
+    if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
+    for (var one : later) checkUnused(one, segment, offset);
+    if (last < offset) return new End(segment, offset, number, full, closed, List.of(), replaced);
     String torn = keepAside(segment, offset, file.slice(offset, last + 1 - offset));
-    return new End(segment, offset, number, false, List.of(torn));
+    return new End(segment, offset, number, full, false, List.of(torn), replaced);
   }
 
   /** Segments are made in advance. */

@@ -7,12 +7,37 @@ import java.util.Locale;
 /**
  * A file of the log: a header, frames one behind the other, zeros. It is filled with zeros when it
  * is made, so that a frame changes no size, and needs one write and one force.
+ *
+ * <pre>
+ * magic 8 | format 4 | store 8 | first 4 | number 4 | size 4 | compact 4 | crc 4
+ * </pre>
+ *
+ * @param first the number of the first segment that it stands for: it takes the place of those
+ *     from this one to its own number
+ * @param compact what was dead is left out, so the numbers of its frames have gaps
  */
-record Segment(long store, int number) {
-  static final int HEADER = 32;
+record Segment(long store, int first, int number, boolean compact) {
+  static final int HEADER = 40;
+  private static final int CHECKED = HEADER - Integer.BYTES; // bytes of the header that its crc covers
   static final int FORMAT = 1;
   private static final long MAGIC = 0x46696272794c6f67L; // "FibryLog"
   private static final String LOG = ".log";
+
+  Segment(long store, int number) {
+    this(store, number, number, false);
+  }
+
+  /** A file, as its header says; a plain segment if that is damaged. */
+  static Segment of(Disk disk, long store, int number) throws IOException {
+    var header = ByteBuffer.allocate(HEADER);
+    disk.read(nameOf(number), 0, header);
+    if (header.hasRemaining() || !isWhole(header) || header.getInt(24) != number) return new Segment(store, number);
+    return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
+  }
+
+  private static boolean isWhole(ByteBuffer file) {
+    return file.getInt(CHECKED) == Checksum.of(file.slice(0, CHECKED));
+  }
 
   String name() {
     return nameOf(number);
@@ -31,10 +56,6 @@ record Segment(long store, int number) {
     return Integer.parseInt(name.substring(0, 8));
   }
 
-  Segment before() {
-    return new Segment(store, number - 1);
-  }
-
   Segment after() {
     return new Segment(store, number + 1);
   }
@@ -48,8 +69,9 @@ record Segment(long store, int number) {
     NewFile.make(disk, name(), size, header(size));
   }
 
-  private ByteBuffer header(int size) {
-    var header = ByteBuffer.allocate(HEADER).putLong(MAGIC).putInt(FORMAT).putLong(store).putInt(number).putInt(size);
+  ByteBuffer header(int size) {
+    var header = ByteBuffer.allocate(HEADER).putLong(MAGIC).putInt(FORMAT).putLong(store).putInt(first).putInt(number)
+        .putInt(size).putInt(compact ? 1 : 0);
     return header.putInt(Checksum.of(header.duplicate().flip())).flip();
   }
 
@@ -64,11 +86,11 @@ record Segment(long store, int number) {
   String differs(ByteBuffer file) {
     if (file.limit() < HEADER) return "it has only " + file.limit() + " bytes";
     if (file.getLong(0) != MAGIC) return "it is no segment of a log";
-    if (file.getInt(28) != Checksum.of(file.slice(0, 28))) return "the checksum of its header is wrong";
+    if (!isWhole(file)) return "the checksum of its header is wrong";
     if (file.getInt(8) != FORMAT) return "it has format " + file.getInt(8) + "; this version reads format " + FORMAT;
     if (file.getLong(12) != store) return "it is of another store";
-    if (file.getInt(20) != number) return "it is segment " + file.getInt(20);
-    if (file.getInt(24) != file.limit()) return "it has " + file.limit() + " bytes, not " + file.getInt(24);
+    if (file.getInt(24) != number) return "it is segment " + file.getInt(24);
+    if (file.getInt(28) != file.limit()) return "it has " + file.limit() + " bytes, not " + file.getInt(28);
     return null;
   }
 }

@@ -24,7 +24,8 @@ import java.util.List;
  * @param actor whose turn it is, or for which the message is
  * @param content the body
  */
-record Stored(Store.Id actor, Type type, long number, List<String> done, List<Sent> sends, ByteBuffer content) {
+record Stored(Store.Id actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
+    ByteBuffer content) {
   private static final int FIXED = 29; // of all that is there without texts
 
   /** What a record is; its place here is its number in the log. */
@@ -42,15 +43,25 @@ record Stored(Store.Id actor, Type type, long number, List<String> done, List<Se
   }
 
   static ByteBuffer bytes(Store.Turn turn, boolean snapshot) {
-    var type = snapshot ? Type.SNAPSHOT : turn.whole() ? Type.WHOLE : Type.TURN;
-    return bytes(type, turn.number(), turn.at(), turn.actor(), turn.done(), turn.sends(), turn.body());
+    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.done(), turn.sends(), turn.body());
   }
 
-  static ByteBuffer bytes(Store.Waiting message, Instant at) {
-    return bytes(Type.MESSAGE, 0, at, message.to(), List.of(), List.of(message), new byte[0]);
+  static Type typeOf(Store.Turn turn, boolean snapshot) {
+    return snapshot ? Type.SNAPSHOT : turn.whole() ? Type.WHOLE : Type.TURN;
   }
 
-  private static ByteBuffer bytes(Type type, long number, Instant at, Store.Id actor, List<String> done,
+  static ByteBuffer bytes(Store.Waiting message, long millis) {
+    return bytes(Type.MESSAGE, 0, millis, message.to(), List.of(), List.of(message), new byte[0]);
+  }
+
+  /** With what is alive of it: these messages, and perhaps the turn. What it has done is gone. */
+  ByteBuffer bytes(boolean turn, List<Sent> alive) {
+    var messages = alive.stream().map(one -> new Store.Waiting(one.to, one.id, one.due, one.body())).toList();
+    return bytes(turn ? type : Type.MESSAGE, turn ? number : 0, millis, actor, List.of(), messages,
+        turn ? body() : new byte[0]);
+  }
+
+  private static ByteBuffer bytes(Type type, long number, long millis, Store.Id actor, List<String> done,
       List<Store.Waiting> sends, byte[] body) {
     var bytes = new ByteArrayOutputStream(128 + body.length);
     var out = new DataOutputStream(bytes);
@@ -58,7 +69,7 @@ record Stored(Store.Id actor, Type type, long number, List<String> done, List<Se
       out.writeInt(0);
       out.writeByte(type.ordinal());
       out.writeLong(number);
-      out.writeLong(at.toEpochMilli());
+      out.writeLong(millis);
       write(actor, out);
       out.writeShort(count(done));
       for (var id : done) write(id, out);
@@ -107,13 +118,13 @@ record Stored(Store.Id actor, Type type, long number, List<String> done, List<Se
     in.getInt();
     var type = Type.ALL.get(in.get());
     long number = in.getLong();
-    in.getLong(); // its time
+    long millis = in.getLong();
     var actor = actor(in);
     var done = new ArrayList<String>(0);
     for (int left = in.getShort() & 0xffff; left > 0; left--) done.add(text(in));
     var sends = new ArrayList<Sent>(0);
     for (int left = in.getShort() & 0xffff; left > 0; left--) sends.add(sent(in));
-    return new Stored(actor, type, number, done, sends, in.slice());
+    return new Stored(actor, type, number, millis, done, sends, in.slice());
   }
 
   private static Sent sent(ByteBuffer in) {

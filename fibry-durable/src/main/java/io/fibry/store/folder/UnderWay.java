@@ -22,6 +22,23 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     return record;
   }
 
+  @Override
+  public final void stored(int segment, int offset) {
+    try {
+      note(segment, offset);
+    } catch (Throwable failure) { // of memory
+      store.distrustIndex();
+      throw failure;
+    }
+    leave();
+    completeWell();
+  }
+
+  /** In the index. */
+  abstract void note(int segment, int offset);
+
+  abstract void completeWell();
+
   /** Once: an Error may strike when the journal has it already. */
   final void leave() {
     synchronized (this) {
@@ -55,12 +72,15 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     }
 
     @Override
-    public void stored(int segment, int offset) {
-      where.add(turn.number(), turn.whole(), segment, offset);
+    void note(int segment, int offset) {
+      where.add(turn.number(), Stored.typeOf(turn, snapshot), segment, offset);
       where.done(turn.done());
       for (int i = 0; i < turn.sends().size(); i++) store.put(turn.sends().get(i), segment, offset, i);
       if (!snapshot) store.count();
-      leave();
+    }
+
+    @Override
+    void completeWell() {
       complete(null);
     }
 
@@ -94,9 +114,12 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     }
 
     @Override
-    public void stored(int segment, int offset) {
+    void note(int segment, int offset) {
       store.put(message, segment, offset, 0);
-      leave();
+    }
+
+    @Override
+    void completeWell() {
       complete(true);
     }
 

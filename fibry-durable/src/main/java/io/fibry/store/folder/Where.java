@@ -76,9 +76,14 @@ final class Where {
    */
   record Waits(Instant due, int segment, int offset, int index) {}
 
-  private long[] places = NOWHERE; // segment and offset of each; the array may be longer
+  /** A message that waits is in another place. */
+  record Moved(Waits from, Waits to) {}
+
+  private long[] places = NOWHERE; // segment and offset of each, ascending; the array may be longer
   private int count;
   private long last; // the number of the last turn
+  private long first; // the number of the last whole turn, beside snapshots
+  private boolean gap; // in front of one of these; before a whole turn there may be some, as they were dead
   private Life life; // null: none in this process yet
   private long given; // the number of the newest turn that is on its way, or of the last
   private Map<String, Waits> waiting = Map.of(); // by id, oldest first; immutable: none
@@ -92,14 +97,36 @@ final class Where {
     return Arrays.copyOf(places, count);
   }
 
-  /** False: a turn is missing in front of this one. */
-  synchronized boolean add(long number, boolean whole, int segment, int offset) {
-    if (last != 0 && number > last + 1) return false;
+  synchronized void add(long number, Stored.Type type, int segment, int offset) {
+    boolean whole = type != Stored.Type.TURN;
+    gap = !whole && (gap || last != 0 && number > last + 1);
     if (whole) count = 0;
+    if (type == Stored.Type.WHOLE) first = number;
     if (count == places.length) places = Arrays.copyOf(places, Math.max(1, 2 * count));
-    places[count++] = (long) segment << Integer.SIZE | offset;
+    places[count++] = place(segment, offset);
     last = number;
-    return true;
+  }
+
+  /** A turn is missing that is to be read. */
+  synchronized boolean hasGap() {
+    return gap;
+  }
+
+  /** False: it means nothing any more. Turns before a snapshot are history, and stay. */
+  synchronized boolean has(long number, Stored.Type type, long place) {
+    return type == Stored.Type.SNAPSHOT ? Arrays.binarySearch(places, 0, count, place) >= 0 : number >= first;
+  }
+
+  /** All at once, since new places may look like old ones. */
+  synchronized void move(Map<Long, Long> turns, Map<String, Moved> messages) {
+    for (int i = 0; i < count; i++) places[i] = turns.getOrDefault(places[i], places[i]);
+    messages.forEach((id, moved) -> {
+      if (!waiting.isEmpty()) waiting.computeIfPresent(id, (same, now) -> now.equals(moved.from) ? moved.to : now);
+    });
+  }
+
+  static long place(int segment, int offset) {
+    return (long) segment << Integer.SIZE | offset;
   }
 
   /** The next life. None enters the one before any more. */
@@ -161,6 +188,10 @@ final class Where {
 
   synchronized List<Waits> waiting(Instant until, int most) {
     return waiting.values().stream().filter(one -> !one.due.isAfter(until)).limit(most).toList();
+  }
+
+  synchronized boolean has(String id, Waits message) {
+    return message.equals(waiting.get(id));
   }
 
   synchronized Optional<Instant> due(String id) {

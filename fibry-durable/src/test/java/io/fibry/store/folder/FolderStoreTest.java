@@ -140,7 +140,7 @@ class FolderStoreTest {
       var failure = assertThrows(StoreDamagedException.class, () -> store.load(ADA));
 
       assertEquals("the store in " + folder
-          + ": 00000001.log is damaged at 68, where a turn of account 'ada', or a message for it, was. "
+          + ": 00000001.log is damaged at 76, where a turn of account 'ada', or a message for it, was. "
           + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
       assertEquals(1, store.load(GRACE).bodies().size());
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
 import io.fibry.test.CrashDisk;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 class StorePowerCutTest {
   private static final int STEPS = 200;
   private static final int IMAGES = 24; // of a moment
+  private static final int FLIPS = 1_000;
   private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(4096);
 
   private static final List<Store.Id> ACTORS =
@@ -112,6 +114,30 @@ class StorePowerCutTest {
 
     if (failure != null) throw new AssertionError("seed " + seed, failure);
     assertTrue(images > 1_000, images + " images");
+  }
+
+  @Test
+  void aFlippedBitOfACompactStoreIsFoundOut() throws Exception {
+    var disk = CrashDisk.empty();
+    var model = new Model();
+    try (var store = FolderStore.on(disk, SMALL)) {
+      for (var step : steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList())) {
+        step.run(model);
+        step.run(store);
+      }
+    }
+    int found = 0;
+    for (int i = 0; i < FLIPS; i++) {
+      var damaged = disk.copy();
+      String name = damaged.names().get(random.nextInt(damaged.names().size()));
+      damaged.flip(name, random.nextLong(8 * damaged.size(name)));
+      try (var store = FolderStore.on(damaged, SMALL)) {
+        assertEquals(model.content(), content(store), "seed " + seed);
+      } catch (StoreDamagedException known) {
+        found++;
+      }
+    }
+    assertTrue(found > FLIPS / 2, found + " of " + FLIPS);
   }
 
   private List<Step> steps(List<Long> lives) {

@@ -1,0 +1,98 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BiConsumer;
+import java.util.function.Supplier;
+
+/** Where the log has what is alive: in memory, for each actor. Thread-safe. */
+final class Index {
+  private final ConcurrentHashMap<Store.Id, Where> actors = new ConcurrentHashMap<>();
+  private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(); // from a look here to the read of a file
+  private final Supplier<String> store; // its name
+
+  Index(Supplier<String> store) {
+    this.store = store;
+  }
+
+  Where of(Store.Id actor) {
+    return actors.computeIfAbsent(actor, none -> new Where());
+  }
+
+  Optional<Where> find(Store.Id actor) {
+    return Optional.ofNullable(actors.get(actor));
+  }
+
+  void forEach(BiConsumer<Store.Id, Where> reader) {
+    actors.forEach(reader);
+  }
+
+  /** Of which something is stored. */
+  long actors() {
+    return actors.values().stream().filter(where -> where.last() > 0).count();
+  }
+
+  // ---- opening
+
+  void read(Frame.Place place, Frame frame) {
+    int offset = place.offset() + Frame.RECORDS;
+    for (var record : frame.records()) {
+      read(Stored.of(record), place.segment(), offset);
+      offset += Integer.BYTES + record.remaining();
+    }
+  }
+
+  private void read(Stored stored, int segment, int offset) {
+    if (stored.type() != Stored.Type.MESSAGE) {
+      var where = of(stored.actor());
+      where.add(stored.number(), stored.type(), segment, offset);
+      where.done(stored.done());
+    }
+    int index = 0;
+    for (var sent : stored.sends())
+      of(sent.to()).put(sent.id(), new Where.Waits(sent.due(), segment, offset, index++));
+  }
+
+  /** After all was read. */
+  void check() {
+    actors.forEach((actor, where) -> {
+      if (where.hasGap())
+        throw new StoreDamagedException(
+            store.get() + " is damaged: a turn of " + actor + " is missing in front of others");
+    });
+  }
+
+  // ---- moving
+
+  /** Reads by places that it looks up. */
+  <T> T whileNothingMoves(Supplier<T> reader) {
+    moving.readLock().lock();
+    try {
+      return reader.get();
+    } finally {
+      moving.readLock().unlock();
+    }
+  }
+
+  interface Change<X extends Exception> {
+    void run() throws X;
+  }
+
+  /** The files change, and then the places. */
+  <X extends Exception> void move(Change<X> files, Map<Store.Id, Moves> moves) throws X {
+    moving.writeLock().lock();
+    try {
+      files.run();
+      moves.forEach((actor, moved) -> of(actor).move(moved.turns(), moved.messages()));
+    } finally {
+      moving.writeLock().unlock();
+    }
+  }
+
+  /** From where to where, for an actor. */
+  record Moves(Map<Long, Long> turns, Map<String, Where.Moved> messages) {}
+}
