@@ -76,6 +76,8 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
+    if (how.forBlocks().mailbox().ordered())
+      throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
   }
 
   /** It takes messages of users, and those that the store keeps. */

@@ -12,7 +12,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +29,7 @@ import org.slf4j.LoggerFactory;
  */
 final class Delivery implements AutoCloseable {
   private static final int BATCH = 64;
-  private static final Duration LOOK = Duration.ofMinutes(1); // so late is it noticed that the clock was set forward
+  private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1); // then it looks at the clock
   private static final int MOST_RETRY = 6; // the pauses double so often
 
   /** What is being given to an actor. */
@@ -38,26 +37,26 @@ final class Delivery implements AutoCloseable {
     private final Set<String> ids = new HashSet<>(2);
     private boolean courier; // there is one
     private boolean again; // it looks again before it goes
-    private boolean old; // messages waited when the process began
+    private Instant until = Instant.MIN; // then a courier tries again
     private int failures; // since the last success
   }
-
-  private record Due(Instant at, String key) {}
 
   private final Store store;
   private final Kinds<?> kind;
   private final Scheduler scheduler;
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
-  private final PriorityQueue<Due> later = new PriorityQueue<>((one, other) -> one.at.compareTo(other.at));
+  private final Set<String> begun = new HashSet<>(); // ids of those that waited when the process began
+  private final Calendar calendar;
   private Function<String, Actor<Object>> actors;
   private Set<String> keys = Set.of(); // empty: all
-  private Scheduler.Timer timer;
+  private Instant start = Instant.MIN; // what was due then has waited for this process
   private boolean closed;
 
   Delivery(Store store, Kinds<?> kind, Scheduler scheduler) {
     this.store = store;
     this.kind = kind;
     this.scheduler = scheduler;
+    this.calendar = new Calendar(this::now, scheduler, this::wake);
   }
 
   Store store() {
@@ -72,20 +71,21 @@ final class Delivery implements AutoCloseable {
   /** By the store's clock. */
   void sleepUntil(Instant time) throws InterruptedException {
     for (var left = Duration.between(now(), time); left.isPositive(); left = Duration.between(now(), time))
-      scheduler.sleepUntil(scheduler.nanoTime() + (left.compareTo(LOOK) > 0 ? LOOK : left).toNanos());
+      scheduler.sleepUntil(scheduler.nanoTime() + (left.compareTo(LONGEST_SLEEP) > 0 ? LONGEST_SLEEP : left).toNanos());
   }
 
   // ---- what waits
 
   /** From now on, for all keys. */
   void start(Function<String, Actor<Object>> who) {
-    actors = who;
-    Home.of(store).add(this);
-    var now = now();
+    synchronized (this) {
+      if (closed) return;
+      actors = who;
+      start = now();
+      Home.of(store).add(this);
+    }
     store.waiting(kind.name(), (id, due) -> {
-      if (!serves(id)) return;
-      if (!due.isAfter(now)) markOld(id.key());
-      told(id.key(), due);
+      if (serves(id)) told(id.key(), due);
     });
   }
 
@@ -95,10 +95,6 @@ final class Delivery implements AutoCloseable {
     start(same -> who);
   }
 
-  private synchronized void markOld(String key) {
-    hand(key).old = true;
-  }
-
   boolean serves(Store.Id id) {
     return id.kind().equals(kind.name()) && (keys.isEmpty() || keys.contains(id.key()));
   }
@@ -106,33 +102,13 @@ final class Delivery implements AutoCloseable {
   /** By any thread, also the store's: a message waits for this actor. */
   void told(String key, Instant due) {
     if (due.equals(Mail.NEVER)) return;
-    if (due.isAfter(now())) addLater(new Due(due, key));
+    if (due.isAfter(now())) calendar.add(key, due);
     else wake(key);
   }
 
-  private synchronized void addLater(Due due) {
-    if (closed) return;
-    later.add(due);
-    if (later.peek() == due) setTimer();
-  }
-
-  private void setTimer() {
-    if (timer != null) timer.cancel();
-    var left = Duration.between(now(), later.peek().at);
-    timer = scheduler.after(left.compareTo(LOOK) > 0 ? LOOK : left.isNegative() ? Duration.ZERO : left, this::look);
-  }
-
-  /** On the timers' thread. */
-  private void look() {
-    for (var key : takeDue()) wake(key);
-  }
-
-  private synchronized Set<String> takeDue() {
-    var due = new HashSet<String>();
-    while (!later.isEmpty() && !later.peek().at.isAfter(now())) due.add(later.poll().key);
-    timer = null;
-    if (!later.isEmpty() && !closed) setTimer();
-    return due;
+  /** Whether it waited when the process began, and was not begun since. True once. */
+  synchronized boolean isFirstOfOld(Kept<?> kept) {
+    return kept.looked() && !kept.due().isAfter(start) && begun.add(kept.id());
   }
 
   // ---- in hand
@@ -148,16 +124,21 @@ final class Delivery implements AutoCloseable {
   /** By its sender, who has stored it. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
     if (leaveToCourier(key, kept.id())) return;
+    boolean sent = false;
     try {
-      actor.sendMessageReturn(kept).whenComplete((done, failure) -> release(key, kept.id()));
-    } catch (RuntimeException refused) { // such as what the birth of an entity throws: a courier tries again
-      release(key, kept.id());
+      var answer = actor.sendMessageReturn(kept);
+      sent = true;
+      answer.whenComplete((done, failure) -> release(key, kept.id()));
+    } catch (RuntimeException refused) {
+      // such as what the birth of an entity throws: a courier tries again
+    } finally {
+      if (!sent) release(key, kept.id());
     }
   }
 
   private synchronized boolean leaveToCourier(String key, String id) {
     var hand = hand(key);
-    if (!hand.courier) return false;
+    if (!hand.courier && hand.failures == 0) return false;
     hand.ids.remove(id);
     hand.again = true;
     return true;
@@ -181,7 +162,7 @@ final class Delivery implements AutoCloseable {
   }
 
   private void clean(String key, Hand hand) {
-    if (hand.ids.isEmpty() && !hand.courier && !hand.old && hand.failures == 0) hands.remove(key);
+    if (hand.ids.isEmpty() && !hand.courier && hand.failures == 0) hands.remove(key);
   }
 
   // ---- couriers
@@ -191,7 +172,7 @@ final class Delivery implements AutoCloseable {
       if (closed) return;
       var hand = hand(key);
       hand.again = true;
-      if (hand.courier) return;
+      if (hand.courier || hand.until.isAfter(now())) return;
       hand.courier = true;
     }
     boolean started = false;
@@ -205,15 +186,14 @@ final class Delivery implements AutoCloseable {
 
   private void run(String key) {
     try {
-      for (var batch = next(key); !batch.isEmpty() || hasMore(key); batch = next(key))
+      for (var batch = next(key); !batch.isEmpty() || goesOn(key); batch = next(key))
         if (!batch.isEmpty() && !give(key, batch)) {
           retry(key, "it could not handle what waits for it");
           return;
         }
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
-          kind.name(),
-          key, failure);
+          kind.name(), key, failure);
       retry(key, failure.toString());
     }
   }
@@ -236,33 +216,32 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** False: the courier goes. */
-  private synchronized boolean hasMore(String key) {
-    var hand = hand(key);
-    if (hand.again && !closed) return true;
-    hand.courier = false;
-    hand.old = false;
-    hand.failures = 0;
-    clean(key, hand);
-    return false;
+  /** False: the courier goes, and comes again when the next message is due. */
+  private boolean goesOn(String key) {
+    store.next(new Store.Id(kind.name(), key), now()).filter(due -> !due.equals(Mail.NEVER))
+        .ifPresent(due -> calendar.add(key, due));
+    synchronized (this) {
+      var hand = hand(key);
+      if (hand.again && !closed) return true;
+      hand.courier = false;
+      hand.failures = 0;
+      clean(key, hand);
+      return false;
+    }
   }
 
   /** False: one of them still waits. */
   private boolean give(String key, List<Store.Waiting> batch) throws InterruptedException {
     var actor = actors.apply(key);
-    boolean old;
-    synchronized (this) {
-      old = hand(key).old;
-    }
     var released = new HashSet<Store.Waiting>(batch);
     var given = new LinkedHashMap<Store.Waiting, CompletableFuture<Object>>();
     try {
       for (var one : batch) {
-        var kept = kept(one, old);
-        if (kept.isPresent()) given.put(one, actor.sendMessageReturn(kept.get()));
-        else released.remove(one);
+        var kept = kept(one);
+        if (kept.isEmpty()) released.remove(one);
+        else if (!isSent(actor, kept.get(), one, given)) break; // those behind it must not overtake it
       }
-      boolean done = true;
+      boolean done = given.size() >= released.size();
       for (var one : given.entrySet()) {
         await(one.getValue());
         done &= !store.due(one.getKey().to(), one.getKey().id()).equals(Optional.of(one.getKey().due()));
@@ -275,6 +254,13 @@ final class Delivery implements AutoCloseable {
     }
   }
 
+  private static boolean isSent(Actor<Object> actor, Kept<Object> kept, Store.Waiting one,
+      Map<Store.Waiting, CompletableFuture<Object>> given) {
+    var answer = actor.sendMessageReturn(kept);
+    given.put(one, answer);
+    return !answer.isCompletedExceptionally();
+  }
+
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {
     try {
       answer.get();
@@ -284,11 +270,11 @@ final class Delivery implements AutoCloseable {
   }
 
   /** Empty: it cannot be read, and stays in hand until another version of the program reads it. */
-  private Optional<Kept<Object>> kept(Store.Waiting one, boolean old) {
+  private Optional<Kept<Object>> kept(Store.Waiting one) {
     try {
       var mail = Mail.read(one.body());
       return Optional.of(
-          new Kept<>(one.id(), one.due(), kind.messages().known().decode(mail.message()), mail, true, old, false));
+          new Kept<>(one.id(), one.due(), kind.messages().known().decode(mail.message()), mail, true, false));
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);
@@ -302,17 +288,19 @@ final class Delivery implements AutoCloseable {
     synchronized (this) {
       var hand = hand(key);
       hand.courier = false;
-      if (closed) return;
       when = now().plusSeconds(1L << Math.min(hand.failures++, MOST_RETRY));
+      hand.until = when;
     }
     LoggerFactory.getLogger(Durable.class).debug("{} '{}' is tried again: {}", kind.name(), key, why);
-    addLater(new Due(when, key));
+    calendar.add(key, when);
   }
 
   @Override
-  public synchronized void close() {
-    closed = true;
-    if (timer != null) timer.cancel();
+  public void close() {
+    synchronized (this) {
+      closed = true;
+    }
+    calendar.close();
     Home.of(store).remove(this);
   }
 }

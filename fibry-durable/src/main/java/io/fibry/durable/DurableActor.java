@@ -4,6 +4,7 @@ import io.fibry.Actor;
 import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.store.Store;
+import io.fibry.store.StoreBusyException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.time.Scheduler;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +23,8 @@ import org.slf4j.LoggerFactory;
  * thread, and then sent.
  */
 final class DurableActor<M> extends Fronted implements Actor<M> {
+  private static final Duration FOR_EVER = Duration.ofNanos(Long.MAX_VALUE);
+
   private final Actor<Object> front;
   private final Kinds<M> kind;
   private final Delivery delivery;
@@ -50,10 +55,12 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     if (!isKept()) return front.sendMessage(message);
     var waiting = kind.waiting(key, message, delivery.now());
     try {
-      if (!keep(waiting)) return false;
+      if (!keep(waiting, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
+    } catch (TimeoutException never) {
+      throw new AssertionError(never);
     } catch (StoreException | CancellationException refused) {
       LoggerFactory.getLogger(Durable.class).warn("{} does not get a message, since it could not be kept", id(),
           refused);
@@ -74,19 +81,27 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   private static <R> Kept<R> kept(Store.Waiting waiting, Object message, boolean asked) {
-    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, false, asked);
+    return new Kept<>(waiting.id(), waiting.due(), message, Mail.of(new byte[0]), false, asked);
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
-  private boolean keep(Store.Waiting waiting) throws InterruptedException {
+  private boolean keep(Store.Waiting waiting, Duration limit) throws InterruptedException, TimeoutException {
     boolean kept = false;
+    boolean known = true;
     delivery.take(key, waiting.id());
     try {
-      return kept = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture().get();
+      var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
+      try {
+        return kept = stored.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+      } catch (InterruptedException | TimeoutException early) { // it is given when it is stored all the same
+        known = false;
+        stored.whenComplete((done, failure) -> delivery.release(key, waiting.id()));
+        throw early;
+      }
     } catch (ExecutionException failed) {
       throw Live.cause(failed);
     } finally {
-      if (!kept) delivery.release(key, waiting.id()); // the store may have it all the same
+      if (!kept && known) delivery.release(key, waiting.id()); // nobody may know whether the store has it
     }
   }
 
@@ -95,7 +110,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
     if (!isKept()) return front.ask(plain(request));
-    var kept = keepRequest(request);
+    var kept = keepRequest(request, FOR_EVER);
     try {
       return front.ask(kept);
     } finally {
@@ -106,7 +121,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
     if (!isKept()) return front.ask(plain(request), limit);
-    var kept = keepRequest(request);
+    var kept = keepRequest(request, limit);
     try {
       return front.ask(kept, limit);
     } finally {
@@ -117,14 +132,14 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     if (!isKept()) return front.sendMessageReturn(plain(request));
-    var kept = keepRequest(request);
+    var kept = keepRequest(request, FOR_EVER);
     return sent(kept, () -> front.sendMessageReturn(kept));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
     if (!isKept()) return front.sendMessageReturn(plain(request), limit);
-    var kept = keepRequest(request);
+    var kept = keepRequest(request, limit);
     return sent(kept, () -> front.sendMessageReturn(kept, limit));
   }
 
@@ -141,15 +156,18 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one
-  private <R> Kept<R> keepRequest(Request<?, R> request) {
+  private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
-      if (keep(waiting)) return kept(waiting, request, true);
+      if (keep(waiting, limit)) return kept(waiting, request, true);
       throw NotStoredException.ofMessage(id().toString(), request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       throw new CancellationException("interrupted while a request to " + id() + " was stored");
+    } catch (TimeoutException late) {
+      throw NotStoredException.ofMessage(id().toString(), request,
+          new StoreBusyException("the store has not said within " + limit + " that it has it"));
     } catch (StoreException refused) {
       throw NotStoredException.ofMessage(id().toString(), request, refused);
     }

@@ -66,12 +66,13 @@ public interface DurableContext<M> extends ActorContext<M> {
    * @param <R> result
    * @param name of the step; the second one of a name is "name#2"
    * @param type of the result: a record, or a value of the JDK
-   * @param effect what it does; what it throws is not remembered
+   * @param effect what it does; it has no steps itself
    * @return what it answered, never null
    * @throws IllegalStateException if this message could not come again: neither is it kept, nor
    *     {@link Once}
    * @throws StepMismatchException if the handler did another step here before
-   * @throws Exception what the effect throws
+   * @throws StepFailedException if the effect throws
+   * @throws Exception if it is interrupted, or the store fails
    */
   <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception;
 

@@ -50,10 +50,6 @@ final class Home {
 
   /** A message waits at the store. Where no actor of its kind is, it goes on waiting. */
   void tell(Store.Id to, Instant due) {
-    for (var each : deliveries)
-      if (each.serves(to)) {
-        each.told(to.key(), due);
-        return;
-      }
+    for (var each : deliveries) if (each.serves(to)) each.told(to.key(), due);
   }
 }

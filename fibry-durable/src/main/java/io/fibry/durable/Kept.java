@@ -10,11 +10,20 @@ import java.time.Instant;
  * @param id among those that wait for the actor
  * @param due as the store has it
  * @param looked it was looked up: its turn may be stored already
- * @param old it waited when the process began
  * @param asked a sender waits for the answer
  */
-record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean old, boolean asked)
+record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked)
     implements Request<Kept<R>, R> {
+
+  /** Reminders of one name are different messages. */
+  String unique() {
+    return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : id;
+  }
+
+  /** Of all that had this id. */
+  static String beginning(String id) {
+    return id + "@";
+  }
 
   @Override
   public String toString() {

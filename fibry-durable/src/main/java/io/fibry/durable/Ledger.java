@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /** All notes of an actor that still mean something. Of the actor's thread. */
 final class Ledger {
@@ -17,7 +18,7 @@ final class Ledger {
   private final int mostAnswers;
   private final Duration time;
   private final LinkedHashMap<String, Note.Answered> answers = new LinkedHashMap<>(); // oldest first
-  private final Map<String, List<Note.Step>> steps = new HashMap<>();
+  private final Map<String, List<Note.Step>> steps = new LinkedHashMap<>(); // by message, oldest first
   private final Map<String, Note.Begun> begun = new HashMap<>();
   private long ofAnswers; // their bytes
 
@@ -34,8 +35,14 @@ final class Ledger {
         ofAnswers += size(answered);
         trim(answered.at());
       }
-      case Note.Step step -> steps.computeIfAbsent(step.message(), none -> new ArrayList<>()).add(step);
-      case Note.Begun one -> begun.put(one.message(), one);
+      case Note.Step step -> {
+        steps.computeIfAbsent(step.message(), none -> new ArrayList<>()).add(step);
+        forgetSteps();
+      }
+      case Note.Begun one -> {
+        if (one.times() > 0) begun.put(one.message(), one);
+        else begun.remove(one.message());
+      }
       case Note.Over over -> {
         steps.remove(over.message());
         begun.remove(over.message());
@@ -53,6 +60,12 @@ final class Ledger {
     }
   }
 
+  /** Of messages that are sent again by a client, or never: the oldest. */
+  private void forgetSteps() {
+    if (steps.size() <= mostAnswers) return;
+    steps.keySet().stream().filter(Turn::isOnce).findFirst().ifPresent(steps::remove);
+  }
+
   private boolean isForgotten(Note.Answered one, Instant now) {
     return one.at().plus(time).isBefore(now);
   }
@@ -64,6 +77,10 @@ final class Ledger {
 
   private static int size(Note.Answered one) {
     return FIXED + one.message().length() + one.answer().map(bytes -> bytes.length).orElse(0);
+  }
+
+  private static int size(Note.Step step) {
+    return FIXED + step.name().length() + step.failure().length() + step.result().map(bytes -> bytes.length).orElse(0);
   }
 
   Optional<Note.Answered> answer(String message, Instant now) {
@@ -84,6 +101,12 @@ final class Ledger {
     return steps.containsKey(message) || begun.containsKey(message);
   }
 
+  /** The messages of which something is known. */
+  List<String> known(String beginning) {
+    return Stream.concat(steps.keySet().stream(), begun.keySet().stream()).filter(one -> one.startsWith(beginning))
+        .distinct().toList();
+  }
+
   List<Note> all() {
     var all = new ArrayList<Note>(answers.values());
     steps.values().forEach(all::addAll);
@@ -93,7 +116,7 @@ final class Ledger {
 
   /** In bytes, about. */
   long size() {
-    long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(step -> FIXED + step.result().length).sum();
+    long ofSteps = steps.values().stream().flatMap(List::stream).mapToLong(Ledger::size).sum();
     return ofAnswers + ofSteps + (long) FIXED * begun.size();
   }
 }

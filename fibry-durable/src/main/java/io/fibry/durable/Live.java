@@ -2,11 +2,14 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.ActorContext;
+import io.fibry.ActorStoppedException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreWriteException;
+import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -41,6 +44,7 @@ final class Live<S, E, M> {
   private S state;
   private long stateSize; // in bytes, when it was last stored
   private long sinceWhole; // bytes of turns that are read beside the last whole one
+  private int sinceSnapshot; // turns
   private long life;
   private long number; // of the last turn
   private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
@@ -76,6 +80,7 @@ final class Live<S, E, M> {
     var kind = definition.kind();
     ledger = new Ledger(kind.remembers(), kind.rememberedFor());
     sinceWhole = 0;
+    sinceSnapshot = loaded.bodies().size();
     S read = definition.initial().call();
     long turn = loaded.last() - loaded.bodies().size();
     for (var body : loaded.bodies()) read = after(read, body, ++turn);
@@ -131,34 +136,47 @@ final class Live<S, E, M> {
     var kept = (Kept<Object>) some;
     var turn = new Turn<>(this, state, (M) kept.message(), Optional.of(kept), core);
     if (!waits(kept)) turn.confirm(); // it was handled meanwhile, or taken back
-    else if (kept.old() && ledger.begun(kept.id()) >= MOST_BEGUN) putAside(turn, "it was begun " + MOST_BEGUN
-        + " times, and each time the process ended");
-    else {
-      if (kept.old()) store(new Note.Begun(kept.id(), ledger.begun(kept.id()) + 1));
+    else if (begin(kept)) {
       handle(turn);
       return;
-    }
+    } else putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
     leave(turn);
+  }
+
+  /** Counts a message that the process before may have died of. False: too often. */
+  private boolean begin(Kept<?> kept) throws InterruptedException {
+    if (!delivery.isFirstOfOld(kept)) return true;
+    int times = ledger.begun(kept.unique());
+    if (times < MOST_BEGUN) store(List.of(new Note.Begun(kept.unique(), times + 1)));
+    return times < MOST_BEGUN;
+  }
+
+  /** It was not the message. */
+  private void beginNot(Kept<?> kept) {
+    int times = ledger.begun(kept.unique());
+    if (times > 0) append(List.of(new Note.Begun(kept.unique(), times - 1)));
   }
 
   private boolean waits(Kept<?> kept) {
     if (!kept.looked()) return true;
-    while (!leaving.isEmpty() && leaving.peek().stored.isDone()) leaving.poll();
+    forgetLeft();
     return leaving.stream().noneMatch(one -> one.ids.contains(kept.id()))
         && store.due(id, kept.id()).equals(Optional.of(kept.due()));
   }
 
   private void handle(Turn<S, E, M> turn) throws Exception {
+    boolean given = false; // to the store
     try {
       var known = turn.known();
       known.ifPresent(turn::answerAgain);
       S next = known.isPresent() ? state : definition.run().handle(state, turn.message(), turn);
       commit(turn, Objects.requireNonNull(next, () -> definition + " answered null as its next state"),
-          known.isPresent() ? List.of() : turn.notes(ledger, delivery.now()));
+          known.isEmpty());
+      given = true;
       turn.confirm();
     } catch (Throwable failure) {
       doubtful = !Values.isValue(state);
-      if (isOfTheMessage(failure)) putAside(turn, failure);
+      if (!given) failed(turn, failure);
       turn.fail(last, failure);
       throw failure;
     } finally {
@@ -174,15 +192,22 @@ final class Live<S, E, M> {
   // ---- what waits
 
   /** Otherwise it may be handled when it comes again. */
-  private static boolean isOfTheMessage(Throwable failure) {
-    return !(failure instanceof InterruptedException || failure instanceof CancellationException
-        || failure instanceof StoreException || failure instanceof OutOfMemoryError);
+  boolean isOfTheMessage(Throwable failure) {
+    if (Thread.currentThread().isInterrupted()) return false;
+    for (var cause = failure; cause != null; cause = cause.getCause())
+      if (cause instanceof InterruptedException || cause instanceof CancellationException
+          || cause instanceof ClosedByInterruptException || cause instanceof StoreException
+          || cause instanceof ActorStoppedException || cause instanceof OutOfMemoryError)
+        return false;
+    return true;
   }
 
-  private void putAside(Turn<S, E, M> turn, Throwable failure) {
+  private void failed(Turn<S, E, M> turn, Throwable failure) {
     if (turn.kept().isEmpty()) return;
     try {
-      putAside(turn, failure.toString());
+      if (turn.isCutOff()) return; // another life handles it
+      if (isOfTheMessage(failure)) putAside(turn, failure.toString());
+      else beginNot(turn.kept().get());
     } catch (Throwable again) { // it goes on waiting
       failure.addSuppressed(again);
     }
@@ -193,29 +218,33 @@ final class Live<S, E, M> {
     var kept = turn.kept().orElseThrow();
     var outgoing = new Outgoing(id, delivery);
     outgoing.done(kept);
-    if (!kept.asked()) outgoing.putAside(encodeMessage(turn.message()), reason);
-    List<Note> over = ledger.knows(kept.id()) ? List.of(new Note.Over(kept.id())) : List.of();
-    append(() -> new Body(Optional.empty(), List.of(), over), false, over, outgoing);
+    if (!kept.asked() || turn.cancelled()) outgoing.putAside(encodeMessage(turn.message()), reason);
+    append(false, Optional.empty(), List.of(), turn.over(ledger), outgoing);
     turn.confirm();
   }
 
   // ---- turns
 
-  private void commit(Turn<S, E, M> turn, S next, List<Note> notes) throws Exception {
+  private void commit(Turn<S, E, M> turn, S next, boolean isNew) throws Exception {
     var outgoing = turn.outgoing();
     turn.kept().ifPresent(outgoing::done);
-    if (turn.ended()) {
-      outgoing.end(reminders);
-      S anew = definition.initial().call();
-      append(() -> Body.NOTHING, true, List.of(), outgoing);
-      ledger = new Ledger(definition.kind().remembers(), definition.kind().rememberedFor());
-      state = anew;
-    } else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
+    var notes = new ArrayList<>(turn.over(ledger));
+    if (isNew) turn.answered(delivery.now()).ifPresent(notes::add);
+    if (turn.ended()) end(outgoing);
+    else if (definition.events().isEmpty()) commitState(next, notes, outgoing);
     else if (!turn.events().isEmpty() || !notes.isEmpty() || !outgoing.isEmpty()) {
-      append(() -> new Body(Optional.empty(), turn.events(), notes), false, notes, outgoing);
+      append(false, Optional.empty(), turn.events(), notes, outgoing);
       state = next;
-      if (definition.state().isPresent() && number % definition.kind().snapshotEvery() == 0) snapshot();
+      if (definition.state().isPresent() && ++sinceSnapshot >= definition.kind().snapshotEvery()) snapshot();
     }
+  }
+
+  private void end(Outgoing outgoing) throws Exception {
+    outgoing.end(reminders);
+    S anew = definition.initial().call();
+    append(Body.NOTHING.bytes(), true, List.of(), outgoing);
+    ledger = new Ledger(definition.kind().remembers(), definition.kind().rememberedFor());
+    state = anew;
   }
 
   /** A turn says all where that costs no more than what it spares at the next reading. */
@@ -226,49 +255,61 @@ final class Live<S, E, M> {
     boolean whole = ofState + ledger.size() <= sinceWhole;
     var written =
         changed || whole ? Optional.of(definition.state().orElseThrow().encode(next)) : Optional.<byte[]>empty();
-    append(() -> new Body(written, List.of(), whole ? ledger.all() : notes), whole, notes, outgoing);
+    try {
+      append(whole, written, List.of(), notes, outgoing);
+    } catch (IllegalArgumentException | CodecException tooLarge) {
+      if (!whole) throw tooLarge;
+      append(false, written, List.of(), notes, outgoing); // without all notes
+    }
     written.ifPresent(bytes -> stateSize = bytes.length);
     state = next;
   }
 
-  /** Stores a note by itself, and waits until it is there. */
-  void store(Note note) throws InterruptedException {
-    append(() -> new Body(Optional.empty(), List.of(), List.of(note)), false, List.of(note),
-        new Outgoing(id, delivery));
+  /** Stores notes by themselves, and waits until they are there. */
+  void store(List<Note> notes) throws InterruptedException {
+    append(notes);
     awaitLast();
   }
 
-  /** Makes the body of the next turn from the ledger that has the notes. */
-  private interface Writer {
-    Body body();
+  private void append(List<Note> notes) {
+    append(false, Optional.empty(), List.of(), notes, new Outgoing(id, delivery));
   }
 
-  /** Where it throws, nothing is stored, and the state is read again. */
-  private void append(Writer writer, boolean whole, List<Note> notes, Outgoing outgoing) {
+  private void append(boolean whole, Optional<byte[]> written, List<byte[]> events, List<Note> notes,
+      Outgoing outgoing) {
+    var all = whole ? ledger.all() : new ArrayList<Note>(notes.size());
+    all.addAll(notes);
+    append(new Body(written, events, all).bytes(), whole, notes, outgoing);
+  }
+
+  /** Where it throws, nothing is stored. */
+  private void append(byte[] body, boolean whole, List<Note> notes, Outgoing outgoing) {
     acquire();
+    var turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.done(), outgoing.sends());
     CompletableFuture<Void> stored;
-    Store.Turn turn;
     try {
-      notes.forEach(ledger::add);
-      byte[] body = writer.body().bytes();
-      turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.done(), outgoing.sends());
       stored = store.append(turn).toCompletableFuture();
-      sinceWhole = whole ? body.length : sinceWhole + body.length;
     } catch (Throwable refusal) {
       ahead.release();
-      refused = true; // the ledger is not as before; and the store may have it
+      refused = !(refusal instanceof IllegalArgumentException); // the store may have it: the state is read again
       throw refusal;
     }
     number++;
+    sinceWhole = whole ? body.length : sinceWhole + body.length;
     var own = turn.sends().stream().filter(one -> one.to().equals(id)).map(Store.Waiting::id).toList();
     last = stored.whenComplete((none, failure) -> {
       ahead.release();
       if (failure != null) refuse(turn, cause(failure));
     });
     if (!turn.sends().isEmpty()) last.thenRun(() -> tell(turn.sends())); // after `leaving` says so
+    notes.forEach(ledger::add);
     turn.done().forEach(reminders::remove);
     own.stream().filter(Mail::isReminder).forEach(reminders::add);
     leave(turn.done(), own);
+  }
+
+  private void forgetLeft() {
+    while (!leaving.isEmpty() && leaving.peek().stored.isDone()) leaving.poll();
   }
 
   private void tell(List<Store.Waiting> sends) {
@@ -276,6 +317,7 @@ final class Live<S, E, M> {
   }
 
   private void leave(List<String> done, List<String> own) {
+    forgetLeft();
     if (last.isDone()) return;
     if (!done.isEmpty()) leaving.add(new Leaving(last, done));
     if (!own.isEmpty()) leaving.add(new Leaving(last, own));
@@ -299,6 +341,7 @@ final class Live<S, E, M> {
   }
 
   private void snapshot() {
+    sinceSnapshot = 0;
     try {
       var bytes = definition.state().orElseThrow().encode(state);
       var body = new Body(Optional.of(bytes), List.of(), ledger.all()).bytes();
@@ -309,6 +352,10 @@ final class Live<S, E, M> {
   }
 
   // ---- what a turn asks
+
+  boolean isBegun(String message) {
+    return ledger.begun(message) > 0;
+  }
 
   List<Note.Step> steps(String message) {
     return ledger.steps(message);

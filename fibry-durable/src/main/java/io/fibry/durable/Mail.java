@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -18,6 +19,7 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
   static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE); // it is due
 
+  private static final int LONGEST_TEXT = 1_000;
   private static final String SENT = "m:";
   private static final String REMINDER = "r:";
   private static final String ASIDE = "x:";
@@ -32,6 +34,12 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
 
   byte[] bytes() {
     return CODEC.encode(this);
+  }
+
+  /** A text of others that can be stored: of 1,000 characters at most, and in whole pairs. */
+  static String brief(String text) {
+    var start = text.length() > LONGEST_TEXT ? text.substring(0, LONGEST_TEXT) + ".." : text;
+    return new String(start.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
   }
 
   // ---- ids

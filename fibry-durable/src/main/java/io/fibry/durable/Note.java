@@ -9,10 +9,10 @@ sealed interface Note {
   /** It was handled, once and for all. */
   record Answered(String message, Instant at, Optional<byte[]> answer) implements Note {}
 
-  /** Its handler did a step. */
-  record Step(String message, String name, byte[] result) implements Note {}
+  /** Its handler did a step, which threw if there is no result. */
+  record Step(String message, String name, Optional<byte[]> result, String failure) implements Note {}
 
-  /** It was begun so many times by processes that ended meanwhile. */
+  /** It was begun so many times by processes that ended meanwhile, without a step. */
   record Begun(String message, int times) implements Note {}
 
   /** It does not come again. */

@@ -45,6 +45,8 @@ final class Outgoing {
   }
 
   private String id(String name) {
+    if (!StandardCharsets.UTF_8.newEncoder().canEncode(name))
+      throw new IllegalArgumentException("a reminder of " + from + " has a name with half of a surrogate pair");
     int length = name.getBytes(StandardCharsets.UTF_8).length;
     if (length == 0 || length > LONGEST_NAME) throw new IllegalArgumentException("a reminder of " + from
         + " has a name of " + length + " bytes; 1 to " + LONGEST_NAME + " are possible");
@@ -70,13 +72,19 @@ final class Outgoing {
 
   /** The message waits for a human. */
   void putAside(byte[] message, String reason) {
-    var mail = new Mail(message, Optional.empty(), Optional.of(new Mail.Failed(reason, delivery.now())));
+    var why = new Mail.Failed(Mail.brief(reason), delivery.now());
+    var mail = new Mail(message, Optional.empty(), Optional.of(why));
     messages.add(new Store.Waiting(from, Mail.aside(UUID.randomUUID().toString()), Mail.NEVER, mail.bytes()));
   }
 
   void end(Set<String> known) {
     own.replaceAll((id, set) -> Optional.empty());
     for (var id : known) own.put(id, Optional.empty());
+  }
+
+  /** Of messages to itself that are set, replaced or taken back. */
+  Set<String> own() {
+    return own.keySet();
   }
 
   boolean isEmpty() {

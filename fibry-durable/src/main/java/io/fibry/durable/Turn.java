@@ -10,6 +10,7 @@ import io.fibry.Request;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -24,6 +25,8 @@ import org.slf4j.LoggerFactory;
 final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** An answer that has not left. */
   private record Answer(CompletableFuture<Object> promised, CompletableFuture<?> value) {}
+
+  private static final String ONCE = "once:";
 
   private final Live<S, E, M> live;
   private final M message;
@@ -46,7 +49,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     this.kept = kept;
     this.core = core;
     this.outgoing = new Outgoing(live.id(), live.delivery());
-    this.steps = new Steps(live, messageId());
+    this.steps = new Steps(live, messageId(), kept.map(Kept::unique));
   }
 
   // ---- for the handler
@@ -242,12 +245,26 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   /** As which it comes again; empty: it will not. */
   private Optional<String> messageId() {
     if (message instanceof Once once)
-      return Optional.of("once:" + Objects.requireNonNull(once.once(), "the id of a message that is Once"));
-    return kept.map(Kept::id);
+      return Optional.of(ONCE + Objects.requireNonNull(once.once(), "the id of a message that is Once"));
+    return kept.map(Kept::unique);
+  }
+
+  static boolean isOnce(String messageId) {
+    return messageId.startsWith(ONCE);
   }
 
   Optional<Note.Answered> known() {
     return message instanceof Once ? live.answered(messageId().orElseThrow()) : Optional.empty();
+  }
+
+  /** The actor has ended, and this handler went on. */
+  boolean isCutOff() {
+    try {
+      core.self();
+      return false;
+    } catch (IllegalStateException over) {
+      return true;
+    }
   }
 
   /** It gets the same answer. */
@@ -256,13 +273,19 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
       answer(request, CompletableFuture.completedFuture(Answers.of(message.getClass()).decode(before.answer().get())));
   }
 
-  /** What the actor is to remember of the message. */
-  List<Note> notes(Ledger ledger, Instant now) {
-    var notes = new ArrayList<Note>(0);
-    messageId().filter(ledger::knows).ifPresent(id -> notes.add(new Note.Over(id)));
-    kept.map(Kept::id).filter(ledger::knows).ifPresent(id -> notes.add(new Note.Over(id)));
-    if (message instanceof Once) notes.add(new Note.Answered(messageId().orElseThrow(), now, remembered));
-    return notes;
+  /** What is of no use any more: notes of this message, and of reminders that are others now. */
+  List<Note> over(Ledger ledger) {
+    var over = new LinkedHashSet<String>(0);
+    messageId().filter(ledger::knows).ifPresent(over::add);
+    kept.map(Kept::unique).filter(ledger::knows).ifPresent(over::add);
+    for (var id : outgoing.own()) over.addAll(ledger.known(Kept.beginning(id)));
+    return over.stream().<Note>map(Note.Over::new).toList();
+  }
+
+  /** What it is to remember of a message that it has handled. */
+  Optional<Note> answered(Instant now) {
+    return message instanceof Once ? Optional.of(new Note.Answered(messageId().orElseThrow(), now, remembered))
+        : Optional.empty();
   }
 
   /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */

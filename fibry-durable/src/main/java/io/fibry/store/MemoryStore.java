@@ -122,7 +122,8 @@ public final class MemoryStore implements Store {
     try {
       checkOpen();
       var kept = kept(message.to());
-      if (kept.waiting.size() >= most) return CompletableFuture.completedFuture(false);
+      if (kept.waiting.values().stream().filter(one -> !one.due().isAfter(message.due())).count() >= most)
+        return CompletableFuture.completedFuture(false);
       mayFail();
       kept.put(message);
       return CompletableFuture.completedFuture(true);
@@ -141,6 +142,12 @@ public final class MemoryStore implements Store {
   public synchronized Optional<Instant> due(Id actor, String id) {
     checkOpen();
     return Optional.ofNullable(kept(actor).waiting.get(id)).map(Waiting::due);
+  }
+
+  @Override
+  public synchronized Optional<Instant> next(Id actor, Instant after) {
+    checkOpen();
+    return kept(actor).waiting.values().stream().map(Waiting::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
   @Override

@@ -94,7 +94,7 @@ public interface Store extends AutoCloseable {
    * Stores a message, after those that this thread gave before. May wait for room.
    *
    * @param message what waits from now on
-   * @param most how many may wait for this actor, with this one
+   * @param most how many that are due may wait for this actor, with this one
    * @return true when it is stored, false if it would be one too many; or the
    *     {@link StoreException} that says why it is not
    * @throws java.util.concurrent.CancellationException if interrupted while it waits for room;
@@ -121,6 +121,15 @@ public interface Store extends AutoCloseable {
    * @return empty: it does not wait
    */
   Optional<Instant> due(Id actor, String id);
+
+  /**
+   * When the next message is due.
+   *
+   * @param actor for which it waits
+   * @param after messages that are due then, or before, are left out
+   * @return empty: none waits that is due later
+   */
+  Optional<Instant> next(Id actor, Instant after);
 
   /**
    * Tells of all messages that wait.

@@ -2,7 +2,7 @@ package io.fibry.store;
 
 /** A store that cannot do what it was asked for. The text says which store, why, and what to do. */
 public abstract sealed class StoreException extends RuntimeException
-    permits StoreBrokenException, StoreClosedException, StoreDamagedException, StoreFullException,
+    permits StoreBrokenException, StoreBusyException, StoreClosedException, StoreDamagedException, StoreFullException,
     StoreInUseException, StoreOutdatedException, StoreReadException, StoreWriteException {
   private static final long serialVersionUID = 1;
 

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Request;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -51,6 +52,12 @@ final class Desk {
 
   /** Steps, and fails behind one of them; answers the results. */
   record Work(String once, List<String> steps, int failAt) implements Message, Once, Request<Work, String> {}
+
+  /** A step that fails, then another one; then it may fail itself. Answers what was done. */
+  record Repair(String once, boolean fail) implements Message, Once, Request<Repair, String> {}
+
+  /** Works in a step each time it comes. */
+  record Tick(Duration period) implements Message {}
 
   /** Sleeps, then adds. */
   record Sleep(String item, Duration time) implements Message {}
@@ -121,6 +128,23 @@ final class Desk {
           if (i + 1 == work.failAt()) throw new IllegalStateException("made up, for a test");
         }
         context.reply(work, String.join(" ", results));
+      }
+      case Repair repair -> {
+        String done;
+        try {
+          done = context.step("charge", String.class, () -> {
+            effect("charge");
+            throw new IOException("made up, for a test");
+          });
+        } catch (StepFailedException failed) {
+          done = failed.getMessage() + " " + context.step("refund", String.class, () -> effect("refund"));
+        }
+        if (repair.fail()) throw new IllegalStateException("made up, for a test");
+        context.reply(repair, done);
+      }
+      case Tick tick -> {
+        if (!tick.period().isZero()) context.remindEvery("tick", new Tick(Duration.ZERO), tick.period());
+        else return state.with(context.step("work", String.class, () -> effect(context.stepKey("work"))));
       }
       case Sleep sleep -> {
         context.sleep("nap", sleep.time());

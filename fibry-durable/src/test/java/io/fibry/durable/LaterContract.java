@@ -11,13 +11,16 @@ import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Remind;
 import io.fibry.durable.Desk.RemindAndFail;
+import io.fibry.durable.Desk.Repair;
 import io.fibry.durable.Desk.Sleep;
+import io.fibry.durable.Desk.Tick;
 import io.fibry.durable.Desk.Work;
 import io.fibry.store.Store;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -129,6 +132,7 @@ abstract class LaterContract extends AtADesk {
     var ada = Durable.kind("strict", Message.class).state(Desk.EMPTY).by((state, message, context) -> {
       assertThrows(IllegalArgumentException.class, () -> context.remind("r", new Add("a"), Duration.ZERO));
       assertThrows(IllegalArgumentException.class, () -> context.remind("", new Add("a"), HOUR));
+      assertThrows(IllegalArgumentException.class, () -> context.remind("\ud800", new Add("a"), HOUR));
       var failure = assertThrows(IllegalArgumentException.class,
           () -> context.remindEvery("r", new Add("a"), Duration.ofDays(40_000)));
       context.reply((Items) message, failure.getMessage());
@@ -151,6 +155,32 @@ abstract class LaterContract extends AtADesk {
 
     assertEquals("result-1 result-2 result-3", results);
     assertEquals(List.of("desk/ada/once:w/charge", "desk/ada/once:w/ship", "desk/ada/once:w/ship"), desk.effects);
+  }
+
+  @Test
+  void aStepThatFailedFailsAgainWhereTheHandlerWentOn() throws IOException {
+    var before = ada();
+    assertThrows(IllegalStateException.class, () -> before.ask(new Repair("r", true)));
+    crashAndReopen(before);
+
+    String done = ada().ask(new Repair("r", false));
+
+    assertEquals("step 'charge' of desk 'ada' failed: java.io.IOException: made up, for a test result-2", done);
+    assertEquals(List.of("charge", "refund"), desk.effects);
+  }
+
+  @Test
+  void eachTimeAReminderComesItsStepsAreOthers() {
+    var ada = ada();
+    ada.sendMessage(new Tick(HOUR));
+    ada.ask(new Items());
+
+    clock.advance(HOUR);
+    eventually(() -> has(ada, "result-1"));
+    clock.advance(HOUR);
+
+    eventually(() -> has(ada, "result-1 result-2"));
+    assertEquals(2, Set.copyOf(desk.effects).size(), desk.effects.toString());
   }
 
   @Test

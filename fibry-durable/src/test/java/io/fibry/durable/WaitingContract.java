@@ -16,6 +16,7 @@ import io.fibry.durable.Desk.Message;
 import io.fibry.durable.Desk.Note;
 import io.fibry.durable.Desk.Pass;
 import io.fibry.durable.Desk.PassAndFail;
+import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import java.io.IOException;
 import java.time.Instant;
@@ -192,6 +193,60 @@ abstract class WaitingContract extends AtADesk {
     var aside = kind.aside(store);
     assertEquals(1, aside.size());
     assertEquals("it was begun 5 times, and each time the process ended", aside.getFirst().reason());
+  }
+
+  @Test
+  void anOrderlyEndIsNotCounted() {
+    var kind = keeping();
+    var actor = kind.newActor(scope.named("ada"), store);
+    var held = hold(actor);
+    for (int i = 0; i < 8; i++) {
+      desk.begun.acquireUninterruptibly();
+      actor.kill();
+      actor.waitForExit();
+      actor = kind.newActor(scope.named("ada"), store);
+    }
+    held.countDown();
+
+    var last = actor;
+    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals("", last.ask(new Items()));
+    assertEquals(List.of(), kind.aside(store));
+  }
+
+  @Test
+  void whatIsAsideTakesNoRoom() {
+    var ada = desk.keeping(3).newActor(scope.named("ada"), store);
+
+    for (int i = 0; i < 10; i++) {
+      assertTrue(ada.sendMessage(new Fail("" + i)));
+      eventually(() -> store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).isEmpty());
+    }
+
+    assertEquals(10, desk.keeping(3).aside(store).size());
+  }
+
+  @Test
+  void aRequestThatFailsWhenItsAskerHasGoneIsPutAside() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Fail("late"));
+    answer.cancel(true);
+    held.countDown();
+
+    eventually(() -> keeping().aside(store).size() == 1);
+  }
+
+  @Test
+  void aMailboxWithAnotherOrderIsRefused() {
+    var how = scope.named("ada").mailbox(Mailbox.priority((Object one, Object other) -> 0));
+
+    var failure = assertThrows(IllegalArgumentException.class, () -> keeping().newActor(how, store));
+
+    assertEquals(
+        "there can be no such actor of kind 'keeping': messages that wait at the store keep their order, so its "
+            + "mailbox cannot have another",
+        failure.getMessage());
   }
 
   @Test

@@ -13,8 +13,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It goes from the oldest to the newest, and what a turn has done is left out. That is safe: the
  * index knew all of a segment before it was full, so what was done is in none of the files that
- * were rewritten before. If a pass ends early, what was done is still said by the segments that it did
- * not come to.
+ * were rewritten before. If a pass ends early, the segments that it did not come to still say what
+ * was done.
  */
 final class Compaction {
   private static final int LEAST = 4; // segments that got full

@@ -143,6 +143,12 @@ final class LogStore extends FolderStore {
   }
 
   @Override
+  public Optional<Instant> next(Id actor, Instant after) {
+    checkOpen();
+    return index.find(actor).flatMap(where -> where.next(after));
+  }
+
+  @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
     index.forEach((actor, where) -> {
@@ -182,7 +188,7 @@ final class LogStore extends FolderStore {
     var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
     var where = index.of(message.to());
-    if (!where.reserve(most)) return CompletableFuture.completedFuture(false);
+    if (!where.reserve(most, message.due())) return CompletableFuture.completedFuture(false);
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
   }
 

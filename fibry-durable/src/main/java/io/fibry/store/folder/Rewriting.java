@@ -76,7 +76,7 @@ final class Rewriting {
     bytes += content.bytes;
   }
 
-  /** It would be the same. One with something dead must not stay: what says so is left out later. */
+  /** It would be the same. One with something dead must go: what says so is left out later. */
   boolean isVain() {
     return contents.size() == 1 && contents.getFirst().segment.compact() && contents.getFirst().whole;
   }

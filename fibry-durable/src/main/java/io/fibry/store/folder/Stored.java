@@ -43,7 +43,8 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
   }
 
   static ByteBuffer bytes(Store.Turn turn, boolean snapshot) {
-    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.done(), turn.sends(), turn.body());
+    return bytes(typeOf(turn, snapshot), turn.number(), turn.at().toEpochMilli(), turn.actor(), turn.done(),
+        turn.sends(), turn.body());
   }
 
   static Type typeOf(Store.Turn turn, boolean snapshot) {

@@ -160,10 +160,18 @@ final class Where {
   // ---- what waits
 
   /** A message is on its way, until {@code arrived}. False: it would be one too many. */
-  synchronized boolean reserve(int most) {
-    if (waiting.size() + arriving >= most) return false;
+  synchronized boolean reserve(int most, Instant due) {
+    if (waiting.size() + arriving >= most && dueUntil(due) + arriving >= most) return false;
     arriving++;
     return true;
+  }
+
+  private long dueUntil(Instant time) {
+    return waiting.values().stream().filter(one -> !one.due.isAfter(time)).count();
+  }
+
+  synchronized Optional<Instant> next(Instant after) {
+    return waiting.values().stream().map(Waits::due).filter(after::isBefore).min(Instant::compareTo);
   }
 
   synchronized void arrived() {

@@ -54,16 +54,19 @@ class CompactionTest {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("compaction: -Dfibry.seed=" + seed);
     var last = new long[WRITERS];
-    try (var store = open(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
-      var over = new AtomicBoolean();
+    var over = new AtomicBoolean();
+    try (var store = open(); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
       for (int i = 0; i < WRITERS; i++) {
         int writer = i;
         tasks.add(threads.submit(() -> last[writer] = write(store, writer, new Random(seed + writer))));
       }
       var reader = threads.submit(() -> read(store, over));
-      for (var task : tasks) task.get();
-      over.set(true);
+      try {
+        for (var task : tasks) task.get();
+      } finally {
+        over.set(true);
+      }
       assertTrue(reader.get() > 0);
     }
 

@@ -1,0 +1,77 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.time.ManualClock;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+class CalendarTest {
+  private final ManualClock clock = new ManualClock();
+  private final AtomicLong ahead = new AtomicLong(); // of the clock, in seconds
+  private final List<String> due = new ArrayList<>();
+  private final Calendar calendar =
+      new Calendar(() -> Instant.EPOCH.plusNanos(clock.nanoTime()).plusSeconds(ahead.get()), clock, due::add);
+
+  private void add(String key, long seconds) {
+    calendar.add(key, Instant.EPOCH.plusSeconds(seconds));
+  }
+
+  private List<String> after(long seconds) {
+    due.clear();
+    clock.advance(Duration.ofSeconds(seconds));
+    return List.copyOf(due);
+  }
+
+  @Test
+  void eachKeyComesAtItsEarliestTime() {
+    add("b", 20);
+    add("a", 30);
+    add("a", 10);
+    add("a", 40);
+
+    assertEquals(List.of("a"), after(10));
+    assertEquals(List.of("b"), after(10));
+    assertEquals(List.of(), after(100));
+  }
+
+  @Test
+  void aKeyMayComeAgain() {
+    add("a", 10);
+    after(10);
+    add("a", 15);
+
+    assertEquals(List.of("a"), after(5));
+  }
+
+  @Test
+  void aClockThatIsSetForwardIsNoticedWithinAMinute() {
+    add("a", 36_000);
+    after(30);
+    ahead.set(36_000);
+
+    assertEquals(List.of("a"), after(30));
+  }
+
+  @Test
+  void aClockThatIsSetBackDelays() {
+    add("a", 10);
+    ahead.set(-100);
+
+    assertEquals(List.of(), after(10));
+    assertEquals(List.of("a"), after(100));
+  }
+
+  @Test
+  void nothingComesAfterTheEnd() {
+    add("a", 10);
+    calendar.close();
+    add("b", 10);
+
+    assertEquals(List.of(), after(20));
+  }
+}
