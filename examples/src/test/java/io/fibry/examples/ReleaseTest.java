@@ -19,6 +19,10 @@ import org.junit.jupiter.api.Test;
 class ReleaseTest {
   private static final Path ROOT = Path.of("..");
   private static final Pattern ARTIFACT = Pattern.compile("<artifactId>(fibry-[^<]*)</artifactId>");
+  private static final Pattern OWN = Pattern.compile("</parent>\\s*<artifactId>([^<]*)</artifactId>");
+  private static final Pattern PROFILE = Pattern.compile("(?s)<profile>(.*?)</profile>");
+  private static final Pattern MODULE = Pattern.compile("<module>([^<]*)</module>");
+  private static final Set<String> ALWAYS = Set.of("fibry-parent", "fibry-core"); // are built
   private static final Pattern OURS = Pattern.compile(
       "(?:<groupId>io\\.fibry</groupId>\\s*<artifactId>fibry-[^<]*</artifactId>\\s*<version>"
           + "|\"io\\.fibry:fibry-[^:\"]*:)([^<\"]*)");
@@ -65,6 +69,20 @@ class ReleaseTest {
   private static String artifact(String pom) {
     return ARTIFACT.matcher(pom).results().map(found -> found.group(1)).filter(name -> !name.equals("fibry-parent"))
         .findFirst().orElseThrow();
+  }
+
+  @Test
+  void eachProfileBuildsWhatItsModulesNeed() {
+    PROFILE.matcher(read(ROOT.resolve("pom.xml"))).results().map(found -> found.group(1)).forEach(profile -> {
+      var poms = MODULE.matcher(profile).results().map(found -> read(ROOT.resolve(found.group(1), "pom.xml"))).toList();
+      var built = poms.stream().flatMap(pom -> OWN.matcher(pom).results()).map(found -> found.group(1))
+          .collect(Collectors.toSet());
+
+      var missing = poms.stream().flatMap(pom -> ARTIFACT.matcher(pom).results()).map(found -> found.group(1))
+          .filter(needed -> !built.contains(needed) && !ALWAYS.contains(needed)).collect(Collectors.toSet());
+
+      assertEquals(Set.of(), missing, profile.strip().lines().findFirst().orElseThrow());
+    });
   }
 
   @Test
