@@ -280,12 +280,14 @@ class DownloaderTest {
   @Test
   void killEndsTheDownload() {
     var seen = new AtomicInteger();
-    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen))) {
-      var future = downloader.sendMessageReturn(web.uri("/"));
+    try (var web = new ScriptedWebServer((head, out) -> dripping(out, seen));
+        var patient = scope.openScope("patient", o -> o.withGrace(Patience.LONG))) { // nothing is cut off
+      var killed = Downloader.open(patient.named("web"), o -> o.withTries(1));
+      var future = killed.sendMessageReturn(web.uri("/"));
       Patience.eventually(() -> seen.get() > 0);
 
-      downloader.kill();
-      Patience.ended(downloader);
+      killed.kill();
+      Patience.ended(killed);
 
       assertInstanceOf(InterruptedException.class, Patience.failure(future));
       Patience.eventually(web.open::isEmpty);
