@@ -45,7 +45,7 @@ final class Delivery implements AutoCloseable {
   private final Kinds<?> kind;
   private final Scheduler scheduler;
   private final Map<String, Hand> hands = new HashMap<>(); // by key; this and all below under this object's monitor
-  private final Set<String> begun = new HashSet<>(); // ids of those that waited when the process began
+  private final Set<String> begun = new HashSet<>(); // of messages that waited when the process began
   private final Calendar calendar;
   private Function<String, Actor<Object>> actors;
   private Set<String> keys = Set.of(); // empty: all
@@ -107,8 +107,8 @@ final class Delivery implements AutoCloseable {
   }
 
   /** Whether it waited when the process began, and was not begun since. True once. */
-  synchronized boolean isFirstOfOld(Kept<?> kept) {
-    return kept.looked() && !kept.due().isAfter(start) && begun.add(kept.id());
+  synchronized boolean isFirstOfOld(String key, Kept<?> kept) {
+    return kept.looked() && !kept.due().isAfter(start) && begun.add(kept.unique() + " of " + key);
   }
 
   // ---- in hand

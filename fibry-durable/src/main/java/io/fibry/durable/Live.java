@@ -145,7 +145,7 @@ final class Live<S, E, M> {
 
   /** Counts a message that the process before may have died of. False: too often. */
   private boolean begin(Kept<?> kept) throws InterruptedException {
-    if (!delivery.isFirstOfOld(kept)) return true;
+    if (!delivery.isFirstOfOld(id.key(), kept)) return true;
     int times = ledger.begun(kept.unique());
     if (times < MOST_BEGUN) store(List.of(new Note.Begun(kept.unique(), times + 1)));
     return times < MOST_BEGUN;
@@ -291,7 +291,7 @@ final class Live<S, E, M> {
       stored = store.append(turn).toCompletableFuture();
     } catch (Throwable refusal) {
       ahead.release();
-      refused = !(refusal instanceof IllegalArgumentException); // the store may have it: the state is read again
+      if (!(refusal instanceof IllegalArgumentException)) refused = true; // the store may have it
       throw refusal;
     }
     number++;

@@ -1,0 +1,42 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Every line of the promises names tests that exist. */
+class PromisesTest {
+  private static final Pattern TEST = Pattern.compile("`(\\w+(?:Test|Contract))\\.(\\w+)`");
+  private static final Pattern LINE = Pattern.compile("\\d+\\. .*");
+
+  private static Map<String, String> tests() throws IOException {
+    var tests = new HashMap<String, String>();
+    for (var folder : List.of("src/test/java/io/fibry", "../fibry-proof/src/test/java/io/fibry/store"))
+      try (Stream<Path> files = Files.walk(Path.of(folder))) {
+        for (var file : files.filter(one -> one.toString().endsWith(".java")).toList())
+          tests.put(file.getFileName().toString().replace(".java", ""), Files.readString(file));
+      }
+    return tests;
+  }
+
+  @Test
+  void everyPromiseNamesTestsThatExist() throws IOException {
+    var tests = tests();
+    var lines = Files.readAllLines(Path.of("PROMISES.md")).stream().filter(LINE.asMatchPredicate()).toList();
+
+    assertTrue(lines.size() > 25, lines.size() + " promises");
+    assertEquals(List.of(), lines.stream().filter(line -> !TEST.matcher(line).find()).toList());
+    assertEquals(List.of(), lines.stream().flatMap(line -> TEST.matcher(line).results())
+        .filter(named -> !tests.getOrDefault(named.group(1), "").contains("  @Test\n  void " + named.group(2) + "("))
+        .map(named -> named.group()).toList());
+  }
+}

@@ -1,0 +1,98 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.AskTimeoutException;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.test.CrashDisk;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What an actor says while the disk has not said that it has the turns before. */
+@Timeout(60)
+class HeldDiskTest {
+  sealed interface Message {}
+
+  record Count() implements Message, Request<Count, Long> {}
+
+  record Look() implements Message, Request<Look, Long> {}
+
+  private final Semaphore handled = new Semaphore(0);
+  private final CountDownLatch gate = new CountDownLatch(1);
+  private final ActorScope scope = ActorSystem.openScope("held");
+  private final CrashDisk disk = CrashDisk.empty();
+  private final FolderStore store = FolderStore.on(disk, options -> options);
+
+  private final Actor<Message> counter =
+      Durable.kind("counter", Message.class).state(0L).by((n, message, context) -> switch (message) {
+        case Count count -> {
+          context.reply(count, n + 1);
+          handled.release();
+          yield n + 1;
+        }
+        case Look look -> {
+          context.reply(look, n);
+          handled.release();
+          yield n;
+        }
+      }).newActor(scope.named("c"), store);
+
+  @AfterEach
+  void close() {
+    gate.countDown();
+    scope.close();
+    store.close();
+  }
+
+  private void hold() {
+    assertEquals(0, counter.ask(new Look())); // all that is made at the beginning is there
+    handled.drainPermits();
+    disk.beforeEach(operation -> {
+      if (operation.startsWith("force")) pass();
+    });
+  }
+
+  private void pass() {
+    try {
+      gate.await();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
+  }
+
+  @Test
+  void aReadWaitsForWhatItSaw() {
+    hold();
+    var counted = counter.sendMessageReturn(new Count());
+    var seen = counter.sendMessageReturn(new Look());
+
+    handled.acquireUninterruptibly(2); // the next turn begins before the last one is stored
+    assertFalse(counted.isDone());
+    assertFalse(seen.isDone());
+    gate.countDown();
+
+    assertEquals(1, counted.join());
+    assertEquals(1, seen.join());
+  }
+
+  @Test
+  void aLateTurnIsStoredAllTheSame() {
+    hold();
+
+    assertThrows(AskTimeoutException.class, () -> counter.ask(new Count(), Duration.ofMillis(100)));
+    handled.acquireUninterruptibly();
+    gate.countDown();
+
+    assertEquals(1, counter.ask(new Look()));
+  }
+}
