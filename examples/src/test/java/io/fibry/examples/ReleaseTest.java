@@ -74,7 +74,8 @@ class ReleaseTest {
   @Test
   void eachProfileBuildsWhatItsModulesNeed() {
     PROFILE.matcher(read(ROOT.resolve("pom.xml"))).results().map(found -> found.group(1)).forEach(profile -> {
-      var poms = MODULE.matcher(profile).results().map(found -> read(ROOT.resolve(found.group(1), "pom.xml"))).toList();
+      var poms = MODULE.matcher(profile).results().map(found -> read(ROOT.resolve(found.group(1)).resolve("pom.xml")))
+          .toList();
       var built = poms.stream().flatMap(pom -> OWN.matcher(pom).results()).map(found -> found.group(1))
           .collect(Collectors.toSet());
 

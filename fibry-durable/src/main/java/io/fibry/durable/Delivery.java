@@ -121,7 +121,7 @@ final class Delivery implements AutoCloseable {
     hand(key).ids.add(id);
   }
 
-  /** By its sender, who has stored it. */
+  /** By its sender, after it was stored. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
     if (leaveToCourier(key, kept.id())) return;
     boolean sent = false;
@@ -198,7 +198,7 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** Empty: nothing is due that no one gives. */
+  /** Empty: all that is due is in hand. */
   private List<Store.Waiting> next(String key) {
     int most;
     synchronized (this) {

@@ -101,7 +101,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     } catch (ExecutionException failed) {
       throw Live.cause(failed);
     } finally {
-      if (!kept && known) delivery.release(key, waiting.id()); // nobody may know whether the store has it
+      if (!kept && known) delivery.release(key, waiting.id()); // the store may have it all the same
     }
   }
 
