@@ -46,8 +46,14 @@ final class Calendar {
 
   private void setTimer() {
     if (timer != null) timer.cancel();
-    var left = Duration.between(now.get(), queue.peek().at);
-    timer = scheduler.after(left.compareTo(LOOK) > 0 ? LOOK : left.isNegative() ? Duration.ZERO : left, this::look);
+    var left = untilLook(now.get(), queue.peek().at);
+    timer = scheduler.after(left.isNegative() ? Duration.ZERO : left, this::look);
+  }
+
+  /** From now to a time, or to the next look at the clock. */
+  static Duration untilLook(Instant now, Instant time) {
+    var left = Duration.between(now, time);
+    return left.compareTo(LOOK) > 0 ? LOOK : left;
   }
 
   private void look() {

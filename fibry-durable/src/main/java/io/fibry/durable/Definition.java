@@ -57,7 +57,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
         Entities.of(how, idle, (ActorBuilder<B> builder, String key) -> living(builder, delivery, key));
     entities.closeOnExit(delivery);
     start(entities, () -> delivery.start(entities::actor));
-    return new DurableEntities<>(entities, kind, delivery, kind::checkedKey);
+    return new DurableEntities<>(entities, kind, delivery);
   }
 
   /** What waits is given from now on; where the store cannot say what that is, nothing is left. */

@@ -4,7 +4,6 @@ import io.fibry.Actor;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.time.Scheduler;
-import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Delivery implements AutoCloseable {
   private static final int BATCH = 64;
-  private static final Duration LONGEST_SLEEP = Duration.ofMinutes(1); // then it looks at the clock
   private static final int MOST_RETRY = 6; // the pauses double so often
 
   /** What is being given to an actor. */
@@ -70,8 +69,8 @@ final class Delivery implements AutoCloseable {
 
   /** By the store's clock. */
   void sleepUntil(Instant time) throws InterruptedException {
-    for (var left = Duration.between(now(), time); left.isPositive(); left = Duration.between(now(), time))
-      scheduler.sleepUntil(scheduler.nanoTime() + (left.compareTo(LONGEST_SLEEP) > 0 ? LONGEST_SLEEP : left).toNanos());
+    for (var left = Calendar.untilLook(now(), time); left.isPositive(); left = Calendar.untilLook(now(), time))
+      scheduler.sleepUntil(scheduler.nanoTime() + left.toNanos());
   }
 
   // ---- what waits
@@ -124,15 +123,22 @@ final class Delivery implements AutoCloseable {
   /** By its sender, after it was stored. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
     if (leaveToCourier(key, kept.id())) return;
-    boolean sent = false;
     try {
-      var answer = actor.sendMessageReturn(kept);
-      sent = true;
-      answer.whenComplete((done, failure) -> release(key, kept.id()));
+      inHandUntilAnswered(key, kept.id(), () -> actor.sendMessageReturn(kept));
     } catch (RuntimeException refused) {
       // such as what the birth of an entity throws: a courier tries again
+    }
+  }
+
+  <R> CompletableFuture<R> inHandUntilAnswered(String key, String id, Supplier<CompletableFuture<R>> sending) {
+    boolean sent = false;
+    try {
+      var answer = sending.get();
+      sent = true;
+      answer.whenComplete((value, failure) -> release(key, id));
+      return answer;
     } finally {
-      if (!sent) release(key, kept.id());
+      if (!sent) release(key, id);
     }
   }
 

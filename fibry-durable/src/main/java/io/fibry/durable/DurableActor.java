@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -133,26 +132,14 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
     if (!isKept()) return front.sendMessageReturn(plain(request));
     var kept = keepRequest(request, FOR_EVER);
-    return sent(kept, () -> front.sendMessageReturn(kept));
+    return delivery.inHandUntilAnswered(key, kept.id(), () -> front.sendMessageReturn(kept));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
     if (!isKept()) return front.sendMessageReturn(plain(request), limit);
     var kept = keepRequest(request, limit);
-    return sent(kept, () -> front.sendMessageReturn(kept, limit));
-  }
-
-  private <R> CompletableFuture<R> sent(Kept<R> kept, Supplier<CompletableFuture<R>> sending) {
-    boolean sent = false;
-    try {
-      var answer = sending.get();
-      sent = true;
-      answer.whenComplete((value, failure) -> delivery.release(key, kept.id()));
-      return answer;
-    } finally {
-      if (!sent) delivery.release(key, kept.id());
-    }
+    return delivery.inHandUntilAnswered(key, kept.id(), () -> front.sendMessageReturn(kept, limit));
   }
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one

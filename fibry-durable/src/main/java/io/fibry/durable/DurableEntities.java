@@ -3,20 +3,17 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.Exitable;
 import io.fibry.pool.Entities;
-import java.util.function.UnaryOperator;
 
 /** Entities whose addresses keep messages. */
 final class DurableEntities<M> extends Fronted implements Entities<String, M> {
   private final Entities<String, Object> entities;
   private final Kinds<M> kind;
   private final Delivery delivery;
-  private final UnaryOperator<String> check; // of keys
 
-  DurableEntities(Entities<String, Object> entities, Kinds<M> kind, Delivery delivery, UnaryOperator<String> check) {
+  DurableEntities(Entities<String, Object> entities, Kinds<M> kind, Delivery delivery) {
     this.entities = entities;
     this.kind = kind;
     this.delivery = delivery;
-    this.check = check;
   }
 
   @Override
@@ -26,7 +23,7 @@ final class DurableEntities<M> extends Fronted implements Entities<String, M> {
 
   @Override
   public Actor<M> actor(String key) {
-    return new DurableActor<>(entities.actor(check.apply(key)), kind, delivery, key, entities);
+    return new DurableActor<>(entities.actor(kind.checkedKey(key)), kind, delivery, key, entities);
   }
 
   @Override

@@ -31,7 +31,7 @@ final class Live<S, E, M> {
   private static final int MOST_BEGUN = 5; // times, by processes that ended
 
   /** What a turn on its way has done, or sends again: the store still has it as it was. */
-  private record Leaving(CompletableFuture<Void> stored, List<String> ids) {}
+  private record Leaving(CompletableFuture<Void> stored, Set<String> ids) {}
 
   private final Definition<S, E, M> definition;
   private final Delivery delivery;
@@ -296,16 +296,20 @@ final class Live<S, E, M> {
     }
     number++;
     sinceWhole = whole ? body.length : sinceWhole + body.length;
-    var own = turn.sends().stream().filter(one -> one.to().equals(id)).map(Store.Waiting::id).toList();
     last = stored.whenComplete((none, failure) -> {
       ahead.release();
       if (failure != null) refuse(turn, cause(failure));
     });
-    if (!turn.sends().isEmpty()) last.thenRun(() -> tell(turn.sends())); // after `leaving` says so
     notes.forEach(ledger::add);
+    forgetLeft();
+    if (!outgoing.isEmpty()) sent(turn, outgoing.own());
+  }
+
+  private void sent(Store.Turn turn, Set<String> own) {
+    if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
+    last.thenRun(() -> tell(turn.sends())); // when it is stored, and `leaving` says so
     turn.done().forEach(reminders::remove);
-    own.stream().filter(Mail::isReminder).forEach(reminders::add);
-    leave(turn.done(), own);
+    for (var one : turn.sends()) if (one.to().equals(id) && Mail.isReminder(one.id())) reminders.add(one.id());
   }
 
   private void forgetLeft() {
@@ -314,13 +318,6 @@ final class Live<S, E, M> {
 
   private void tell(List<Store.Waiting> sends) {
     for (var one : sends) Home.of(store).tell(one.to(), one.due());
-  }
-
-  private void leave(List<String> done, List<String> own) {
-    forgetLeft();
-    if (last.isDone()) return;
-    if (!done.isEmpty()) leaving.add(new Leaving(last, done));
-    if (!own.isEmpty()) leaving.add(new Leaving(last, own));
   }
 
   private void acquire() {

@@ -33,7 +33,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   private final Optional<Kept<Object>> kept; // as which it came
   private final ActorContext<Object> core; // throws on other threads, and after the handler has returned
   private final Outgoing outgoing;
-  private final Steps steps;
+  private Steps steps; // null: none so far
   private final List<byte[]> events = new ArrayList<>(1);
   private final List<Answer> answers = new ArrayList<>(1);
   private final List<Handler.Task> afterwards = new ArrayList<>(0);
@@ -49,7 +49,6 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     this.kept = kept;
     this.core = core;
     this.outgoing = new Outgoing(live.id(), live.delivery());
-    this.steps = new Steps(live, messageId(), kept.map(Kept::unique));
   }
 
   // ---- for the handler
@@ -95,19 +94,24 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   @Override
   public <R> R step(String name, Class<R> type, Callable<? extends R> effect) throws Exception {
     core.self();
-    return steps.step(name, type, effect);
+    return steps().step(name, type, effect);
   }
 
   @Override
   public String stepKey(String name) {
     core.self();
-    return steps.key(name);
+    return steps().key(name);
   }
 
   @Override
   public void sleep(String name, Duration time) throws Exception {
     core.self();
-    steps.sleep(name, time, live.delivery());
+    steps().sleep(name, time, live.delivery());
+  }
+
+  private Steps steps() {
+    if (steps == null) steps = new Steps(live, messageId(), kept.map(Kept::unique));
+    return steps;
   }
 
   @Override

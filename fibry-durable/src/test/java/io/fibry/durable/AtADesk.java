@@ -12,6 +12,10 @@ import java.util.concurrent.CountDownLatch;
 
 /** A desk at a store. */
 abstract class AtADesk extends AtAStore {
+  AtADesk(boolean inMemory) {
+    super(inMemory);
+  }
+
   static final Duration HOUR = Duration.ofHours(1);
 
   final Desk desk = new Desk();

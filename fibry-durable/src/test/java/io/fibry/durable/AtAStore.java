@@ -5,16 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
+import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A scope and a store, whose time is moved by tests unless they say otherwise. */
 abstract class AtAStore {
@@ -26,9 +29,18 @@ abstract class AtAStore {
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
   Store store;
 
+  @TempDir
+  private Path folder;
+
+  private final boolean inMemory;
+
+  AtAStore(boolean inMemory) {
+    this.inMemory = inMemory;
+  }
+
   @BeforeEach
-  void openFirst() throws IOException {
-    store = open();
+  void openFirst() {
+    store = inMemory ? MemoryStore.open(instants()) : new Folders(folder, instants()).open();
   }
 
   Scheduler scheduler() {
@@ -39,11 +51,10 @@ abstract class AtAStore {
     return () -> START.plusNanos(clock.nanoTime());
   }
 
-  /** An empty one. */
-  abstract Store open() throws IOException;
-
   /** What is there after a crash, as a new store; the one before is of no use. */
-  abstract Store crash(Store before) throws IOException;
+  Store crash(Store before) throws IOException {
+    return before instanceof MemoryStore memory ? memory.crash() : new Folders(folder, instants()).crash(before);
+  }
 
   @AfterEach
   void close() {

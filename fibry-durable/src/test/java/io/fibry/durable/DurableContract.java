@@ -26,6 +26,10 @@ import org.junit.jupiter.api.Timeout;
 /** What durable actors promise at every store. */
 @Timeout(60)
 abstract class DurableContract extends AtAStore {
+  DurableContract(boolean inMemory) {
+    super(inMemory);
+  }
+
   private static final Duration IDLE = Duration.ofMinutes(5);
 
   private Actor<Bank.Message> account(String key) {

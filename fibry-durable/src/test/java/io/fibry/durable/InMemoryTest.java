@@ -8,18 +8,11 @@ import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
-import io.fibry.store.Store;
 import org.junit.jupiter.api.Test;
 
 class InMemoryTest extends DurableContract {
-  @Override
-  Store open() {
-    return MemoryStore.open(instants());
-  }
-
-  @Override
-  Store crash(Store before) {
-    return ((MemoryStore) before).crash();
+  InMemoryTest() {
+    super(true);
   }
 
   @Test

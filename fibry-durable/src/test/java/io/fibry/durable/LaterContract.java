@@ -27,6 +27,10 @@ import org.junit.jupiter.api.Timeout;
 /** What reminders and steps promise at every store. */
 @Timeout(60)
 abstract class LaterContract extends AtADesk {
+  LaterContract(boolean inMemory) {
+    super(inMemory);
+  }
+
   // ---- reminders
 
   @Test

@@ -27,6 +27,10 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 abstract class TransferContract extends AtAStore {
+  TransferContract(boolean inMemory) {
+    super(inMemory);
+  }
+
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
   private static final int CRASHES = 4;

@@ -32,6 +32,10 @@ import org.junit.jupiter.api.Timeout;
 /** What kept messages, those of turns, and those that come once promise at every store. */
 @Timeout(60)
 abstract class WaitingContract extends AtADesk {
+  WaitingContract(boolean inMemory) {
+    super(inMemory);
+  }
+
   // ---- messages of turns
 
   @Test

@@ -12,14 +12,8 @@ import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 class WaitingInMemoryTest extends WaitingContract {
-  @Override
-  Store open() {
-    return MemoryStore.open(instants());
-  }
-
-  @Override
-  Store crash(Store before) {
-    return ((MemoryStore) before).crash();
+  WaitingInMemoryTest() {
+    super(true);
   }
 
   @Test

@@ -45,6 +45,11 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     return new Frame(number, forced, time, kind, List.of());
   }
 
+  /** Where the next record is. */
+  static int next(int offset, ByteBuffer record) {
+    return offset + Integer.BYTES + record.remaining();
+  }
+
   /** How many bytes a frame takes. */
   static long size(int records, long bytes) {
     return aligned(LEAD + FIXED + (long) Integer.BYTES * records + bytes);

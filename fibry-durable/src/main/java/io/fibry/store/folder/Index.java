@@ -42,7 +42,7 @@ final class Index {
     int offset = place.offset() + Frame.RECORDS;
     for (var record : frame.records()) {
       read(Stored.of(record), place.segment(), offset);
-      offset += Integer.BYTES + record.remaining();
+      offset = Frame.next(offset, record);
     }
   }
 

@@ -164,7 +164,7 @@ final class Journal {
     while (!batch.isEmpty()) {
       var entry = batch.removeFirst();
       tell(entry, frame.segment(), offset);
-      offset += Integer.BYTES + entry.record().remaining();
+      offset = Frame.next(offset, entry.record());
     }
   }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
@@ -45,16 +46,19 @@ final class LogStore extends FolderStore {
   static LogStore open(Disk disk, Options options) throws IOException {
     var store = new LogStore(disk, options.clock());
     long id = Identity.open(disk, options.segment());
-    store.spares = new Spares(disk, code -> Thread.ofPlatform().daemon().name("fibry-segments").start(code),
-        options.segment(), System::nanoTime);
+    store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
     store.log = Log.open(disk, id, store.spares, store.index::read);
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
-        code -> Thread.ofPlatform().daemon().name("fibry-compaction").start(code));
+        threads("fibry-compaction"));
     store.log.onSealed(store.compaction::sealed);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
         options.room());
     return store;
+  }
+
+  private static Executor threads(String name) {
+    return code -> Thread.ofPlatform().daemon().name(name).start(code);
   }
 
   // ---- reading

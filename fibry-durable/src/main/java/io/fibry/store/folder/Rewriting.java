@@ -14,8 +14,7 @@ final class Rewriting {
 
   /** A record that is alive, of a frame with this number. */
   record Alive(long frame, long time, Stored stored, boolean turn, List<Integer> messages, ByteBuffer record,
-      int segment,
-      int offset) {}
+      int segment, int offset) {}
 
   /** What is alive in a segment. */
   record Content(Segment segment, List<Alive> records, boolean whole, long bytes, long seal, long time) {
@@ -40,7 +39,7 @@ final class Rewriting {
             records.add(alive);
             bytes += Frame.size(1, alive.record.remaining());
           }
-          offset += Integer.BYTES + record.remaining();
+          offset = Frame.next(offset, record);
         }
         file.position((int) (file.position() + frame.size()));
       }
@@ -132,7 +131,7 @@ final class Rewriting {
     int at = offset + Frame.RECORDS;
     for (var alive : batch) {
       note(alive, segment.number(), at, moves);
-      at += Integer.BYTES + alive.record.remaining();
+      at = Frame.next(at, alive.record);
     }
     var bytes = frame.bytes(segment.place(offset));
     frames.add(bytes);
