@@ -36,6 +36,7 @@ final class Delivery implements AutoCloseable {
     private final Set<String> ids = new HashSet<>(2);
     private boolean courier; // there is one
     private boolean again; // it looks again before it goes
+    private Instant looked = Instant.MIN; // the courier has seen all that was due then
     private Instant until = Instant.MIN; // then a courier tries again
     private int failures; // since the last success
   }
@@ -206,14 +207,16 @@ final class Delivery implements AutoCloseable {
 
   /** Empty: all that is due is in hand. */
   private List<Store.Waiting> next(String key) {
+    var looked = now();
     int most;
     synchronized (this) {
       var hand = hand(key);
       hand.again = false;
       if (closed) return List.of();
+      hand.looked = looked;
       most = BATCH + hand.ids.size();
     }
-    var found = store.waiting(new Store.Id(kind.name(), key), now(), most);
+    var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
       var ids = hand(key).ids;
       var batch = found.stream().filter(one -> !ids.contains(one.id())).limit(BATCH).toList();
@@ -224,8 +227,11 @@ final class Delivery implements AutoCloseable {
 
   /** False: the courier goes, and comes again when the next message is due. */
   private boolean goesOn(String key) {
-    store.next(new Store.Id(kind.name(), key), now()).filter(due -> !due.equals(Mail.NEVER))
-        .ifPresent(due -> calendar.add(key, due));
+    Instant looked;
+    synchronized (this) {
+      looked = hand(key).looked;
+    }
+    store.next(new Store.Id(kind.name(), key), looked).ifPresent(due -> told(key, due)); // it may be due by now
     synchronized (this) {
       var hand = hand(key);
       if (hand.again && !closed) return true;

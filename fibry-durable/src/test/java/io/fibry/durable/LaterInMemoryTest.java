@@ -1,7 +1,48 @@
 package io.fibry.durable;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Remind;
+import io.fibry.store.Store;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
 class LaterInMemoryTest extends LaterContract {
   LaterInMemoryTest() {
     super(true);
+  }
+
+  @Test
+  void aReminderThatFallsDueWhileOthersAreGivenComes() {
+    var memory = store;
+    store = whoseTimeJumpsWhenNothingIsDue(Duration.ofHours(1));
+    var ada = ada();
+    ada.sendMessage(new Remind("r", "a", Duration.ofMinutes(1), false));
+    ada.sendMessage(new Remind("s", "b", Duration.ofMinutes(30), false));
+    ada.ask(new Items());
+
+    clock.advance(Duration.ofMinutes(1));
+
+    eventually(() -> memory.waiting(new Store.Id("desk", "ada"), Instant.MAX, 9).isEmpty()); // an ask would time out
+    assertEquals("a b", ada.ask(new Items()));
+  }
+
+  /** Once, before it says so. */
+  private Store whoseTimeJumpsWhenNothingIsDue(Duration jump) {
+    var store = this.store;
+    var jumped = new AtomicBoolean();
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, given) -> {
+          if (method.getDeclaringClass() == Object.class && method.getName().equals("equals")) return proxy == given[0];
+          var answer = method.invoke(store, given);
+          if (List.of().equals(answer) && method.getName().equals("waiting") && jumped.compareAndSet(false, true))
+            clock.advance(jump);
+          return answer;
+        });
   }
 }
