@@ -78,6 +78,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");
     if (how.forBlocks().mailbox().ordered())
       throw kind.refused("messages that wait at the store keep their order, so its mailbox cannot have another");
+    kind.history().ifPresent(age -> store.forget(kind.name(), age));
   }
 
   /** It takes messages of users, and those that the store keeps. */

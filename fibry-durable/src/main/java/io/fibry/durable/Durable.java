@@ -7,6 +7,8 @@ import io.fibry.pool.Entities;
 import io.fibry.store.Store;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.BiFunction;
 
@@ -38,6 +40,30 @@ public sealed interface Durable<M> permits Definition {
    */
   static <M> Kind<M> kind(String name, Class<M> messages) {
     return Kinds.of(name, messages);
+  }
+
+  /**
+   * Begins a view of what the actors of a kind have stored.
+   *
+   * @param <E> events
+   * @param kind which; its definition keeps events
+   * @param events their type
+   * @return a view from the first event on
+   */
+  static <E> Follow<E> follow(String kind, Class<E> events) {
+    return follow(kind, Codec.of(events));
+  }
+
+  /**
+   * The same, with a codec.
+   *
+   * @param <E> events
+   * @param kind which; its definition keeps events
+   * @param events the codec of the definition
+   * @return a view from the first event on
+   */
+  static <E> Follow<E> follow(String kind, Codec<E> events) {
+    return new Following<>(Kinds.checkedName("kind", kind), Objects.requireNonNull(events, "events"), Optional.empty());
   }
 
   /**
@@ -177,6 +203,14 @@ public sealed interface Durable<M> permits Definition {
      * @return a changed copy
      */
     Kind<M> ahead(int turns);
+
+    /**
+     * How long events stay that a snapshot has made needless. They are for views, and for humans.
+     *
+     * @param age for ever unless told
+     * @return a changed copy
+     */
+    Kind<M> history(Duration age);
   }
 
   /**

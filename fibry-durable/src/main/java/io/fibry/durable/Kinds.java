@@ -14,14 +14,19 @@ import java.util.function.BiFunction;
 
 /** The steps of a definition. */
 record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead, int keeps, int remembers,
-    Duration rememberedFor) implements Durable.Kind<M> {
+    Duration rememberedFor, Optional<Duration> history) implements Durable.Kind<M> {
   private static final int LONGEST_KEY = 512;
 
   static <M> Kinds<M> of(String name, Class<M> messages) {
     Objects.requireNonNull(messages, "messages");
-    if (!name.matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException("'" + name
-        + "' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first");
-    return new Kinds<>(name, Messages.of(messages), 1000, 256, 0, 1000, Duration.ofDays(1));
+    return new Kinds<>(checkedName("kind", name), Messages.of(messages), 1000, 256, 0, 1000, Duration.ofDays(1),
+        Optional.empty());
+  }
+
+  static String checkedName(String what, String name) {
+    if (!name.matches("[a-z][a-z0-9-]{0,63}")) throw new IllegalArgumentException("'" + name + "' cannot name a " + what
+        + ": take 1 to 64 lower-case letters, digits and hyphens, a letter first");
+    return name;
   }
 
   @Override
@@ -121,29 +126,31 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
 
   @Override
   public Kinds<M> messages(Codec<M> codec) {
-    return new Kinds<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor);
+    return new Kinds<>(name, messages.by(codec), snapshotEvery, ahead, keeps, remembers, rememberedFor, history);
   }
 
   @Override
   public Kinds<M> keepsMessages(int most) {
-    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "messages"), remembers, rememberedFor);
+    return new Kinds<>(name, messages, snapshotEvery, ahead, positive(most, "messages"), remembers, rememberedFor,
+        history);
   }
 
   @Override
   public Kinds<M> remembers(int answers, Duration time) {
     if (time.isNegative() || time.isZero())
       throw new IllegalArgumentException("kind '" + name + "' remembers for " + time + "; give more than zero");
-    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "answers"), time);
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, positive(answers, "answers"), time, history);
   }
 
   @Override
   public Kinds<M> snapshotEvery(int turns) {
-    return new Kinds<>(name, messages, positive(turns, "turns"), ahead, keeps, remembers, rememberedFor);
+    return new Kinds<>(name, messages, positive(turns, "turns"), ahead, keeps, remembers, rememberedFor, history);
   }
 
   @Override
   public Kinds<M> ahead(int turns) {
-    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "turns"), keeps, remembers, rememberedFor);
+    return new Kinds<>(name, messages, snapshotEvery, positive(turns, "turns"), keeps, remembers, rememberedFor,
+        history);
   }
 
   /** A message that waits: due at once. */
@@ -151,6 +158,13 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
     var to = new Store.Id(name, checkedKey(key));
     byte[] bytes = messages.known().encode(Objects.requireNonNull(message, () -> "the message to " + to + " is null"));
     return new Store.Waiting(to, Mail.sent(UUID.randomUUID().toString()), now, Mail.of(bytes).bytes());
+  }
+
+  @Override
+  public Durable.Kind<M> history(Duration age) {
+    if (age.isNegative()) throw new IllegalArgumentException("kind '" + name + "': a history of " + age
+        + "; give zero or more");
+    return new Kinds<>(name, messages, snapshotEvery, ahead, keeps, remembers, rememberedFor, Optional.of(age));
   }
 
   String checkedKey(String key) {

@@ -1,5 +1,6 @@
 package io.fibry.store;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -8,8 +9,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Semaphore;
 import java.util.function.BiConsumer;
 
 /** A store in memory, for tests: {@link #crash} answers what a disk would hold. Thread-safe. */
@@ -18,6 +21,7 @@ public final class MemoryStore implements Store {
   private static final class Kept {
     private final List<Turn> turns = new ArrayList<>();
     private final Map<String, Waiting> waiting = new LinkedHashMap<>();
+    private final List<Long> places = new ArrayList<>(); // in the history
     private long life;
     private long last;
     private boolean over; // a turn of this life was refused
@@ -30,6 +34,10 @@ public final class MemoryStore implements Store {
 
   private final InstantSource clock;
   private final Map<Id, Kept> actors = new HashMap<>(); // all under this object's monitor
+  private final TreeMap<Long, Turn> history = new TreeMap<>(); // by place
+  private final List<Reading> readings = new ArrayList<>(); // that are not closed
+  private final Map<String, Duration> ages = new HashMap<>(); // by kind: older turns may go
+  private long places; // so far
   private int failing;
   private boolean closed;
 
@@ -60,8 +68,13 @@ public final class MemoryStore implements Store {
       var copy = after.kept(id);
       copy.turns.addAll(kept.turns);
       copy.waiting.putAll(kept.waiting);
+      copy.places.addAll(kept.places);
       copy.last = kept.last;
     });
+    after.history.putAll(history);
+    after.ages.putAll(ages);
+    after.places = places;
+    wakeAll();
     return after;
   }
 
@@ -98,11 +111,18 @@ public final class MemoryStore implements Store {
       kept.over = true;
       mayFail();
       kept.over = false;
-      if (turn.whole()) kept.turns.clear();
+      if (turn.whole()) {
+        kept.turns.clear();
+        kept.places.forEach(history::remove);
+        kept.places.clear();
+      }
       kept.turns.add(turn);
+      history.put(++places, turn);
+      kept.places.add(places);
       kept.last = turn.number();
       turn.done().forEach(kept.waiting::remove);
       for (var message : turn.sends()) kept(message.to()).put(message);
+      wakeAll();
       return CompletableFuture.completedFuture(null);
     } catch (StoreException refused) {
       return CompletableFuture.failedFuture(refused);
@@ -115,6 +135,7 @@ public final class MemoryStore implements Store {
     if (kept == null || turn.life() != kept.life || turn.number() != kept.last) return;
     kept.turns.clear();
     kept.turns.add(turn);
+    forgetOld(turn.actor(), kept);
   }
 
   @Override
@@ -161,6 +182,84 @@ public final class MemoryStore implements Store {
     for (var one : all) reader.accept(one.to(), one.due());
   }
 
+  // ---- history
+
+  private final class Reading implements History {
+    private final String kind;
+    private final Semaphore news = new Semaphore(0);
+    private long at; // the place of the turn that was read last
+    private volatile boolean over;
+
+    Reading(String kind, long at) {
+      this.kind = kind;
+      this.at = at;
+    }
+
+    @Override
+    public List<Past> next() throws InterruptedException {
+      while (true) {
+        news.drainPermits();
+        var found = past(this);
+        if (!found.isEmpty()) return found;
+        news.acquire();
+      }
+    }
+
+    @Override
+    public void close() {
+      over = true;
+      end(this);
+      news.release();
+    }
+  }
+
+  @Override
+  public synchronized History history(String kind, String after) {
+    checkOpen();
+    if (!after.matches("\\d{0,18}"))
+      throw new IllegalArgumentException("'" + after + "' is no place in the history of " + this);
+    var reading = new Reading(kind, after.isEmpty() ? 0 : Long.parseLong(after));
+    readings.add(reading);
+    return reading;
+  }
+
+  private synchronized List<Past> past(Reading reading) {
+    checkOpen();
+    if (reading.over) throw new StoreClosedException("a history that was closed");
+    var found = new ArrayList<Past>();
+    history.tailMap(reading.at, false).forEach((place, turn) -> {
+      reading.at = place;
+      if (turn.actor().kind().equals(reading.kind))
+        found.add(new Past(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.body()));
+    });
+    return found;
+  }
+
+  private synchronized void end(Reading reading) {
+    readings.remove(reading);
+  }
+
+  private void wakeAll() {
+    for (var each : readings) each.news.release();
+  }
+
+  @Override
+  public synchronized void forget(String kind, Duration age) {
+    ages.put(kind, age);
+    actors.forEach(this::forgetOld);
+  }
+
+  private void forgetOld(Id actor, Kept kept) {
+    var age = ages.get(actor.kind());
+    if (age == null) return;
+    var last = clock.instant().minus(age);
+    kept.places.removeIf(place -> {
+      boolean goes = history.get(place).at().isBefore(last) && !kept.turns.contains(history.get(place));
+      if (goes) history.remove(place);
+      return goes;
+    });
+  }
+
   @Override
   public InstantSource clock() {
     return clock;
@@ -179,6 +278,7 @@ public final class MemoryStore implements Store {
   @Override
   public synchronized void close() {
     closed = true;
+    wakeAll();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.fibry.store;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
@@ -60,6 +61,38 @@ public interface Store extends AutoCloseable {
    * @param waiting the ids of all messages that wait for it
    */
   record Loaded(long life, long last, List<byte[]> bodies, List<String> waiting) {}
+
+  /**
+   * A turn that is stored.
+   *
+   * @param place where it is in the history of its kind: what is read after it begins there
+   * @param key of its actor
+   * @param number of the turn, among those of its actor
+   * @param at when
+   * @param body what it says
+   */
+  record Past(String place, String key, long number, Instant at, byte[] body) {}
+
+  /**
+   * The turns of a kind, oldest first. Those of one actor have its order; all have the order in
+   * which they were stored. Of one thread at a time, but for {@link #close}.
+   */
+  interface History extends AutoCloseable {
+
+    /**
+     * Waits for turns.
+     *
+     * @return those that were stored next, at least one
+     * @throws InterruptedException if interrupted; it can go on later
+     * @throws StoreClosedException if this, or the store, is closed
+     * @throws StoreException if they cannot be read
+     */
+    List<Past> next() throws InterruptedException;
+
+    /** One that waits for turns hears of it. */
+    @Override
+    void close();
+  }
 
   /**
    * Begins a life of an actor. Turns that were given before are stored or refused first; those of
@@ -138,6 +171,27 @@ public interface Store extends AutoCloseable {
    * @param reader gets the actor and when the message is due
    */
   void waiting(String kind, BiConsumer<Id, Instant> reader);
+
+  /**
+   * Reads what was stored. Each turn comes after those that were stored before it, and none that a
+   * loss of power could take back. Turns that a later whole one replaced may be left out; now and
+   * then, such as after a crash, a turn comes again.
+   *
+   * @param kind of the actors
+   * @param after the place of the turn that was read last; empty: from the beginning
+   * @return the turns after that one
+   * @throws IllegalArgumentException if that is no place of this store
+   */
+  History history(String kind, String after);
+
+  /**
+   * Lets old turns of a kind go, once they are not needed to load their actors. Until this is said,
+   * all of them stay that no later whole one has replaced.
+   *
+   * @param kind of the actors
+   * @param age of turns that may go
+   */
+  void forget(String kind, Duration age);
 
   /** {@return the clock that says when messages are due} */
   InstantSource clock();

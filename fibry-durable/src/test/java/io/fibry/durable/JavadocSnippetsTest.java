@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
+import io.fibry.Exitable;
 import io.fibry.Request;
 import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
@@ -11,10 +12,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+@Timeout(60)
 class JavadocSnippetsTest {
   // @start region="durable"
   sealed interface Message {}
@@ -71,6 +76,16 @@ class JavadocSnippetsTest {
       });
   // @end
 
+  // @start region="follow"
+  static final Follow<Event> EVENTS = Durable.follow("account", Event.class);
+
+  static Exitable count(Store store, Map<String, Integer> withdrawals) {
+    return EVENTS.as("withdrawals").newActor(ActorSystem.anonymous(), store, fact -> {
+      if (fact.event() instanceof Withdrawn) withdrawals.merge(fact.key(), 1, Integer::sum);
+    });
+  }
+  // @end
+
   private static final List<String> CHARGED = new CopyOnWriteArrayList<>();
 
   private static String charge(long cents, String key) {
@@ -91,6 +106,22 @@ class JavadocSnippetsTest {
     }
     assertEquals(1, CHARGED.size());
     assertTrue(CHARGED.getFirst().startsWith("order/o1/m:"), CHARGED.getFirst());
+  }
+
+  @Test
+  @SuppressWarnings("try") // the view is closed at the end of its block
+  void aViewCountsWithdrawals(@TempDir Path folder) {
+    assertEquals(true, pay(folder));
+    var withdrawals = new ConcurrentHashMap<String, Integer>();
+    try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
+      while (withdrawals.isEmpty()) Thread.onSpinWait();
+    }
+    assertEquals(true, pay(folder));
+    try (var store = FolderStore.open(folder); var view = count(store, withdrawals)) {
+      while (withdrawals.get("ada") < 2) Thread.onSpinWait();
+    }
+
+    assertEquals(Map.of("ada", 2), withdrawals);
   }
 
   @Test

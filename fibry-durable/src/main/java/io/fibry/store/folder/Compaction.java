@@ -1,10 +1,11 @@
 package io.fibry.store.folder;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -23,24 +24,26 @@ final class Compaction {
   private final int size;
   private final Index index;
   private final Executor maker;
-  private final List<Segment> full; // oldest first; under this object's monitor, as all below
-  private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null);
-  private boolean closed;
+  private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
+  private final Supplier<CompletableFuture<Void>> forced; // done when all that the index knows is on disk
+  private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
+  private boolean closed; // likewise
 
-  Compaction(Disk disk, int size, Index index, List<Segment> full, Executor maker) {
+  Compaction(Disk disk, int size, Index index, NavigableMap<Long, Segment> full,
+      Supplier<CompletableFuture<Void>> forced, Executor maker) {
     this.disk = disk;
     this.size = size;
     this.index = index;
+    this.full = full;
+    this.forced = forced;
     this.maker = maker;
-    this.full = new ArrayList<>(full);
   }
 
-  /** By the log's thread: all records of this segment are in the index. */
-  synchronized void sealed(Segment segment) {
-    full.add(segment);
-    long compact = full.stream().filter(Segment::compact).count();
+  /** By the log's thread: one more is full, and all of its records are in the index. */
+  synchronized void sealed() {
+    long compact = full.values().stream().filter(Segment::compact).count();
     if (closed || !pass.isDone() || full.size() - compact < Math.max(LEAST, compact)) return;
-    var segments = List.copyOf(full);
+    var segments = List.copyOf(full.values());
     try {
       pass = CompletableFuture.runAsync(() -> run(segments), maker);
     } catch (Throwable noThread) {
@@ -73,18 +76,11 @@ final class Compaction {
   private void end(Rewriting rewriting) throws IOException {
     if (rewriting.isVain()) return;
     try {
-      var made = rewriting.write(disk, index);
-      replace(rewriting.replaced(), made);
+      rewriting.write(disk, index, full, forced.get());
     } catch (Throwable failure) {
       disk.delete(rewriting.segment().name() + NewFile.UNREADY);
       throw failure;
     }
-  }
-
-  private synchronized void replace(List<Segment> old, Segment made) {
-    int at = full.indexOf(old.getFirst());
-    full.removeAll(old);
-    full.add(at, made);
   }
 
   private void failed(Throwable failure) {

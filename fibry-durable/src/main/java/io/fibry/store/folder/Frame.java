@@ -55,6 +55,11 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
     return aligned(LEAD + FIXED + (long) Integer.BYTES * records + bytes);
   }
 
+  /** How many bytes a frame takes that begins with this length. */
+  static long sizeFrom(int length) {
+    return aligned(LEAD + (long) length);
+  }
+
   static long aligned(long size) {
     return (size + ALIGNMENT - 1) & -ALIGNMENT;
   }

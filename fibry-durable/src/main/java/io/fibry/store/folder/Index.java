@@ -2,6 +2,8 @@ package io.fibry.store.folder;
 
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
+import java.time.Duration;
+import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -13,10 +15,14 @@ import java.util.function.Supplier;
 final class Index {
   private final ConcurrentHashMap<Store.Id, Where> actors = new ConcurrentHashMap<>();
   private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(); // from a look here to the read of a file
+  private final Map<String, Duration> ages = new ConcurrentHashMap<>(); // by kind: older turns are no history
   private final Supplier<String> store; // its name
+  private final InstantSource clock;
+  private long moves; // so far; under `moving`
 
-  Index(Supplier<String> store) {
+  Index(Supplier<String> store, InstantSource clock) {
     this.store = store;
+    this.clock = clock;
   }
 
   Where of(Store.Id actor) {
@@ -66,6 +72,19 @@ final class Index {
     });
   }
 
+  // ---- history
+
+  void forget(String kind, Duration age) {
+    ages.put(kind, age);
+  }
+
+  /** It means something yet: it is read when its actor is, or it is history. */
+  boolean isAlive(Stored stored, long place) {
+    var age = ages.get(stored.actor().kind());
+    boolean old = age != null && stored.millis() < clock.instant().minus(age).toEpochMilli();
+    return find(stored.actor()).filter(where -> where.has(stored.number(), stored.type(), place, old)).isPresent();
+  }
+
   // ---- moving
 
   /** Reads by places that it looks up. */
@@ -78,6 +97,11 @@ final class Index {
     }
   }
 
+  /** While nothing moves: another number means that files are others now. */
+  long moves() {
+    return moves;
+  }
+
   interface Change<X extends Exception> {
     void run() throws X;
   }
@@ -87,6 +111,7 @@ final class Index {
     moving.writeLock().lock();
     try {
       files.run();
+      this.moves++;
       moves.forEach((actor, moved) -> of(actor).move(moved.turns(), moved.messages()));
     } finally {
       moving.writeLock().unlock();

@@ -5,6 +5,8 @@ import io.fibry.store.StoreException;
 import io.fibry.store.StoreWriteException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
@@ -42,6 +44,8 @@ final class Journal {
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
   private final ArrayDeque<Entry> batch = new ArrayDeque<>(); // the thread's own, as the next one
   private long unforced; // the time of the first frame that is not forced; 0: all are
+  private final ConcurrentLinkedQueue<CompletableFuture<Void>> wanted = new ConcurrentLinkedQueue<>(); // forces
+  private volatile boolean over; // written by the thread; then those who want a force see to it
 
   private Journal(Log log, LongSupplier millis, long pause, int room) {
     this.log = log;
@@ -96,6 +100,19 @@ final class Journal {
       }
     }
     if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  /**
+   * Done when all that was told as stored is on disk. None is forgotten at the end: it is added,
+   * then {@code over} is read; the thread writes {@code over}, then looks for what was added.
+   */
+  CompletableFuture<Void> forced() {
+    if (pause == 0) return CompletableFuture.completedFuture(null);
+    var force = new CompletableFuture<Void>();
+    wanted.add(force);
+    LockSupport.unpark(thread);
+    if (over) endForces();
+    return force;
   }
 
   private void run() {
@@ -191,9 +208,27 @@ final class Journal {
   }
 
   private void forceIfDue() {
-    if (unforced == 0 || System.nanoTime() - unforced < pause) return;
-    unforced = 0;
-    log.force();
+    int count = wanted.size(); // those that come later want what was written meanwhile
+    boolean due = unforced != 0 && (count > 0 || System.nanoTime() - unforced >= pause);
+    try {
+      if (due) {
+        unforced = 0;
+        log.force();
+      }
+    } finally {
+      for (; count > 0; count--) settle(wanted.remove());
+    }
+  }
+
+  private void settle(CompletableFuture<Void> force) {
+    if (log.isBroken()) force.completeExceptionally(new StoreClosedException("the store is broken"));
+    else force.complete(null);
+  }
+
+  /** What is not on disk now never will be. */
+  private void endForces() {
+    for (var force = wanted.poll(); force != null; force = wanted.poll())
+      force.completeExceptionally(new StoreClosedException("the store is closed"));
   }
 
   private void sleep() {
@@ -207,6 +242,9 @@ final class Journal {
       log.close(millis.getAsLong());
     } catch (Throwable failure) {
       log("the log could not be forced and marked as closed; what was stored last may be missing", failure);
+    } finally {
+      over = true;
+      endForces();
     }
   }
 

@@ -6,7 +6,8 @@ import io.fibry.store.StoreWriteException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.function.Consumer;
+import java.util.NavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /** Appends frames to the segments of a store. Of one thread at a time. */
 final class Log {
@@ -16,11 +17,12 @@ final class Log {
   private long capacity; // of the segment
   private int offset; // of the next frame
   private long number; // of the next frame
-  private long forced; // the last frame that is on disk
+  private volatile long forced; // the last frame that is on disk; read by others
   private boolean closed; // the last frame says so
   private List<String> torn = List.of(); // what was kept aside when it was opened
-  private List<Segment> full = List.of(); // when it was opened, oldest first
-  private Consumer<Segment> sealed = segment -> {}; // is told of those that get full
+  private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
+  private Runnable sealed = () -> {}; // is told when one more is full
+  private Runnable onForce = () -> {};
   private volatile boolean broken; // read by others
   private StoreBrokenException why; // null: it is not, or there was no memory to say so
 
@@ -47,9 +49,9 @@ final class Log {
     forced = number - 1;
     closed = end.closed();
     torn = end.torn();
-    full = end.full();
+    full = new ConcurrentSkipListMap<>(end.full());
     // what was read may be in the memory of the machine only: of the segment before, its seal
-    if (!full.isEmpty()) disk.force(full.getLast().name());
+    if (!full.isEmpty()) disk.force(full.lastEntry().getValue().name());
     disk.force(segment.name());
     if (!disk.names().contains(segment.after().name())) spares.begin(segment.after());
   }
@@ -82,13 +84,24 @@ final class Log {
     return torn;
   }
 
-  List<Segment> full() {
+  /** Those that are full, by the number of the last frame of each. Thread-safe. */
+  NavigableMap<Long, Segment> full() {
     return full;
   }
 
+  /** By any thread: the number of the last frame that is on disk. */
+  long forced() {
+    return forced;
+  }
+
   /** Before the first append. */
-  void onSealed(Consumer<Segment> reader) {
-    sealed = reader;
+  void onSealed(Runnable told) {
+    sealed = told;
+  }
+
+  /** Before the first append. */
+  void onForce(Runnable told) {
+    onForce = told;
   }
 
   private void checkWhole() {
@@ -133,6 +146,7 @@ final class Log {
       throw broken("the disk could not say that it has what was written", failure);
     }
     forced = number - 1;
+    onForce.run();
   }
 
   private void seal(long time) {
@@ -146,12 +160,12 @@ final class Log {
     } catch (IOException failure) {
       throw broken("the log could not go on in " + next.name(), failure);
     }
-    var before = segment;
+    full.put(number - 1, segment);
     segment = next;
     capacity = room;
     offset = Segment.HEADER;
     spares.begin(segment.after());
-    sealed.accept(before);
+    sealed.run();
   }
 
   private long size(Segment next) {

@@ -7,14 +7,17 @@ import io.fibry.store.StoreReadException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -32,6 +35,8 @@ final class LogStore extends FolderStore {
   private final LongAdder turns = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
+  private final Set<LogHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+  private long id;
   private Spares spares;
   private Compaction compaction;
   private Log log;
@@ -40,18 +45,19 @@ final class LogStore extends FolderStore {
   private LogStore(Disk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
-    this.index = new Index(this::toString);
+    this.index = new Index(this::toString, clock);
   }
 
   static LogStore open(Disk disk, Options options) throws IOException {
     var store = new LogStore(disk, options.clock());
-    long id = Identity.open(disk, options.segment());
+    store.id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
-    store.log = Log.open(disk, id, store.spares, store.index::read);
+    store.log = Log.open(disk, store.id, store.spares, store.index::read);
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
-        threads("fibry-compaction"));
+        () -> store.journal.forced(), threads("fibry-compaction"));
     store.log.onSealed(store.compaction::sealed);
+    store.log.onForce(store::wakeHistories);
     store.journal = Journal.open(store.log, options.clock()::millis, TimeUnit.NANOSECONDS.convert(options.pause()),
         options.room());
     return store;
@@ -79,7 +85,7 @@ final class LogStore extends FolderStore {
     return loaded;
   }
 
-  private void checkOpen() {
+  void checkOpen() {
     if (journal.isEnded()) throw new StoreClosedException(this + " is closed");
   }
 
@@ -166,6 +172,29 @@ final class LogStore extends FolderStore {
     return clock;
   }
 
+  // ---- history
+
+  @Override
+  public History history(String kind, String after) {
+    checkOpen();
+    var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.Place.of(after, kind));
+    histories.add(history);
+    return history;
+  }
+
+  void forget(LogHistory closed) {
+    histories.remove(closed);
+  }
+
+  private void wakeHistories() {
+    for (var each : histories) each.wake();
+  }
+
+  @Override
+  public void forget(String kind, Duration age) {
+    index.forget(kind, age);
+  }
+
   // ---- writing
 
   @Override
@@ -240,6 +269,7 @@ final class LogStore extends FolderStore {
   @Override
   public void close() {
     journal.close();
+    wakeHistories();
     spares.close();
     compaction.close();
     if (closed.getAndSet(true)) return;

@@ -6,6 +6,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 
 /**
  * Reads a log from its first frame to its last.
@@ -22,12 +24,13 @@ final class Opening {
   /**
    * Where the next frame goes, and its number.
    *
-   * @param full the segments before, oldest first
+   * @param full the segments before, by the number of the last frame of each
    * @param closed whether the store was closed at its last use
    * @param torn the files with what was kept aside
    * @param replaced the files that others stand for
    */
-  record End(Segment segment, int offset, long number, List<Segment> full, boolean closed, List<String> torn,
+  record End(Segment segment, int offset, long number, NavigableMap<Long, Segment> full, boolean closed,
+      List<String> torn,
       List<String> replaced) {}
 
   private final Disk disk;
@@ -35,7 +38,7 @@ final class Opening {
   private final Reader reader;
   private long number = 1; // of the frame that comes
   private boolean closed;
-  private final List<Segment> full = new ArrayList<>();
+  private final NavigableMap<Long, Segment> full = new TreeMap<>();
   private final List<String> replaced = new ArrayList<>();
 
   private Opening(Disk disk, long store, Reader reader) {
@@ -58,14 +61,14 @@ final class Opening {
       var file = content(segment);
       int end = readFrames(segment, file);
       if (end >= 0) return end(segment, end, file, segments.subList(i + 1, segments.size()));
-      full.add(segment);
+      full.put(number - 1, segment);
     }
     throw damaged(new Segment(store, next(full)),
         segments.isEmpty() ? "it is missing, as all others" : "it is missing, and the one before it was full");
   }
 
-  private static int next(List<Segment> before) {
-    return before.isEmpty() ? 1 : before.getLast().number() + 1;
+  private static int next(NavigableMap<Long, Segment> before) {
+    return before.isEmpty() ? 1 : before.lastEntry().getValue().number() + 1;
   }
 
   /** Oldest first, without those that another one stands for. */

@@ -7,6 +7,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
+import java.util.concurrent.CompletableFuture;
 
 /** A segment that takes the place of full ones, with what is alive in them. */
 final class Rewriting {
@@ -48,9 +50,7 @@ final class Rewriting {
     /** Null: nothing of it is. */
     private static Alive alive(Frame frame, ByteBuffer record, int segment, int offset, Index index) {
       var stored = Stored.of(record);
-      boolean turn = stored.type() != Stored.Type.MESSAGE
-          && index.find(stored.actor())
-              .filter(where -> where.has(stored.number(), stored.type(), Where.place(segment, offset))).isPresent();
+      boolean turn = stored.type() != Stored.Type.MESSAGE && index.isAlive(stored, Where.place(segment, offset));
       var messages = new ArrayList<Integer>(0);
       for (int i = 0; i < stored.sends().size(); i++) {
         var sent = stored.sends().get(i);
@@ -89,8 +89,14 @@ final class Rewriting {
     return new Segment(last.store(), contents.getFirst().segment.first(), last.number(), true);
   }
 
-  /** Takes their place. */
-  Segment write(Disk disk, Index index) throws IOException {
+  /**
+   * Takes their place.
+   *
+   * @param full all that are full, by the last frame of each
+   * @param forced done when the turns are on disk because of which others are dead
+   */
+  void write(Disk disk, Index index, NavigableMap<Long, Segment> full, CompletableFuture<Void> forced)
+      throws IOException {
     var segment = segment();
     var moves = new HashMap<Store.Id, Index.Moves>();
     var frames = frames(segment, moves);
@@ -98,10 +104,14 @@ final class Rewriting {
     var file = ByteBuffer.allocate(size).put(segment.header(size));
     frames.forEach(file::put);
     NewFile.prepare(disk, segment.name(), size, file.flip());
-    index.move(() -> NewFile.show(disk, segment.name()), moves);
+    forced.join();
+    index.move(() -> {
+      NewFile.show(disk, segment.name());
+      contents.forEach(content -> full.remove(content.seal));
+      full.put(contents.getLast().seal, segment);
+    }, moves);
     disk.forceNames();
     for (var one : replaced()) if (one.number() != segment.number()) disk.delete(one.name());
-    return segment;
   }
 
   private List<ByteBuffer> frames(Segment segment, Map<Store.Id, Index.Moves> moves) {

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.StoreBrokenException;
+import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreFullException;
 import io.fibry.test.CrashDisk;
@@ -230,6 +231,60 @@ class JournalTest {
       sender.join();
       for (var entry : added) entry.fate.handle((none, failure) -> failure).get();
     }
+  }
+
+  @Test
+  void aForceThatIsWantedIsNotWaitedFor() throws Exception {
+    var disk = CrashDisk.empty();
+    var forces = new AtomicInteger();
+    var journal = openWithPause(disk);
+    disk.beforeEach(operation -> {
+      if (operation.equals("force")) forces.incrementAndGet();
+    });
+    add(journal, "written").fate.get();
+    assertEquals(0, forces.get());
+
+    journal.forced().get();
+
+    assertEquals(1, forces.get());
+    journal.forced().get(); // all is on disk
+    assertEquals(1, forces.get());
+    journal.close();
+    assertInstanceOf(StoreClosedException.class,
+        assertThrows(ExecutionException.class, () -> journal.forced().get()).getCause());
+  }
+
+  @Test
+  void eachForceThatRacesTheEndIsTold() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      var journal = openWithPause(CrashDisk.empty());
+      var wanted = new ArrayList<CompletableFuture<Void>>();
+      var thread = Thread.ofPlatform().start(() -> {
+        for (int i = 0; i < 50; i++) wanted.add(journal.forced());
+      });
+      journal.close();
+      thread.join();
+      for (var force : wanted) force.handle((none, failure) -> failure).get();
+    }
+  }
+
+  private Journal openWithPause(Disk disk) throws IOException {
+    long day = 86_400_000_000_000L;
+    return Journal.open(TextLog.open(disk, SEGMENT, nanos::get, new ArrayList<>()), System::currentTimeMillis, day,
+        ROOM);
+  }
+
+  @Test
+  void aForceThatIsWantedFailsWithTheDisk() throws Exception {
+    var disk = CrashDisk.empty();
+    var journal = openWithPause(disk);
+    disk.beforeEach(operation -> {
+      if (operation.equals("force")) throw new UncheckedIOException(new IOException("made up, for a test"));
+    });
+    add(journal, "written").fate.get();
+
+    assertThrows(ExecutionException.class, () -> journal.forced().get());
+    journal.close();
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.test.CrashDisk;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,7 +38,8 @@ class StorePowerCutTest {
   private final long seed = Long.getLong("fibry.seed", System.nanoTime());
   private final SplittableRandom random = new SplittableRandom(seed);
   private final List<String> moments = new ArrayList<>(); // all that is stored, after each step
-  private volatile int told; // the moment that was told last
+  private boolean forcesEach = true; // turn; otherwise what is told may be lost
+  private volatile int told; // the moment that was told last, and is not lost
   private volatile Throwable failure;
   private long images;
 
@@ -95,10 +97,20 @@ class StorePowerCutTest {
 
   @Test
   void stateAndMessagesAreOfOneMoment() throws Exception {
+    run(SMALL);
+  }
+
+  @Test
+  void withPausesBetweenForcesTheyAreOfOneMoment() throws Exception {
+    forcesEach = false;
+    run(options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1)));
+  }
+
+  private void run(UnaryOperator<FolderStore.Options> options) throws Exception {
     var disk = CrashDisk.empty();
     var model = new Model();
     moments.add(model.content());
-    try (var store = FolderStore.on(disk, SMALL)) {
+    try (var store = FolderStore.on(disk, options)) {
       var steps = steps(ACTORS.stream().map(actor -> store.load(actor).life()).toList());
       disk.afterEach(() -> check(disk));
       for (var step : steps) {
@@ -107,7 +119,7 @@ class StorePowerCutTest {
           moments.add(model.content());
         }
         step.run(store);
-        told = moments.size() - 1;
+        if (forcesEach) told = moments.size() - 1;
       }
       disk.afterEach(() -> {});
     }

@@ -1,0 +1,164 @@
+package io.fibry.durable;
+
+import io.fibry.Actor;
+import io.fibry.Done;
+import io.fibry.Request;
+import io.fibry.durable.Follow.Fact;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreOutdatedException;
+import io.fibry.store.StoreReadException;
+import io.fibry.time.Scheduler;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import org.slf4j.LoggerFactory;
+
+/** Reads events on a fiber, gives them to an actor one by one, and notes where it stands. */
+final class FollowReader<E> implements AutoCloseable {
+  /** An event for the actor, which answers when it has handled it. */
+  record Told<E>(Fact<E> fact) implements Request<Told<E>, Done> {
+    @Override
+    public String toString() {
+      return fact.toString();
+    }
+  }
+
+  private static final int MOST_PAUSE = 6; // pauses, in seconds, double so often
+
+  private final Following<E> what;
+  private final Store store;
+  private final Optional<Store.Id> id; // of its place at the store; empty: that is not kept
+  private final Scheduler scheduler;
+  private final Actor<Told<E>> actor;
+  private final Store.History history;
+  private final Thread thread;
+  private final Semaphore wake = new Semaphore(0); // from a pause
+  private volatile boolean closing; // written by the actor's thread
+  private String place = ""; // of the turn that was handled last; of the fiber, as all below, once it is started
+  private String stored = ""; // the place that is stored
+  private long life;
+  private long number;
+
+  private FollowReader(Following<E> what, Store store, Optional<Store.Id> id, Scheduler scheduler,
+      Actor<Told<E>> actor) {
+    this.what = what;
+    this.store = store;
+    this.id = id;
+    this.scheduler = scheduler;
+    this.actor = actor;
+    load();
+    place = stored;
+    this.history = store.history(what.kind(), place);
+    this.thread = Thread.ofVirtual().name("reader of " + what).unstarted(this::run);
+  }
+
+  static <E> FollowReader<E> start(Following<E> what, Store store, Optional<Store.Id> id, Scheduler scheduler,
+      Actor<Told<E>> actor) {
+    var reader = new FollowReader<>(what, store, id, scheduler, actor);
+    boolean started = false;
+    try {
+      reader.thread.start();
+      started = true;
+      return reader;
+    } finally {
+      if (!started) reader.history.close();
+    }
+  }
+
+  private void run() {
+    try (history) {
+      while (giveAll(next())) save();
+      save();
+    } catch (StoreClosedException | InterruptedException over) {
+      // the actor ends, or has to
+    } catch (Throwable failure) {
+      LoggerFactory.getLogger(Follow.class).error("{} ends", what, failure);
+    } finally {
+      actor.askExit();
+    }
+  }
+
+  private List<Store.Past> next() throws InterruptedException {
+    for (int tries = 0;; tries++) {
+      try {
+        return history.next();
+      } catch (StoreReadException failure) {
+        LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);
+        pause(tries);
+      }
+    }
+  }
+
+  /** False: the actor ends. */
+  private boolean giveAll(List<Store.Past> turns) throws InterruptedException {
+    for (var turn : turns) {
+      for (var fact : what.facts(turn)) if (!isHandled(fact)) return false;
+      place = turn.place();
+    }
+    return true;
+  }
+
+  private boolean isHandled(Fact<E> fact) throws InterruptedException {
+    for (int tries = 0; !closing; tries++) {
+      try {
+        actor.sendMessageReturn(new Told<>(fact)).get();
+        return true;
+      } catch (ExecutionException | CancellationException failed) { // the actor's policy has heard of it
+        pause(tries);
+      }
+    }
+    return false;
+  }
+
+  private void pause(int tries) throws InterruptedException {
+    wake.drainPermits();
+    if (closing) return;
+    var timer = scheduler.after(Duration.ofSeconds(1L << Math.min(tries, MOST_PAUSE)), wake::release);
+    wake.acquire();
+    timer.cancel();
+  }
+
+  // ---- where it stands
+
+  private void load() {
+    if (id.isEmpty()) return;
+    var loaded = store.load(id.get());
+    life = loaded.life();
+    number = loaded.last();
+    if (!loaded.bodies().isEmpty()) stored = new String(loaded.bodies().getLast(), StandardCharsets.UTF_8);
+  }
+
+  private void save() throws InterruptedException {
+    if (id.isEmpty() || place.equals(stored)) return;
+    var turn = new Store.Turn(id.get(), life, number + 1, store.clock().instant(), true,
+        place.getBytes(StandardCharsets.UTF_8), List.of(), List.of());
+    try {
+      store.append(turn).toCompletableFuture().get();
+      number++;
+      stored = place;
+    } catch (ExecutionException refused) {
+      var why = Live.cause(refused);
+      if (why instanceof StoreClosedException || why instanceof StoreOutdatedException) throw why;
+      LoggerFactory.getLogger(Follow.class).warn("{} could not note where it stands, and goes on", what, why);
+      load(); // the refused turn has ended its life at the store
+    }
+  }
+
+  /** After the event that is being handled. */
+  @Override
+  public void close() {
+    closing = true;
+    wake.release();
+    history.close();
+    try {
+      thread.join();
+    } catch (InterruptedException killed) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,166 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreReadException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Reads the turns of a kind, frame by frame, up to the last that is on disk. Files that are
+ * rewritten meanwhile keep the order of what is alive, but frames may become one: so where it reads
+ * on is told by the last frame that it has seen, and by the last turn that it has answered.
+ */
+final class LogHistory implements Store.History {
+  private static final int AT_ONCE = 1 << 18; // bytes
+
+  /** Where a turn is: frames keep their order, though not their number. */
+  record Place(long frame, long number, String key) {
+    static final Place BEGINNING = new Place(0, 0, "");
+
+    @Override
+    public String toString() {
+      return frame + "." + number + "." + key;
+    }
+
+    static Place of(String text, String kind) {
+      if (text.isEmpty()) return BEGINNING;
+      if (!text.matches("\\d{1,18}\\.\\d{1,18}\\.(?s:.+)"))
+        throw new IllegalArgumentException("'" + text + "' is no place in the history of " + kind);
+      var parts = text.split("\\.", 3);
+      return new Place(Long.parseLong(parts[0]), Long.parseLong(parts[1]), parts[2]);
+    }
+  }
+
+  private final LogStore store;
+  private final Disk disk;
+  private final Index index;
+  private final Log log;
+  private final long id; // of the store
+  private final String kind;
+  private final Semaphore news = new Semaphore(0); // given by the journal's thread, and by those who close
+  private volatile boolean closed;
+  private Place last; // the turn that was answered last
+  private long seen; // the frame that was read last
+  private long moves = -1; // of the index, when the two below were found; -1: they are to be found
+  private int segment; // where the next frame is
+  private int offset;
+  private boolean again; // what was answered may come again, since files have moved
+
+  LogHistory(LogStore store, Disk disk, Index index, Log log, long id, String kind, Place after) {
+    this.store = store;
+    this.disk = disk;
+    this.index = index;
+    this.log = log;
+    this.id = id;
+    this.kind = kind;
+    this.last = after;
+    this.seen = Math.max(0, after.frame - 1);
+  }
+
+  @Override
+  public List<Store.Past> next() throws InterruptedException {
+    while (true) {
+      news.drainPermits(); // what comes from now on is told again
+      if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
+      store.checkOpen();
+      long until = log.forced();
+      var found = seen < until ? index.whileNothingMoves(() -> read(until)) : List.<Store.Past>of();
+      if (!found.isEmpty()) return found;
+      if (seen >= until) news.acquire();
+    }
+  }
+
+  /** By any thread: there is more, or it is over. */
+  void wake() {
+    if (news.availablePermits() == 0) news.release();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    store.forget(this);
+    wake();
+  }
+
+  // ---- reading
+
+  private List<Store.Past> read(long until) {
+    if (moves != index.moves()) seek();
+    try {
+      return frames(until);
+    } catch (IOException failure) {
+      throw new StoreReadException("the history of " + kind + " cannot be read from " + store + ": " + failure,
+          failure);
+    }
+  }
+
+  /** One more may get full meanwhile: it is looked for last, so it is not passed over. */
+  private void seek() {
+    var newest = log.full().lastEntry();
+    var file = log.full().higherEntry(seen);
+    segment = file != null ? file.getValue().number() : newest == null ? 1 : newest.getValue().number() + 1;
+    offset = Segment.HEADER;
+    again = last != Place.BEGINNING;
+    moves = index.moves();
+  }
+
+  private List<Store.Past> frames(long until) throws IOException {
+    var found = new ArrayList<Store.Past>();
+    var bytes = bytes(AT_ONCE);
+    int begun = offset;
+    while (seen < until) {
+      var frame = Frame.of(new Frame.Place(id, segment, offset), bytes.position(offset - begun));
+      if (frame == null && offset > begun) return found; // the rest comes next time
+      if (frame == null) frame = large(bytes);
+      offset += (int) frame.size();
+      if (frame.kind() == Frame.Kind.SEALED) {
+        moves = -1; // the next one may stand for several
+        seen = Math.max(seen, frame.number());
+        return found;
+      }
+      if (frame.number() > seen) add(frame, found);
+      seen = Math.max(seen, frame.number());
+      if (offset - begun >= bytes.limit()) return found;
+    }
+    return found;
+  }
+
+  private ByteBuffer bytes(int size) throws IOException {
+    var bytes = ByteBuffer.allocate(size);
+    disk.read(Segment.nameOf(segment), offset, bytes);
+    return bytes.flip();
+  }
+
+  private Frame large(ByteBuffer beginning) throws IOException {
+    long size = beginning.limit() < Frame.SMALLEST ? 0 : Frame.sizeFrom(beginning.getInt(0));
+    var frame = size <= AT_ONCE || size > log.most() ? null
+        : Frame.of(new Frame.Place(id, segment, offset), bytes((int) size));
+    if (frame == null) throw new StoreDamagedException(store + ": " + Segment.nameOf(segment) + " is damaged at "
+        + offset + ", where the history of " + kind + " goes on; put back a copy of the file");
+    return frame;
+  }
+
+  private void add(Frame frame, List<Store.Past> found) {
+    int begun = found.size();
+    int answered = -1;
+    for (var record : frame.records()) {
+      var stored = Stored.of(record);
+      if (stored.type() == Stored.Type.MESSAGE || stored.type() == Stored.Type.SNAPSHOT
+          || !stored.actor().kind().equals(kind))
+        continue;
+      var place = new Place(frame.number(), stored.number(), stored.actor().key());
+      if (place.number == last.number && place.key.equals(last.key)) answered = found.size();
+      found.add(new Store.Past(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
+          stored.body()));
+    }
+    if (again && answered >= 0) found.subList(begun, answered + 1).clear();
+    again = false;
+    if (!found.isEmpty()) last = Place.of(found.getLast().place(), kind);
+  }
+}

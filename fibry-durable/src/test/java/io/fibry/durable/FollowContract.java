@@ -1,0 +1,324 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ExitReason;
+import io.fibry.Exitable;
+import io.fibry.Request;
+import io.fibry.codec.Codec;
+import io.fibry.pool.Entities;
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a view sees, at every store. */
+@Timeout(60)
+@SuppressWarnings("try") // a view is closed at the end of its block
+abstract class FollowContract extends AtAStore {
+  sealed interface Message {}
+
+  record Add(String text) implements Message, Request<Add, Integer> {}
+
+  record End() implements Message, Request<End, Integer> {}
+
+  record Added(String text) {}
+
+  private static final Durable.Kind<Message> KIND = Durable.kind("list", Message.class).snapshotEvery(10);
+  private static final Durable<Message> LIST = list(KIND);
+  private static final Follow<Added> VIEW = Durable.follow("list", Added.class);
+
+  private final List<String> seen = new CopyOnWriteArrayList<>();
+
+  FollowContract(boolean inMemory) {
+    super(inMemory);
+  }
+
+  private static Durable<Message> list(Durable.Kind<Message> kind) {
+    return kind.events(Added.class, 0, (Integer count, Added added) -> count + 1).by((count, message, context) -> {
+      switch (message) {
+        case Add add -> context.reply(add, context.persist(new Added(add.text())));
+        case End end -> {
+          context.reply(end, count);
+          context.end();
+        }
+      }
+    });
+  }
+
+  private Entities<String, Message> lists() {
+    return LIST.entities(scope.anonymous(), store, IDLE);
+  }
+
+  private void see(Follow.Fact<Added> fact) {
+    seen.add(fact.key() + fact.turn() + fact.event().text());
+  }
+
+  private Exitable view() {
+    return VIEW.as("seen").newActor(scope.anonymous(), store, this::see);
+  }
+
+  private void add(String... texts) {
+    try (var lists = lists()) {
+      for (var text : texts) lists.actor("ada").ask(new Add(text));
+    }
+  }
+
+  @Test
+  void aViewSeesWhatWasThereAndWhatComes() {
+    add("a", "b");
+    try (var view = view()) {
+      eventually(() -> seen.equals(List.of("ada1a", "ada2b")));
+      add("c");
+      eventually(() -> seen.equals(List.of("ada1a", "ada2b", "ada3c")));
+    }
+  }
+
+  @Test
+  void aNameGoesOnWhereItStood() throws IOException {
+    add("a", "b");
+    try (var view = view()) {
+      eventually(() -> seen.size() == 2);
+    }
+    store = crash(store);
+    add("c");
+
+    try (var view = view()) {
+      eventually(() -> seen.equals(List.of("ada1a", "ada2b", "ada3c")));
+    }
+  }
+
+  @Test
+  void withoutANameAViewBeginsAnew() {
+    add("a");
+    for (int i = 0; i < 2; i++) try (var view = VIEW.newActor(scope.anonymous(), store, this::see)) {
+      int least = i + 1;
+      eventually(() -> seen.size() == least);
+    }
+
+    assertEquals(List.of("ada1a", "ada1a"), seen);
+  }
+
+  @Test
+  void aNameHasOneActorAtATime() {
+    try (var view = view()) {
+      assertThrows(IllegalStateException.class, this::view);
+      VIEW.as("other").newActor(scope.anonymous(), store, this::see).close();
+    }
+    view().close();
+  }
+
+  @Test
+  void anEventWhoseHandlerThrowsComesAgain() {
+    add("a", "b");
+    var failures = new AtomicInteger(2);
+    try (var view = VIEW.as("seen").newActor(scope.anonymous(), store, fact -> {
+      if (failures.getAndDecrement() > 0) throw new IllegalStateException("not now");
+      see(fact);
+    })) {
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return seen.equals(List.of("ada1a", "ada2b"));
+      });
+    }
+  }
+
+  @Test
+  void aViewThatFailsForEverCanBeClosed() {
+    add("a");
+    var failed = new CountDownLatch(1);
+    var view = VIEW.as("seen").newActor(scope.anonymous(), store, fact -> {
+      failed.countDown();
+      throw new IllegalStateException("never");
+    });
+    await(failed);
+
+    view.close();
+    try (var again = view()) {
+      eventually(() -> seen.equals(List.of("ada1a")));
+    }
+  }
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
+  }
+
+  @Test
+  void anEventThatCannotBeReadEndsTheView() throws Exception {
+    add("a");
+    var unknown = Durable.follow("list", Integer.class).newActor(scope.anonymous(), store, number -> seen.add("?"));
+
+    assertEquals(new ExitReason.Stopped(), unknown.onExit().get());
+    assertTrue(seen.isEmpty());
+  }
+
+  @Test
+  void aStateCannotBeFollowed() throws Exception {
+    var count = Durable.kind("count", String.class).state(0).by((number, text) -> number + 1);
+    try (var counts = count.entities(scope.anonymous(), store, IDLE)) {
+      counts.actor("ada").sendMessage("one");
+    }
+
+    var view = Durable.follow("count", String.class).newActor(scope.anonymous(), store, fact -> seen.add("?"));
+
+    assertEquals(new ExitReason.Stopped(), view.onExit().get());
+    assertTrue(seen.isEmpty());
+  }
+
+  @Test
+  void aViewEndsWithItsStore() throws Exception {
+    var view = view();
+
+    store.close();
+
+    assertEquals(new ExitReason.Stopped(), view.onExit().get());
+  }
+
+  @Test
+  void namesOfViewsAreChecked() {
+    assertEquals("'Two words' cannot name a view: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
+        assertThrows(IllegalArgumentException.class, () -> VIEW.as("Two words")).getMessage());
+    assertEquals("'' cannot name a kind: take 1 to 64 lower-case letters, digits and hyphens, a letter first",
+        assertThrows(IllegalArgumentException.class, () -> Durable.follow("", Codec.of(Added.class))).getMessage());
+  }
+
+  @Test
+  void aPlaceOfAnotherStoreIsRefused() {
+    assertThrows(IllegalArgumentException.class, () -> store.history("list", "over there"));
+  }
+
+  @Test
+  void aFollowerMissesNothing() throws Exception {
+    int actors = 8;
+    int events = 300; // of each
+    var perKey = new ConcurrentHashMap<String, List<Long>>();
+    for (int part = 0; part < 3; part++) {
+      int begin = part * events / 3;
+      try (var lists = lists()) {
+        var answers = new ArrayList<CompletableFuture<Integer>>();
+        var view = VIEW.as("all").newActor(scope.anonymous(), store,
+            fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()));
+        for (int i = begin; i < begin + events / 3; i++)
+          for (int key = 0; key < actors; key++)
+            answers.add(lists.actor("k" + key).sendMessageReturn(new Add("x".repeat(100))));
+        for (var answer : answers) answer.get();
+        view.kill(); // with what it has not noted yet
+        view.waitForExit();
+      }
+      store = crash(store);
+    }
+    try (var view = VIEW.as("all").newActor(scope.anonymous(), store,
+        fact -> perKey.computeIfAbsent(fact.key(), none -> new CopyOnWriteArrayList<>()).add(fact.turn()))) {
+      eventually(() -> perKey.size() == actors
+          && perKey.values().stream().allMatch(turns -> turns.getLast() == events));
+    }
+    var all = IntStream.rangeClosed(1, events).mapToObj(Long::valueOf).toList();
+    perKey.forEach((key, turns) -> assertEquals(all, turns.stream().distinct().toList(), key));
+  }
+
+  @Test
+  void whatEndedIsNotReadAgain() {
+    try (var lists = lists()) {
+      lists.actor("ada").ask(new Add("a"));
+      lists.actor("ada").ask(new End());
+      lists.actor("ada").ask(new Add("b"));
+    }
+
+    try (var view = view()) {
+      eventually(() -> seen.contains("ada3b"));
+    }
+  }
+
+  @Test
+  void historyThatIsOldMayGo() {
+    var day = list(KIND.history(Duration.ofDays(1)));
+    try (var lists = day.entities(scope.anonymous(), store, IDLE)) {
+      for (int i = 0; i < 10; i++) lists.actor("ada").ask(new Add("old"));
+      clock.advance(Duration.ofDays(2));
+      for (int i = 0; i < 10; i++) assertEquals(11 + i, lists.actor("ada").ask(new Add("young")));
+    }
+
+    try (var view = view()) {
+      eventually(() -> seen.contains("ada20young"));
+    }
+    var young = IntStream.rangeClosed(11, 20).mapToObj(turn -> "ada" + turn + "young").toList();
+    assertTrue(seen.containsAll(young), seen::toString);
+    assertEquals(21, day.newActor(scope.named("ada"), store).ask(new Add("x")));
+  }
+
+  // ---- the store itself
+
+  private static List<Long> numbers(List<Store.Past> turns) {
+    return turns.stream().map(Store.Past::number).toList();
+  }
+
+  @Test
+  void aHistoryGoesOnBehindEachPlace() throws Exception {
+    add("a", "b", "c", "d", "e");
+    var all = new ArrayList<Store.Past>();
+    try (var history = store.history("list", "")) {
+      while (all.size() < 5) all.addAll(history.next());
+    }
+    for (int i = 0; i < 4; i++) {
+      var rest = new ArrayList<Store.Past>();
+      try (var history = store.history("list", all.get(i).place())) {
+        while (rest.size() < 4 - i) rest.addAll(history.next());
+      }
+      assertEquals(numbers(all.subList(i + 1, 5)), numbers(rest));
+    }
+  }
+
+  @Test
+  void closingWakesAHistory() throws Exception {
+    var history = store.history("list", "");
+    var waiting = new CompletableFuture<Void>();
+    var thread = Thread.ofVirtual().start(() -> {
+      try {
+        history.next();
+      } catch (InterruptedException | StoreClosedException end) {
+        waiting.completeExceptionally(end);
+      }
+    });
+    eventually(() -> thread.getState() == Thread.State.WAITING);
+
+    history.close();
+
+    var end = assertThrows(ExecutionException.class, waiting::get);
+    assertEquals(StoreClosedException.class, end.getCause().getClass());
+    assertThrows(StoreClosedException.class, history::next);
+  }
+
+  @Test
+  void aHistoryHasNoOtherKinds() throws Exception {
+    var other = list(Durable.kind("other", Message.class));
+    try (var others = other.entities(scope.anonymous(), store, IDLE)) {
+      others.actor("ada").ask(new Add("x"));
+    }
+    add("a");
+
+    try (var history = store.history("list", "")) {
+      var found = history.next();
+      assertEquals(List.of("ada"), found.stream().map(Store.Past::key).toList());
+      assertFalse(found.getFirst().at().isBefore(Instant.EPOCH));
+    }
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInAFolderTest extends FollowContract {
+  FollowInAFolderTest() {
+    super(false);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInMemoryTest extends FollowContract {
+  FollowInMemoryTest() {
+    super(true);
+  }
+}

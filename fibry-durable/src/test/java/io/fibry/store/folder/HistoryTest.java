@@ -1,0 +1,178 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.test.CrashDisk;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What was stored is read once and in order, whatever becomes of the files. */
+@Timeout(60)
+class HistoryTest {
+  private static final int SEGMENT = 1 << 13;
+  private static final int ACTORS = 4;
+  private static final int TURNS = 6_000;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final CrashDisk disk = CrashDisk.empty();
+
+  private FolderStore open() {
+    return FolderStore.on(disk, options -> options.withSegment(SEGMENT));
+  }
+
+  private static Store.Turn turn(String kind, int actor, long life, long number, boolean whole, int bytes) {
+    return new Store.Turn(new Store.Id(kind, "a" + actor), life, number, Instant.EPOCH, whole, new byte[bytes],
+        List.of(), List.of());
+  }
+
+  /** Events of some actors, beside a state that is replaced, so that files are rewritten. */
+  private static Void write(Store store, Random random) throws Exception {
+    long life = store.load(new Store.Id("state", "a0")).life();
+    var lives = new long[ACTORS];
+    var last = new long[ACTORS];
+    for (int i = 0; i < ACTORS; i++) lives[i] = store.load(new Store.Id("event", "a" + i)).life();
+    for (long n = 1; n <= TURNS; n++) {
+      var stored = store.append(turn("state", 0, life, n, true, random.nextInt(60)));
+      int actor = random.nextInt(ACTORS);
+      if (random.nextInt(3) == 0)
+        stored = store.append(turn("event", actor, lives[actor], ++last[actor], false, random.nextInt(40)));
+      if (random.nextInt(40) == 0) store.snapshot(turn("event", actor, lives[actor], last[actor], true, 10));
+      if (random.nextInt(5) == 0) stored.toCompletableFuture().get();
+    }
+    store.append(turn("event", 0, lives[0], last[0] + 1, false, 1_000)).toCompletableFuture().get();
+    return null;
+  }
+
+  /** Up to the one that is large. */
+  private static List<Store.Past> read(Store store, String after, Random random) throws InterruptedException {
+    var all = new ArrayList<Store.Past>();
+    try (var history = store.history("event", after)) {
+      while (all.isEmpty() || all.getLast().body().length < 1_000) {
+        all.addAll(history.next());
+        for (int i = random.nextInt(200); i > 0; i--) Thread.onSpinWait();
+      }
+    }
+    return all;
+  }
+
+  private static List<String> names(List<Store.Past> turns) {
+    return turns.stream().map(turn -> turn.key() + " " + turn.number()).toList();
+  }
+
+  @Test
+  void eachTurnComesOnceWhileFilesMove() throws Exception {
+    System.out.println("history: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    List<Store.Past> all;
+    try (var store = open(); var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var slow = threads.submit(() -> read(store, "", new Random(seed)));
+      var writer = threads.submit(() -> write(store, new Random(seed + 1)));
+      all = slow.get();
+      writer.get();
+      checkRests(store, all, random);
+    }
+    var next = new long[ACTORS];
+    for (var turn : all)
+      assertEquals(++next[Integer.parseInt(turn.key().substring(1))], turn.number(), () -> "seed " + seed);
+    assertTrue(disk.names().size() < 60, () -> "nothing was rewritten: " + disk);
+    try (var store = open()) {
+      checkRests(store, all, random);
+    }
+  }
+
+  private void checkRests(Store store, List<Store.Past> all, Random random) throws InterruptedException {
+    assertEquals(names(all), names(read(store, "", random)), () -> "seed " + seed);
+    for (int i = 0; i < 20; i++) {
+      int at = random.nextInt(all.size() - 1);
+      assertEquals(names(all.subList(at + 1, all.size())), names(read(store, all.get(at).place(), random)),
+          () -> "seed " + seed);
+    }
+  }
+
+  @Test
+  void oldEventsLeaveTheDisk() throws Exception {
+    try (var store = open()) {
+      store.forget("event", Duration.ofDays(1)); // all are of 1970
+      long life = store.load(new Store.Id("event", "a0")).life();
+      for (long n = 1; n <= TURNS; n++) {
+        var stored = store.append(turn("event", 0, life, n, false, 40));
+        if (n % 100 == 0) store.snapshot(turn("event", 0, life, n, true, 40));
+        if (n % 10 == 0) stored.toCompletableFuture().get();
+      }
+    }
+
+    long bytes = 0;
+    for (var name : disk.names()) bytes += disk.size(name);
+    assertTrue(bytes < 12 * SEGMENT, "the files grow");
+    try (var store = open()) {
+      assertEquals(TURNS, store.load(new Store.Id("event", "a0")).last());
+      try (var history = store.history("event", "")) {
+        assertTrue(history.next().getFirst().number() > TURNS / 2);
+      }
+    }
+  }
+
+  @Test
+  void aTurnThatFillsAFileIsRead() throws Exception {
+    try (var store = FolderStore.on(disk, options -> options.withSegment(2 << 20))) {
+      long life = store.load(new Store.Id("event", "a0")).life();
+      for (long n = 1; n <= 3; n++)
+        store.append(turn("event", 0, life, n, false, (int) n << 19)).toCompletableFuture().get();
+
+      try (var history = store.history("event", "")) {
+        for (long n = 1; n <= 3; n++) {
+          var found = history.next();
+          assertEquals(List.of("a0 " + n), names(found));
+          assertEquals(n << 19, found.getFirst().body().length);
+        }
+      }
+    }
+  }
+
+  @Test
+  void nothingIsReadThatALossOfPowerCouldTakeBack() throws Exception {
+    try (var store = FolderStore.on(disk, options -> options.withForceEvery(Duration.ofDays(1)));
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      long life = store.load(new Store.Id("event", "a0")).life();
+      store.append(turn("event", 0, life, 1, false, 1)).toCompletableFuture().get();
+      var history = store.history("event", "");
+      var thread = new CompletableFuture<Thread>();
+      var found = threads.submit(() -> {
+        thread.complete(Thread.currentThread());
+        return history.next();
+      });
+      while (thread.get().getState() != Thread.State.WAITING && !found.isDone()) Thread.onSpinWait();
+
+      assertFalse(found.isDone());
+      history.close();
+    }
+  }
+
+  @Test
+  void damageIsFoundOut() throws Exception {
+    try (var store = open()) {
+      long life = store.load(new Store.Id("event", "a0")).life();
+      store.append(turn("event", 0, life, 1, false, 100)).toCompletableFuture().get();
+      disk.flip("00000001.log", 8L * (Segment.HEADER + Frame.RECORDS + 40));
+
+      try (var history = store.history("event", "")) {
+        assertEquals(
+            "the store in a simulated disk: 00000001.log is damaged at 40, where the history of event goes on; "
+                + "put back a copy of the file",
+            assertThrows(StoreDamagedException.class, history::next).getMessage());
+      }
+    }
+  }
+}
