@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.ActorStoppedException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.time.Scheduler;
@@ -26,20 +27,14 @@ import org.slf4j.LoggerFactory;
  * it: so it is given once at a time. All others that are due are given by a courier, a fiber for
  * each actor, in the order in which they were stored. While there is one, senders leave their
  * messages to it, so that they overtake none.
+ *
+ * <p>Where a message goes on waiting that was before others in a mailbox, these are <i>halted</i>:
+ * the actor does not handle them, and when the last of them has come back, a courier gives all
+ * anew, in their order.
  */
 final class Delivery implements AutoCloseable {
   private static final int BATCH = 64;
   private static final int MOST_RETRY = 6; // the pauses double so often
-
-  /** What is being given to an actor. */
-  private static final class Hand {
-    private final Set<String> ids = new HashSet<>(2);
-    private boolean courier; // there is one
-    private boolean again; // it looks again before it goes
-    private Instant looked = Instant.MIN; // the courier has seen all that was due then
-    private Instant until = Instant.MIN; // then a courier tries again
-    private int failures; // since the last success
-  }
 
   private final Store store;
   private final Kinds<?> kind;
@@ -117,13 +112,16 @@ final class Delivery implements AutoCloseable {
     return hands.computeIfAbsent(key, none -> new Hand());
   }
 
-  synchronized void take(String key, String id) {
-    hand(key).ids.add(id);
+  synchronized void take(String key, String id, boolean asked) {
+    hand(key).take(id, asked);
   }
 
   /** By its sender, after it was stored. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
-    if (leaveToCourier(key, kept.id())) return;
+    if (leaveToCourier(key, kept.id())) {
+      wake(key);
+      return;
+    }
     try {
       inHandUntilAnswered(key, kept.id(), () -> actor.sendMessageReturn(kept));
     } catch (RuntimeException refused) {
@@ -136,7 +134,10 @@ final class Delivery implements AutoCloseable {
     try {
       var answer = sending.get();
       sent = true;
-      answer.whenComplete((value, failure) -> release(key, id));
+      answer.whenComplete((value, failure) -> {
+        if (failure instanceof ActorStoppedException) halt(key);
+        release(key, id);
+      });
       return answer;
     } finally {
       if (!sent) release(key, id);
@@ -145,31 +146,41 @@ final class Delivery implements AutoCloseable {
 
   private synchronized boolean leaveToCourier(String key, String id) {
     var hand = hand(key);
-    if (!hand.courier && hand.failures == 0) return false;
-    hand.ids.remove(id);
-    hand.again = true;
+    if (hand.isFree()) return false;
+    hand.drop(id);
     return true;
+  }
+
+  /** One of those in the mailbox goes on waiting: none may be handled before it. */
+  synchronized void halt(String key) {
+    var hand = hands.get(key);
+    if (hand != null) hand.halt();
+  }
+
+  synchronized boolean isHalted(String key, String id) {
+    var hand = hands.get(key);
+    return hand != null && hand.isHalted(id);
   }
 
   /** The actor is done with it, or never will be: then it goes on waiting, and a courier comes. */
   void release(String key, String id) {
-    if (!drop(key, id)) return;
+    boolean last;
+    synchronized (this) {
+      var hand = hands.get(key);
+      if (hand == null || !hand.has(id)) return;
+      last = hand.drop(id);
+      clean(key, hand);
+      if (closed) return;
+    }
     try {
-      if (store.due(new Store.Id(kind.name(), key), id).isPresent()) wake(key);
+      if (last || store.due(new Store.Id(kind.name(), key), id).isPresent()) wake(key);
     } catch (RuntimeException gone) { // the store; it has the message
       LoggerFactory.getLogger(Durable.class).debug("{} '{}' cannot be looked after", kind.name(), key, gone);
     }
   }
 
-  private synchronized boolean drop(String key, String id) {
-    var hand = hands.get(key);
-    if (hand == null || !hand.ids.remove(id)) return false;
-    clean(key, hand);
-    return !closed;
-  }
-
   private void clean(String key, Hand hand) {
-    if (hand.ids.isEmpty() && !hand.courier && hand.failures == 0) hands.remove(key);
+    if (hand.isOfNoUse()) hands.remove(key);
   }
 
   // ---- couriers
@@ -212,16 +223,13 @@ final class Delivery implements AutoCloseable {
     synchronized (this) {
       var hand = hand(key);
       hand.again = false;
-      if (closed) return List.of();
+      if (closed || hand.isHalted()) return List.of();
       hand.looked = looked;
-      most = BATCH + hand.ids.size();
+      most = BATCH + hand.size();
     }
     var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
-      var ids = hand(key).ids;
-      var batch = found.stream().filter(one -> !ids.contains(one.id())).limit(BATCH).toList();
-      for (var one : batch) ids.add(one.id());
-      return batch;
+      return hand(key).takeNew(found, BATCH);
     }
   }
 
@@ -245,15 +253,13 @@ final class Delivery implements AutoCloseable {
   /** False: one of them still waits. */
   private boolean give(String key, List<Store.Waiting> batch) throws InterruptedException {
     var actor = actors.apply(key);
-    var released = new HashSet<Store.Waiting>(batch);
     var given = new LinkedHashMap<Store.Waiting, CompletableFuture<Object>>();
     try {
       for (var one : batch) {
         var kept = kept(one);
-        if (kept.isEmpty()) released.remove(one);
-        else if (!isSent(actor, kept.get(), one, given)) break; // those behind it must not overtake it
+        if (kept.isPresent() && !isSent(actor, kept.get(), one, given)) break; // those behind it must not overtake it
       }
-      boolean done = given.size() >= released.size();
+      boolean done = true;
       for (var one : given.entrySet()) {
         await(one.getValue());
         done &= !store.due(one.getKey().to(), one.getKey().id()).equals(Optional.of(one.getKey().due()));
@@ -261,7 +267,7 @@ final class Delivery implements AutoCloseable {
       return done;
     } finally {
       synchronized (this) {
-        for (var one : released) hand(key).ids.remove(one.id());
+        for (var one : batch) hand(key).again |= hand(key).drop(one.id());
       }
     }
   }
@@ -281,7 +287,7 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** Empty: it cannot be read, and stays in hand until another version of the program reads it. */
+  /** Empty: it cannot be read, and waits until another version of the program reads it. */
   private Optional<Kept<Object>> kept(Store.Waiting one) {
     try {
       var mail = Mail.read(one.body());
@@ -290,6 +296,9 @@ final class Delivery implements AutoCloseable {
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);
+      synchronized (this) {
+        hand(one.to().key()).dropUnreadable(one.id());
+      }
       return Optional.empty();
     }
   }

@@ -54,7 +54,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     if (!isKept()) return front.sendMessage(message);
     var waiting = kind.waiting(key, message, delivery.now());
     try {
-      if (!keep(waiting, FOR_EVER)) return false;
+      if (!keep(waiting, false, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
@@ -84,10 +84,11 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
-  private boolean keep(Store.Waiting waiting, Duration limit) throws InterruptedException, TimeoutException {
+  private boolean keep(Store.Waiting waiting, boolean asked, Duration limit)
+      throws InterruptedException, TimeoutException {
     boolean kept = false;
     boolean known = true;
-    delivery.take(key, waiting.id());
+    delivery.take(key, waiting.id(), asked);
     try {
       var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
       try {
@@ -146,7 +147,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
-      if (keep(waiting, limit)) return kept(waiting, request, true);
+      if (keep(waiting, true, limit)) return kept(waiting, request, true);
       throw NotStoredException.ofMessage(id().toString(), request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {

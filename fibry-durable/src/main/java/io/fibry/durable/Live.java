@@ -135,12 +135,18 @@ final class Live<S, E, M> {
     }
     var kept = (Kept<Object>) some;
     var turn = new Turn<>(this, state, (M) kept.message(), Optional.of(kept), core);
-    if (!waits(kept)) turn.confirm(); // it was handled meanwhile, or taken back
+    if (isOutOfTurn(kept)) turn.decline();
+    else if (!waits(kept)) turn.confirm(); // it was handled meanwhile, or taken back
     else if (begin(kept)) {
       handle(turn);
       return;
     } else putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
     leave(turn);
+  }
+
+  /** One before it goes on waiting: it comes again behind that one. Requests do not. */
+  private boolean isOutOfTurn(Kept<?> kept) {
+    return !kept.asked() && delivery.isHalted(id.key(), kept.id());
   }
 
   /** Counts a message that the process before may have died of. False: too often. */
@@ -207,7 +213,10 @@ final class Live<S, E, M> {
     try {
       if (turn.isCutOff()) return; // another life handles it
       if (isOfTheMessage(failure)) putAside(turn, failure.toString());
-      else beginNot(turn.kept().get());
+      else {
+        delivery.halt(id.key());
+        beginNot(turn.kept().get());
+      }
     } catch (Throwable again) { // it goes on waiting
       failure.addSuppressed(again);
     }
@@ -332,6 +341,7 @@ final class Live<S, E, M> {
   /** A refusal is noted here before an asker is told. */
   private void refuse(Store.Turn turn, StoreException why) {
     if (refused || turn.life() != life) return;
+    delivery.halt(id.key()); // before the actor goes on
     refused = true;
     LoggerFactory.getLogger(Durable.class).error("{} reads its state again, since its turn {} was not stored", id,
         turn.number(), why);

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -296,6 +297,11 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   void confirm() {
     if (kept.isPresent() && !kept.get().asked())
       promise(kept.get(), CompletableFuture.completedFuture(Done.DONE));
+  }
+
+  /** It is not its turn. */
+  void decline() {
+    promise(kept.orElseThrow(), CompletableFuture.failedFuture(new CancellationException("it comes again")));
   }
 
   /** The handler threw: that is all that the asker gets. */

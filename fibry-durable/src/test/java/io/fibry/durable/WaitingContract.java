@@ -19,10 +19,14 @@ import io.fibry.durable.Desk.PassAndFail;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -146,6 +150,67 @@ abstract class WaitingContract extends AtADesk {
     ada.close();
     assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
   }
+
+  @Test
+  void keptMessagesKeepTheirOrderThoughActorsEndAndTurnsAreRefused() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("order of kept messages: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    int each = 150;
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var sent = new AtomicInteger();
+      for (int s = 0; s < 3; s++) {
+        int sender = s;
+        threads.submit(() -> {
+          for (int i = 0; i < each; sent.incrementAndGet())
+            if (desks.actor("ada").sendMessage(new Add(sender + ":" + i))) i++;
+        });
+      }
+      for (int done = 0; done < 3 * each; done = sent.get()) {
+        int until = done + 20 + random.nextInt(60);
+        while (sent.get() < Math.min(until, 3 * each)) Thread.onSpinWait();
+        if (random.nextBoolean()) desks.actor("ada").kill();
+        else failNextWrite();
+        clock.advance(Duration.ofSeconds(random.nextInt(3)));
+      }
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
+      });
+
+      var items = desks.actor("ada").ask(new Items()).split(" ");
+      for (int s = 0; s < 3; s++) {
+        String sender = s + ":";
+        assertEquals(IntStream.range(0, each).mapToObj(i -> sender + i).toList(),
+            Stream.of(items).filter(item -> item.startsWith(sender)).toList(), "seed " + seed);
+      }
+    }
+  }
+
+  @Test
+  void aMessageThatCannotBeReadHoldsBackNoOther() throws Exception {
+    var id = new Store.Id("keeping", "ada");
+    store.accept(new Store.Waiting(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
+    store.accept(new Store.Waiting(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
+      for (var item : List.of("a", "b")) {
+        assertTrue(desks.actor("ada").sendMessage(new Add(item)));
+        desks.actor("ada").kill();
+      }
+
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return store.waiting(id, Instant.MAX, 9).size() == 2;
+      });
+      assertEquals("a b", desks.actor("ada").ask(new Items()));
+    }
+    assertEquals(List.of("m:bad", "m:worse"),
+        store.waiting(id, Instant.MAX, 9).stream().map(Store.Waiting::id).toList());
+  }
+
+  /** If this store can fail. */
+  void failNextWrite() {}
 
   @Test
   void noMoreMessagesWaitThanAreAllowed() {

@@ -16,6 +16,11 @@ class WaitingInMemoryTest extends WaitingContract {
     super(true);
   }
 
+  @Override
+  void failNextWrite() {
+    ((MemoryStore) store).failNext(1);
+  }
+
   @Test
   void aMessageThatCannotBeKeptIsRefused() {
     var ada = keeping().newActor(scope.named("ada"), store);
