@@ -162,18 +162,25 @@ final class Delivery implements AutoCloseable {
     return hand != null && hand.isHalted(id);
   }
 
+  /** As far as a courier has tried. */
+  synchronized boolean isReadable(String key, String id) {
+    var hand = hands.get(key);
+    return hand == null || hand.isReadable(id);
+  }
+
   /** The actor is done with it, or never will be: then it goes on waiting, and a courier comes. */
   void release(String key, String id) {
-    boolean last;
+    boolean expected;
     synchronized (this) {
       var hand = hands.get(key);
       if (hand == null || !hand.has(id)) return;
-      last = hand.drop(id);
+      hand.drop(id);
+      expected = hand.again;
       clean(key, hand);
       if (closed) return;
     }
     try {
-      if (last || store.due(new Store.Id(kind.name(), key), id).isPresent()) wake(key);
+      if (expected || store.due(new Store.Id(kind.name(), key), id).isPresent()) wake(key);
     } catch (RuntimeException gone) { // the store; it has the message
       LoggerFactory.getLogger(Durable.class).debug("{} '{}' cannot be looked after", kind.name(), key, gone);
     }
@@ -229,7 +236,8 @@ final class Delivery implements AutoCloseable {
     }
     var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
-      return hand(key).takeNew(found, BATCH);
+      var hand = hand(key);
+      return hand.isHalted() ? List.of() : hand.takeNew(found, BATCH); // one may have been halted meanwhile
     }
   }
 
@@ -267,7 +275,7 @@ final class Delivery implements AutoCloseable {
       return done;
     } finally {
       synchronized (this) {
-        for (var one : batch) hand(key).again |= hand(key).drop(one.id());
+        for (var one : batch) hand(key).drop(one.id());
       }
     }
   }

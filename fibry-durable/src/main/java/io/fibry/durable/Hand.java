@@ -9,7 +9,7 @@ import java.util.Set;
 /** What is being given to an actor. Under the monitor of its {@link Delivery}. */
 final class Hand {
   boolean courier; // there is one
-  boolean again; // it looks again before it goes
+  boolean again; // it looks again before it goes; if there is none, one is to come
   Instant looked = Instant.MIN; // the courier has seen all that was due then
   Instant until = Instant.MIN; // then a courier tries again
   int failures; // since the last success
@@ -28,16 +28,20 @@ final class Hand {
     return ids.contains(id);
   }
 
-  /** It is out of hand. True: of those that were halted it is the last. */
-  boolean drop(String id) {
+  /** It is out of hand. Behind the last of those that were halted, a courier is to come. */
+  void drop(String id) {
     ids.remove(id);
     requests.remove(id);
-    return halted.remove(id) && halted.isEmpty();
+    again |= halted.remove(id) && halted.isEmpty();
   }
 
   void dropUnreadable(String id) {
     drop(id);
     unreadable.add(id);
+  }
+
+  boolean isReadable(String id) {
+    return !unreadable.contains(id);
   }
 
   /** None of them is to be handled now. Requests are, since their askers would hear of it. */
@@ -55,11 +59,11 @@ final class Hand {
 
   /** A message that is given now would overtake none. */
   boolean isFree() {
-    return !courier && failures == 0 && halted.isEmpty();
+    return !courier && !again && failures == 0 && halted.isEmpty();
   }
 
   boolean isOfNoUse() {
-    return ids.isEmpty() && unreadable.isEmpty() && !courier && failures == 0;
+    return ids.isEmpty() && unreadable.isEmpty() && !courier && !again && failures == 0;
   }
 
   /** How many messages may wait that are not to be given. */

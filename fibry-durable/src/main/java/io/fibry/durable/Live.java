@@ -41,6 +41,7 @@ final class Live<S, E, M> {
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Ledger ledger;
   private Set<String> reminders; // ids of all that are set
+  private List<String> older = List.of(); // ids of what waited when this was read; until a message is handled
   private S state;
   private long stateSize; // in bytes, when it was last stored
   private long sinceWhole; // bytes of turns that are read beside the last whole one
@@ -89,6 +90,7 @@ final class Live<S, E, M> {
     number = loaded.last();
     reminders = new HashSet<>(loaded.waiting());
     reminders.removeIf(one -> !Mail.isReminder(one));
+    older = loaded.waiting().stream().filter(Mail::isSent).toList();
     leaving.clear(); // the store has waited for them
     last = STORED;
     doubtful = false;
@@ -146,7 +148,16 @@ final class Live<S, E, M> {
 
   /** One before it goes on waiting: it comes again behind that one. Requests do not. */
   private boolean isOutOfTurn(Kept<?> kept) {
-    return !kept.asked() && delivery.isHalted(id.key(), kept.id());
+    if (kept.asked() || !Mail.isSent(kept.id())) return false;
+    if (!isOldest(kept)) delivery.halt(id.key()); // the actor before has ended with one that is older
+    older = List.of();
+    return delivery.isHalted(id.key(), kept.id());
+  }
+
+  private boolean isOldest(Kept<?> kept) {
+    var oldest = older.stream().filter(one -> store.due(id, one).isPresent() && delivery.isReadable(id.key(), one))
+        .findFirst();
+    return oldest.isEmpty() || oldest.get().equals(kept.id());
   }
 
   /** Counts a message that the process before may have died of. False: too often. */

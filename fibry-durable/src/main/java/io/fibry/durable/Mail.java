@@ -52,6 +52,10 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
     return REMINDER + name;
   }
 
+  static boolean isSent(String id) {
+    return id.startsWith(SENT);
+  }
+
   static boolean isReminder(String id) {
     return id.startsWith(REMINDER);
   }

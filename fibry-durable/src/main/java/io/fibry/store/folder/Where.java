@@ -112,7 +112,7 @@ final class Where {
     return gap;
   }
 
-  /** False: it means nothing any more. Turns before a snapshot are history, and stay until they are old. */
+  /** False: it means nothing any more. Turns before a snapshot are history until they are old. */
   synchronized boolean has(long number, Stored.Type type, long place, boolean old) {
     boolean snapshot = type == Stored.Type.SNAPSHOT;
     return snapshot || old ? Arrays.binarySearch(places, 0, count, place) >= 0 : number >= first;
