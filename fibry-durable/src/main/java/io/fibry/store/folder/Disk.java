@@ -2,6 +2,7 @@ package io.fibry.store.folder;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -10,6 +11,18 @@ import java.util.List;
  * once. No thread of a user comes here but by {@link #read}.
  */
 public interface Disk extends AutoCloseable {
+
+  /**
+   * The files of a folder, for a disk of your own that stands in front of them.
+   *
+   * @param folder where they are; made if there is none
+   * @return the disk, which has the folder locked until it is closed
+   * @throws io.fibry.store.StoreInUseException if the folder is locked
+   * @throws IOException if that fails
+   */
+  static Disk open(Path folder) throws IOException {
+    return FileDisk.open(folder);
+  }
 
   /**
    * The files.

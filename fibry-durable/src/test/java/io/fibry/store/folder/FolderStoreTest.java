@@ -11,6 +11,7 @@ import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreInUseException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -90,6 +92,30 @@ class FolderStoreTest {
           + "; close that store first: two writers would destroy it", failure.getMessage());
     }
     open().close();
+  }
+
+  @Test
+  void aDiskOfOnesOwnMayStandInFrontOfAFolder() throws Exception {
+    var forced = new AtomicInteger();
+    var files = Disk.open(folder);
+    var counting = (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class},
+        (self, method, arguments) -> {
+          if (method.getName().equals("force")) forced.incrementAndGet();
+          return method.invoke(files, arguments);
+        });
+    try (var store = FolderStore.on(counting, options -> options.withSegment(1 << 14))) {
+      assertThrows(StoreInUseException.class, () -> Disk.open(folder));
+      long life = store.load(ADA).life();
+      int before = forced.get();
+
+      append(store, turn(ADA, life, 1, true, new byte[] {1}));
+
+      assertTrue(forced.get() > before);
+    }
+
+    try (var store = open()) {
+      assertEquals(1, store.load(ADA).last());
+    }
   }
 
   /** Tells whether it could open the folder. */
