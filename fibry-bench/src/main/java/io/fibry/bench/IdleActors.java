@@ -6,7 +6,6 @@ import io.fibry.bench.peer.Receiver;
 import io.fibry.bench.report.Result;
 import io.fibry.bench.report.Row;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -57,9 +56,9 @@ public final class IdleActors {
     var peer = Peers.of(who);
     Receiver.awaitEach(peer.actors(1, CountDownLatch::countDown)); // makes what all actors share
     var bare = new Object[many];
-    long before = heap();
+    long before = Heap.used();
     fill(bare, peer, state.equals(WORKED));
-    double each = (double) (heap() - before) / many;
+    double each = (double) (Heap.used() - before) / many;
     System.out.printf(Locale.ROOT, "%-14s %-6s %,9d actors: %8.1f%n", who, state, bare.length, each);
     ChildJvm.tell(String.format(Locale.ROOT, "%.1f", each));
   }
@@ -68,17 +67,5 @@ public final class IdleActors {
     var actors = peer.actors(bare.length, CountDownLatch::countDown);
     if (worked) Receiver.awaitEach(actors);
     for (int i = 0; i < bare.length; i++) bare[i] = actors.get(i).bare();
-  }
-
-  /** The bytes in use, as soon as two collections agree. */
-  private static long heap() throws InterruptedException {
-    long last = Long.MAX_VALUE;
-    while (true) {
-      System.gc();
-      Thread.sleep(50);
-      long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-      if (Math.abs(last - used) < 64 * 1024) return used;
-      last = used;
-    }
   }
 }
