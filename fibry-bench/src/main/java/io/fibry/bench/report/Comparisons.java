@@ -5,8 +5,6 @@ import static io.fibry.bench.report.Side.ours;
 import static io.fibry.bench.report.Side.reference;
 
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /** What each result compares. Names say nothing about whose a side is: only this does. */
 final class Comparisons {
@@ -227,8 +225,13 @@ final class Comparisons {
             + "'; say in Comparisons what it compares, which sides are ours, and which of them is the base"));
   }
 
-  static Set<Side> sides() {
-    return ALL.stream().flatMap(comparison -> comparison.sides().stream()).collect(Collectors.toSet());
+  /** Whether a result of this name can be. */
+  static boolean isDeclared(String result) {
+    return Result.isPromise(result) || ALL.stream().anyMatch(comparison -> comparison.covers(result));
+  }
+
+  static List<Comparison> all() {
+    return ALL;
   }
 
   /** The side that a value of JMH's parameter {@code who} names. */

@@ -67,7 +67,13 @@ public final class Report {
       case "machines" -> "Run on " + all.stream().filter(result -> !result.machine().isBlank())
           .map(Result::environment).distinct().collect(Collectors.joining("; ")) + ".\n";
       default -> all.stream().filter(result -> result.question().equals(name)).findFirst().map(ResultTable::of)
-          .orElseThrow(() -> new IllegalStateException("a page asks for '" + name + "', of which there is no result"));
+          .orElseGet(() -> withoutResult(name));
     };
+  }
+
+  /** A question can be declared before it is asked. */
+  private static String withoutResult(String name) {
+    if (Comparisons.isDeclared(name)) return "Not measured yet.\n";
+    throw new IllegalStateException("a page asks for '" + name + "', of which there is no result");
   }
 }

@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.List;
+import java.util.Set;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -17,6 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY) String title, String jdk,
     int processors, String machine, String date, List<Row> rows) {
+  private static final Set<String> PROMISES = Set.of("budgets", "budgets-durable");
   static final JsonMapper JSON = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
   public Result {
@@ -57,7 +59,11 @@ public record Result(String question, @JsonInclude(JsonInclude.Include.NON_EMPTY
 
   /** Whether the rows are ratios that must be kept. */
   boolean isPromise() {
-    return question.equals("budgets");
+    return isPromise(question);
+  }
+
+  static boolean isPromise(String question) {
+    return PROMISES.contains(question);
   }
 
   Comparison comparison() {

@@ -4,7 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +15,8 @@ import org.junit.jupiter.api.Test;
 
 /** Whose a side is, and which of ours is the base, is declared; names do not matter. */
 class ComparisonsTest {
-  private static final Path DATA = Path.of("../docs/benchmarks/data");
+  private static final Path PAGES = Path.of("../docs/benchmarks");
+  private static final Path DATA = PAGES.resolve("data");
 
   private static Row row(String side, double nanos) {
     return Row.of(side, "ns/op", "", nanos);
@@ -109,10 +112,24 @@ class ComparisonsTest {
 
   @Test
   void everyDeclaredSideWasMeasured() throws Exception {
-    Set<Side> silent = new HashSet<>(Comparisons.sides());
+    var silent = new HashSet<Side>();
+    var results = ResultFiles.read(DATA).stream().filter(result -> !result.isPromise()).toList();
 
-    for (var result : ResultFiles.read(DATA)) result.rows().forEach(row -> silent.remove(result.side(row)));
+    for (var result : results) silent.addAll(result.comparison().sides());
+    for (var result : results) result.rows().forEach(row -> silent.remove(result.side(row)));
 
     assertEquals(Set.of(), silent);
+  }
+
+  @Test
+  void aQuestionThatWasNotMeasuredIsOnAPage() throws Exception {
+    var shown = new ArrayList<String>();
+    try (var pages = Files.newDirectoryStream(PAGES, "*.md")) {
+      for (var page : pages) shown.addAll(Page.blocks(page));
+    }
+    ResultFiles.read(DATA).forEach(result -> shown.add(result.question()));
+
+    assertEquals(List.of(),
+        Comparisons.all().stream().filter(question -> shown.stream().noneMatch(question::covers)).toList());
   }
 }

@@ -172,6 +172,17 @@ class ReportTest {
   }
 
   @Test
+  void blockOfAQuestionThatWasNotMeasuredSaysSo(@TempDir Path other) throws Exception {
+    Files.createDirectories(other.resolve("benchmarks"));
+    Files.writeString(other.resolve("benchmarks.md"), block("hooks"));
+
+    Report.write(fixtures(), other);
+
+    assertEquals("<!-- report hooks -->\nNot measured yet.\n<!-- /report -->\n",
+        Files.readString(other.resolve("benchmarks.md")));
+  }
+
+  @Test
   void blockWithoutItsEndIsAnError(@TempDir Path other) throws Exception {
     Files.createDirectories(other.resolve("benchmarks"));
     var broken = Files.writeString(other.resolve("benchmarks.md"), "<!-- report growth -->\n" + block("blocking"));
