@@ -1,0 +1,75 @@
+package io.fibry.bench.durable;
+
+import io.fibry.bench.ChildJvm;
+import io.fibry.bench.report.Result;
+import io.fibry.bench.report.Row;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * Asks what durable actors cost, and checks what is promised of that, each figure beside its
+ * reference in the same process; {@code DurableBudgets durable-one,durable-heap} asks only these.
+ * The sides take turns in each of three processes, of which the middle one is judged. Exits with 1
+ * if a promise is broken.
+ */
+public final class DurableBudgets {
+  private static final String IN_CHILD = "--process";
+
+  private DurableBudgets() {}
+
+  static List<Question> questions() {
+    return List.of(OneAsker.question(), ManyAskers.question(), Appends.question(), OpenedStore.question(),
+        PassivatedKeys.question(), Stalls.question(), PlainRequests.question());
+  }
+
+  /** {@code -Dprocesses} processes, {@code -Drounds} rounds of {@code -Dseconds} each. */
+  public static void main(String[] names) throws Exception {
+    if (names.length == 2 && names[0].equals(IN_CHILD)) {
+      for (var figures : question(names[1]).program().measure()) ChildJvm.tell(figures.line());
+      System.exit(0); // threads of others may be alive
+    }
+    var asked =
+        Arrays.stream(names).flatMap(name -> Arrays.stream(name.split(","))).filter(name -> !name.isBlank()).toList();
+    System.exit(ask(asked.isEmpty() ? questions() : asked.stream().map(DurableBudgets::question).toList()) ? 0 : 1);
+  }
+
+  private static Question question(String name) {
+    return questions().stream().filter(question -> question.name().equals(name)).findFirst()
+        .orElseThrow(() -> new IllegalArgumentException(
+            "no question '" + name + "'; there are " + questions().stream().map(Question::name).toList()));
+  }
+
+  /** False: a promise is broken. */
+  static boolean ask(List<Question> questions) throws Exception {
+    System.out.println("JDK " + Runtime.version() + ", " + Runtime.getRuntime().availableProcessors() + " processors");
+    boolean kept = true;
+    var judged = new ArrayList<Row>();
+    for (var question : questions) {
+      long began = System.nanoTime();
+      System.out.printf(Locale.ROOT, "%n%s: %s%n", question.name(), question.title());
+      var figures = question.ask(Integer.getInteger("processes", 3), DurableBudgets.class, IN_CHILD);
+      var result = question.result(figures);
+      for (var row : result.rows()) print(row);
+      result.write();
+      for (var promise : question.promises()) {
+        var row = promise.judge(figures);
+        kept &= promise.isKept(row.median());
+        print(row);
+        judged.add(row);
+      }
+      System.out.printf(Locale.ROOT, "after %.0f s%n", (System.nanoTime() - began) / 1e9);
+    }
+    if (questions.size() == questions().size()) Result.here("budgets-durable",
+        "a figure of durable actors, or how many times a reference it is, in the middle one of three processes",
+        judged).write();
+    return kept;
+  }
+
+  private static void print(Row row) {
+    System.out.printf(Locale.ROOT, "  %-55s %10s %-6s (%s..%s)  %s%n",
+        row.side() + (row.size() == 0 ? "" : String.format(Locale.ROOT, ", %,d", row.size())),
+        Row.readable(row.median()), row.unit(), Row.readable(row.least()), Row.readable(row.most()), row.reference());
+  }
+}

@@ -1,0 +1,61 @@
+package io.fibry.bench.durable;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Durable;
+import io.fibry.store.Store;
+import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.FolderStore;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/** Many threads at once, on a disk where each force takes 2 ms: they share it. */
+final class ManyAskers {
+  private static final Duration FORCE = Duration.ofMillis(2);
+  private static final String EACH = "fibry, an actor for each";
+  private static final String HOT = "fibry, one actor for all";
+  private static final String ONE_BY_ONE = "fibry, one actor for all, ahead(1)";
+
+  private ManyAskers() {}
+
+  static Question question() {
+    return Question.of("durable-many",
+        "1,024 threads that ask durable actors, on a disk where each force takes 2 ms", ManyAskers::measure,
+        Promise.atLeast(300, 600, "1,024 actors, an asker each, forces of 2 ms", EACH, PreparedFile.SIDE),
+        Promise.atLeast(0.7, 1, "one actor, 1,024 askers, forces of 2 ms", HOT, EACH),
+        Promise.atLeast(200, 330, "one actor, 1,024 askers, forces of 2 ms", HOT, ONE_BY_ONE));
+  }
+
+  static List<Figures> measure() throws Exception {
+    try (var folder = Folder.create();
+        var file = PreparedFile.on(slow(folder.path().resolve("file")));
+        var store = FolderStore.on(slow(folder.path().resolve("store")), options -> options);
+        var scope = ActorSystem.openScope("many")) {
+      int askers = Askers.many();
+      var counters = actors("counter-", Counter.COUNTER, askers, scope, store);
+      var senders = actors("keeper-", Counter.KEEPER, askers, scope, store).stream().map(Counter.Sender::new).toList();
+      var hot = Counter.COUNTER.newActor(scope.named("hot"), store);
+      var oneByOne = Counter.ONE_BY_ONE.newActor(scope.named("one-by-one"), store);
+      return new Rounds()
+          .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
+          .side(EACH, Askers.UNIT, () -> Askers.rate(askers, number -> counters.get(number).ask(new Counter.Count())))
+          .side(HOT, Askers.UNIT, () -> Askers.rate(askers, number -> hot.ask(new Counter.Count())))
+          .side(ONE_BY_ONE, Askers.UNIT, () -> Askers.rate(askers, number -> oneByOne.ask(new Counter.Count())))
+          .side("fibry, an actor for each, messages are kept", Askers.UNIT,
+              () -> Askers.rateOf(askers, (number, end) -> senders.get(number).send(end)))
+          .run();
+    }
+  }
+
+  private static Disk slow(Path folder) throws IOException {
+    return new SlowDisk(Disk.open(folder), FORCE.toNanos());
+  }
+
+  private static <M> List<Actor<M>> actors(String name, Durable<M> kind, int count, ActorScope scope, Store store) {
+    return IntStream.range(0, count).mapToObj(number -> kind.newActor(scope.named(name + number), store)).toList();
+  }
+}

@@ -1,0 +1,39 @@
+package io.fibry.bench.durable;
+
+import io.fibry.ActorSystem;
+import io.fibry.store.folder.Disk;
+import io.fibry.store.folder.FolderStore;
+import java.util.List;
+
+/** One thread that asks one actor, one request after the other, beside what the disk can do. */
+final class OneAsker {
+  private static final String ASKED = "fibry, a durable actor is asked";
+
+  private OneAsker() {}
+
+  static Question question() {
+    return Question.of("durable-one",
+        "one thread and one actor, on the disk of this machine: requests, messages that are kept, and what the disk "
+            + "can do",
+        OneAsker::measure,
+        Promise.atLeast(0.5, 0.8, "one asker, one actor", ASKED, PreparedFile.SIDE));
+  }
+
+  static List<Figures> measure() throws Exception {
+    try (var folder = Folder.create();
+        var file = PreparedFile.on(Disk.open(folder.path().resolve("file")));
+        var store = FolderStore.open(folder.path().resolve("store"));
+        var scope = ActorSystem.openScope("one")) {
+      var counter = Counter.COUNTER.newActor(scope.named("counter"), store);
+      var sender = new Counter.Sender(Counter.KEEPER.newActor(scope.named("keeper"), store));
+      var inMemory = Counter.inMemory(scope.anonymous());
+      return new Rounds()
+          .side(PreparedFile.SIDE, Askers.UNIT, file::rate)
+          .side(ASKED, Askers.UNIT, () -> Askers.rate(1, one -> counter.ask(new Counter.Count())))
+          .side("fibry, a message is kept", Askers.UNIT, () -> Askers.rateOf(1, (one, end) -> sender.send(end)))
+          .side("fibry, an actor in memory is asked", Askers.UNIT,
+              () -> Askers.rate(1, one -> inMemory.ask(new Counter.Count())))
+          .run();
+    }
+  }
+}

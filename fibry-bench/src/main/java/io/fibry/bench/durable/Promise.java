@@ -1,0 +1,52 @@
+package io.fibry.bench.durable;
+
+import io.fibry.bench.report.Row;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * What a figure of ours must be, as many times that of another side; by itself, if there is none.
+ *
+ * @param other a side, or empty
+ * @param size of both
+ * @param least whether it must be {@code must} at least, or at most
+ */
+record Promise(String what, String ours, String other, long size, boolean least, double must, double aim) {
+
+  static Promise atLeast(double must, double aim, String what, String ours, String other) {
+    return new Promise(what, ours, other, 0, true, must, aim);
+  }
+
+  static Promise atMost(double must, double aim, String what, String ours, String other) {
+    return new Promise(what, ours, other, 0, false, must, aim);
+  }
+
+  Promise withSize(long of) {
+    return new Promise(what, ours, other, of, least, must, aim);
+  }
+
+  /** In one process. */
+  double value(List<Figures> figures) {
+    double value = figure(figures, ours).median();
+    return other.isEmpty() ? value : value / figure(figures, other).median();
+  }
+
+  private Figures figure(List<Figures> figures, String side) {
+    return figures.stream().filter(one -> one.side().equals(side) && one.size() == size).findFirst()
+        .orElseThrow(() -> new IllegalStateException("'" + what + "' needs '" + side + "', of which there is none"));
+  }
+
+  /** Of several processes the middle one is judged. */
+  Row judge(List<List<Figures>> processes) {
+    var values = processes.stream().mapToDouble(this::value).sorted().toArray();
+    double middle = values[values.length / 2];
+    String unit = other.isEmpty() ? figure(processes.getFirst(), ours).unit() : "x of " + other;
+    return new Row(what, unit, middle, values[0], values[values.length - 1], String.format(Locale.ROOT,
+        "at %s %s, aim %s: %s", least ? "least" : "most", Row.readable(must), Row.readable(aim),
+        isKept(middle) ? "kept" : "BROKEN"), 0);
+  }
+
+  boolean isKept(double value) {
+    return least ? value >= must : value <= must;
+  }
+}

@@ -1,0 +1,64 @@
+package io.fibry.bench.durable;
+
+import io.fibry.Actor;
+import io.fibry.ActorSystem;
+import io.fibry.store.folder.FolderStore;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+/**
+ * How long another virtual thread, which sleeps a millisecond again and again, does not get on
+ * while many actors are asked. A thread that waits for the disk must hold no carrier.
+ */
+final class Stalls {
+  private static final String DURABLE = "fibry, 1,024 durable actors are asked";
+  private static final String IN_MEMORY = "fibry, 1,024 actors in memory are asked";
+  private static final long NAP = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private Stalls() {}
+
+  static Question question() {
+    return Question.of("durable-stalls",
+        "how much longer than 1 ms a virtual thread sleeps at worst, while 1,024 others ask an actor each",
+        Stalls::measure,
+        Promise.atMost(2, 1, "longest stall of other virtual threads", DURABLE, IN_MEMORY));
+  }
+
+  static List<Figures> measure() throws Exception {
+    try (var folder = Folder.create();
+        var store = FolderStore.open(folder.path());
+        var scope = ActorSystem.openScope("stalls")) {
+      var numbers = IntStream.range(0, Askers.many());
+      var durable =
+          numbers.mapToObj(number -> Counter.COUNTER.newActor(scope.named("counter-" + number), store)).toList();
+      var inMemory = durable.stream().map(same -> Counter.inMemory(scope.anonymous())).toList();
+      return new Rounds().side(DURABLE, "ms", () -> longest(durable)).side(IN_MEMORY, "ms", () -> longest(inMemory))
+          .run();
+    }
+  }
+
+  private static double longest(List<Actor<Counter.Count>> asked) throws Exception {
+    var over = new AtomicBoolean();
+    var longest = new AtomicLong();
+    var sleeper = Thread.startVirtualThread(() -> {
+      while (!over.get()) longest.accumulateAndGet(nap(), Math::max);
+    });
+    Askers.rate(asked.size(), number -> asked.get(number).ask(new Counter.Count()));
+    over.set(true);
+    sleeper.join();
+    return (longest.get() - NAP) / 1e6;
+  }
+
+  private static long nap() {
+    long began = System.nanoTime();
+    try {
+      TimeUnit.NANOSECONDS.sleep(NAP);
+    } catch (InterruptedException never) {
+      throw new AssertionError(never);
+    }
+    return System.nanoTime() - began;
+  }
+}

@@ -1,0 +1,132 @@
+package io.fibry.bench.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.bench.report.ResultFiles;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Each question is asked at its smallest size, and its sides are declared. */
+@Timeout(60)
+class DurableBudgetsTest {
+  @BeforeAll
+  static void small() {
+    Map.of("rounds", "1", "seconds", "0.02", "processes", "1").forEach(System::setProperty);
+  }
+
+  private static Question question(String name) {
+    return DurableBudgets.questions().stream().filter(question -> question.name().equals(name)).findFirst()
+        .orElseThrow();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "durable-one, 1, 4",
+    "durable-many, 8, 5",
+    "durable-opening, 1000, 2",
+    "durable-heap, 2000, 3",
+    "durable-stalls, 8, 2",
+    "durable-plain, 1, 2"
+  })
+  void questionHasAFigureForEachOfItsSides(String name, String size, int sides) throws Exception {
+    System.setProperty("size", size);
+    var question = question(name);
+
+    var figures = question.program().measure();
+
+    assertEquals(sides, figures.size());
+    assertTrue(figures.stream().allMatch(one -> one.median() > 0), figures.toString());
+    question.result(List.of(figures)).checkSides();
+    question.promises().forEach(promise -> promise.judge(List.of(figures)));
+  }
+
+  @Test
+  void eachStoreTakesAppends() throws Exception {
+    System.setProperty("size", "8");
+
+    var figures = Appends.measure(List.of(Appends.MVSTORE));
+
+    assertEquals(List.of("fibry, a folder", "fibry, a folder", "mvstore", "mvstore"),
+        figures.stream().map(Figures::side).toList());
+    assertEquals(List.of(1L, 8L, 1L, 8L), figures.stream().map(Figures::size).toList());
+    assertTrue(figures.stream().allMatch(one -> one.median() > 0), figures.toString());
+    question("durable-appends").result(List.of(figures)).checkSides();
+  }
+
+  @Test
+  void aStoreThatIsMissingIsNamed() {
+    var missing = new Appends.Peer("missing", "org.missing.Store", folder -> {
+      throw new AssertionError();
+    });
+
+    var failure = assertThrows(IllegalStateException.class, () -> Appends.measure(List.of(missing)));
+
+    assertEquals("missing is not on the class path; run it by mvn -q -Pstores", failure.getMessage());
+  }
+
+  @Test
+  void aQuestionIsAskedInAProcessOfItsOwn(@TempDir Path results) throws Exception {
+    System.setProperty("size", "1000");
+    System.setProperty("results", results.toString());
+    var console = System.out;
+    System.setOut(new PrintStream(OutputStream.nullOutputStream()));
+    try {
+      DurableBudgets.ask(List.of(question("durable-opening")));
+    } finally {
+      System.setOut(console);
+    }
+
+    var found = ResultFiles.read(results);
+    assertEquals(List.of("durable-opening"), found.stream().map(result -> result.question()).toList());
+    assertEquals(2, found.getFirst().rows().size());
+  }
+
+  // ---- the judge
+
+  private static List<Figures> process(double ours, double theirs) {
+    return List.of(Figures.of("ours", "ops/s", ours), Figures.of("theirs", "ops/s", theirs));
+  }
+
+  @Test
+  void theMiddleProcessIsJudged() {
+    var promise = Promise.atLeast(2, 4, "appends", "ours", "theirs");
+
+    var row = promise.judge(List.of(process(90, 10), process(10, 10), process(30, 10)));
+
+    assertEquals(3, row.median());
+    assertEquals(1, row.least());
+    assertEquals(9, row.most());
+    assertEquals("x of theirs", row.unit());
+    assertEquals("at least 2.00, aim 4.00: kept", row.reference());
+  }
+
+  @Test
+  void aPromiseIsBrokenBelowItsLeastOrAboveItsMost() {
+    assertTrue(Promise.atLeast(2, 4, "", "", "").isKept(2));
+    assertFalse(Promise.atLeast(2, 4, "", "", "").isKept(1.9));
+    assertTrue(Promise.atMost(64, 48, "", "", "").isKept(64));
+    assertFalse(Promise.atMost(64, 48, "", "", "").isKept(65));
+    assertEquals("at most 64.0, aim 48.0: BROKEN",
+        Promise.atMost(64, 48, "heap", "ours", "").judge(List.of(process(65, 0))).reference());
+  }
+
+  @Test
+  void figuresSurviveTheirLine() {
+    var figures = new Figures("fibry, a side", "ops/s", 1_024, List.of(1.5, 2e9, 3.0));
+
+    assertEquals(figures, Figures.ofLine(figures.line()));
+    assertEquals(3.0, figures.median());
+  }
+}
