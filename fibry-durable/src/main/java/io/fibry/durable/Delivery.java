@@ -282,9 +282,14 @@ final class Delivery implements AutoCloseable {
 
   private static boolean isSent(Actor<Object> actor, Kept<Object> kept, Store.Waiting one,
       Map<Store.Waiting, CompletableFuture<Object>> given) {
-    var answer = actor.sendMessageReturn(kept);
-    given.put(one, answer);
-    return !answer.isCompletedExceptionally();
+    try {
+      var answer = actor.sendMessageReturn(kept);
+      given.put(one, answer);
+      return !answer.isCompletedExceptionally();
+    } catch (RuntimeException unborn) { // those before it are in hand until they are answered
+      given.put(one, CompletableFuture.failedFuture(unborn));
+      return false;
+    }
   }
 
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {

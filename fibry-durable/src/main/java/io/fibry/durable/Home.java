@@ -2,7 +2,6 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.store.Store;
-import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -48,8 +47,9 @@ final class Home {
     deliveries.remove(delivery);
   }
 
-  /** A message waits at the store. Where no actor of its kind is, it goes on waiting. */
-  void tell(Store.Id to, Instant due) {
-    for (var each : deliveries) if (each.serves(to)) each.told(to.key(), due);
+  /** Messages wait at the store. Where no actor of its kind is, one goes on waiting. */
+  void tell(List<Store.Waiting> messages) {
+    for (var one : messages)
+      for (var each : deliveries) if (each.serves(one.to())) each.told(one.to().key(), one.due());
   }
 }

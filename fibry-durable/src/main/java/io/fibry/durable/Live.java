@@ -41,7 +41,7 @@ final class Live<S, E, M> {
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Ledger ledger;
   private Set<String> reminders; // ids of all that are set
-  private List<String> older = List.of(); // ids of what waited when this was read; until a message is handled
+  private Backlog backlog;
   private S state;
   private long stateSize; // in bytes, when it was last stored
   private long sinceWhole; // bytes of turns that are read beside the last whole one
@@ -90,7 +90,7 @@ final class Live<S, E, M> {
     number = loaded.last();
     reminders = new HashSet<>(loaded.waiting());
     reminders.removeIf(one -> !Mail.isReminder(one));
-    older = loaded.waiting().stream().filter(Mail::isSent).toList();
+    backlog = new Backlog(delivery, id, loaded.waiting());
     leaving.clear(); // the store has waited for them
     last = STORED;
     doubtful = false;
@@ -137,27 +137,13 @@ final class Live<S, E, M> {
     }
     var kept = (Kept<Object>) some;
     var turn = new Turn<>(this, state, (M) kept.message(), Optional.of(kept), core);
-    if (isOutOfTurn(kept)) turn.decline();
+    if (backlog.isOutOfTurn(kept)) turn.decline();
     else if (!waits(kept)) turn.confirm(); // it was handled meanwhile, or taken back
     else if (begin(kept)) {
       handle(turn);
       return;
     } else putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
     leave(turn);
-  }
-
-  /** One before it goes on waiting: it comes again behind that one. Requests do not. */
-  private boolean isOutOfTurn(Kept<?> kept) {
-    if (kept.asked() || !Mail.isSent(kept.id())) return false;
-    if (!isOldest(kept)) delivery.halt(id.key()); // the actor before has ended with one that is older
-    older = List.of();
-    return delivery.isHalted(id.key(), kept.id());
-  }
-
-  private boolean isOldest(Kept<?> kept) {
-    var oldest = older.stream().filter(one -> store.due(id, one).isPresent() && delivery.isReadable(id.key(), one))
-        .findFirst();
-    return oldest.isEmpty() || oldest.get().equals(kept.id());
   }
 
   /** Counts a message that the process before may have died of. False: too often. */
@@ -327,17 +313,13 @@ final class Live<S, E, M> {
 
   private void sent(Store.Turn turn, Set<String> own) {
     if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
-    last.thenRun(() -> tell(turn.sends())); // when it is stored, and `leaving` says so
+    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when it is stored, and `leaving` says so
     turn.done().forEach(reminders::remove);
     for (var one : turn.sends()) if (one.to().equals(id) && Mail.isReminder(one.id())) reminders.add(one.id());
   }
 
   private void forgetLeft() {
     while (!leaving.isEmpty() && leaving.peek().stored.isDone()) leaving.poll();
-  }
-
-  private void tell(List<Store.Waiting> sends) {
-    for (var one : sends) Home.of(store).tell(one.to(), one.due());
   }
 
   private void acquire() {
