@@ -1,14 +1,13 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
-import io.fibry.ActorStoppedException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.time.Scheduler;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -16,6 +15,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
@@ -23,14 +23,14 @@ import org.slf4j.LoggerFactory;
 /**
  * Gives what waits at a store to the actors of a kind. Thread-safe.
  *
- * <p>A message is <i>in hand</i> from before its sender has stored it until its actor is done with
- * it: so it is given once at a time. All others that are due are given by a courier, a fiber for
- * each actor, in the order in which they were stored. While there is one, senders leave their
- * messages to it, so that they overtake none.
+ * <p>A message is <i>in hand</i> from before its sender has stored it until its turn is stored: so
+ * it is given once at a time. All others that are due are given by a courier, a fiber for each
+ * actor, in the order in which they were stored. While there is one, senders leave their messages
+ * to it, so that they overtake none.
  *
- * <p>Where a message goes on waiting that was before others in a mailbox, these are <i>halted</i>:
- * the actor does not handle them, and when the last of them has come back, a courier gives all
- * anew, in their order.
+ * <p>The order is that of a queue beside the mailbox. What is in the mailbox is a call to handle
+ * all up to a message: where calls went down with an actor, the next one makes good for them. What
+ * was begun comes first again when the state is read anew.
  */
 final class Delivery implements AutoCloseable {
   private static final int BATCH = 64;
@@ -112,21 +112,52 @@ final class Delivery implements AutoCloseable {
     return hands.computeIfAbsent(key, none -> new Hand());
   }
 
-  synchronized void take(String key, String id, boolean asked) {
-    hand(key).take(id, asked);
+  synchronized void take(String key, String id) {
+    hand(key).take(id);
+  }
+
+  /** Its store has it for certain not. */
+  synchronized void drop(String key, String id) {
+    var hand = hands.get(key);
+    if (hand != null && hand.drop(id)) clean(key, hand);
   }
 
   /** By its sender, after it was stored. */
   void give(Actor<Object> actor, String key, Kept<Object> kept) {
-    if (leaveToCourier(key, kept.id())) {
-      wake(key);
-      return;
-    }
+    if (isQueued(key, kept)) call(actor, key, kept);
+    else wake(key);
+  }
+
+  private synchronized boolean isQueued(String key, Kept<Object> kept) {
+    var hand = hand(key);
+    hand.drop(kept.id());
+    if (!hand.isFree()) return false;
+    hand.add(kept);
+    hand.call();
+    return true;
+  }
+
+  /** Fails where there is no actor, such as by what the birth of an entity throws. */
+  private CompletableFuture<Object> call(Actor<Object> actor, String key, Kept<Object> kept) {
+    CompletableFuture<Object> answer = null;
     try {
-      inHandUntilAnswered(key, kept.id(), () -> actor.sendMessageReturn(kept));
-    } catch (RuntimeException refused) {
-      // such as what the birth of an entity throws: a courier tries again
+      answer = actor.sendMessageReturn(kept);
+    } catch (RuntimeException unborn) {
+      answer = CompletableFuture.failedFuture(unborn);
+    } finally {
+      if (answer == null) over(key);
     }
+    return answer.whenComplete((done, failure) -> over(key));
+  }
+
+  private void over(String key) {
+    synchronized (this) {
+      var hand = hand(key);
+      boolean expected = hand.isOver();
+      clean(key, hand);
+      if (!expected) return;
+    }
+    wake(key);
   }
 
   <R> CompletableFuture<R> inHandUntilAnswered(String key, String id, Supplier<CompletableFuture<R>> sending) {
@@ -134,56 +165,48 @@ final class Delivery implements AutoCloseable {
     try {
       var answer = sending.get();
       sent = true;
-      answer.whenComplete((value, failure) -> {
-        if (failure instanceof ActorStoppedException) halt(key);
-        release(key, id);
-      });
-      return answer;
+      answer.whenComplete((value, failure) -> release(key, id));
+      return answer; // whom its asker may cancel
     } finally {
       if (!sent) release(key, id);
     }
   }
 
-  private synchronized boolean leaveToCourier(String key, String id) {
-    var hand = hand(key);
-    if (hand.isFree()) return false;
-    hand.drop(id);
-    return true;
+  /** Unless it is done it goes on waiting, and a courier comes. */
+  void release(String key, String id) {
+    synchronized (this) {
+      var hand = hands.get(key);
+      if (hand == null || !hand.drop(id)) return;
+    }
+    wake(key);
   }
 
-  /** One of those in the mailbox goes on waiting: none may be handled before it. */
+  // ---- the actor
+
+  /** The first of all up to the last. Empty: they are not to be handled, at least not now. */
+  synchronized Optional<Kept<Object>> next(String key, Kept<?> last, BooleanSupplier isCutOff) {
+    var hand = hands.get(key);
+    return hand == null || isCutOff.getAsBoolean() ? Optional.empty() : hand.next(last);
+  }
+
+  /** Its turn is stored, or it waits no more. */
+  synchronized void done(String key, String id, Instant due) {
+    var hand = hands.get(key);
+    if (hand == null) return;
+    hand.done(id, due);
+    clean(key, hand);
+  }
+
+  /** One that was begun goes on waiting: none behind it may be handled before it. */
   synchronized void halt(String key) {
     var hand = hands.get(key);
     if (hand != null) hand.halt();
   }
 
-  synchronized boolean isHalted(String key, String id) {
+  /** After the state was read, when those were waiting. No other life can do a turn any more. */
+  synchronized void beginAnew(String key, List<String> waiting) {
     var hand = hands.get(key);
-    return hand != null && hand.isHalted(id);
-  }
-
-  /** As far as a courier has tried. */
-  synchronized boolean isReadable(String key, String id) {
-    var hand = hands.get(key);
-    return hand == null || hand.isReadable(id);
-  }
-
-  /** The actor is done with it, or never will be: then it goes on waiting, and a courier comes. */
-  void release(String key, String id) {
-    boolean expected;
-    synchronized (this) {
-      var hand = hands.get(key);
-      if (hand == null || !hand.has(id)) return;
-      hand.drop(id);
-      expected = hand.again;
-      clean(key, hand);
-      if (closed) return;
-    }
-    try {
-      if (expected || store.due(new Store.Id(kind.name(), key), id).isPresent()) wake(key);
-    } catch (RuntimeException gone) { // the store; it has the message
-      LoggerFactory.getLogger(Durable.class).debug("{} '{}' cannot be looked after", kind.name(), key, gone);
-    }
+    if (hand != null) hand.beginAnew(waiting);
   }
 
   private void clean(String key, Hand hand) {
@@ -211,16 +234,20 @@ final class Delivery implements AutoCloseable {
 
   private void run(String key) {
     try {
-      for (var batch = next(key); !batch.isEmpty() || goesOn(key); batch = next(key))
-        if (!batch.isEmpty() && !give(key, batch)) {
-          retry(key, "it could not handle what waits for it");
-          return;
-        }
+      while (isGoingOn(key)) {
+        // to the next messages
+      }
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
           kind.name(), key, failure);
       retry(key, failure.toString());
     }
+  }
+
+  /** False: the courier goes. */
+  private boolean isGoingOn(String key) throws InterruptedException {
+    var found = next(key);
+    return found.isEmpty() ? isExpected(key) : isGoingOn(key, queued(key, found));
   }
 
   /** Empty: all that is due is in hand. */
@@ -231,18 +258,18 @@ final class Delivery implements AutoCloseable {
       var hand = hand(key);
       hand.again = false;
       if (closed || hand.isHalted()) return List.of();
+      hand.forgetLost();
       hand.looked = looked;
       most = BATCH + hand.size();
     }
     var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
-      var hand = hand(key);
-      return hand.isHalted() ? List.of() : hand.takeNew(found, BATCH); // one may have been halted meanwhile
+      return hand(key).unknown(found, BATCH);
     }
   }
 
-  /** False: the courier goes, and comes again when the next message is due. */
-  private boolean goesOn(String key) {
+  /** Otherwise a courier comes when the next message is due, or a halted actor has answered. */
+  private boolean isExpected(String key) {
     Instant looked;
     synchronized (this) {
       looked = hand(key).looked;
@@ -250,46 +277,43 @@ final class Delivery implements AutoCloseable {
     store.next(new Store.Id(kind.name(), key), looked).ifPresent(due -> told(key, due)); // it may be due by now
     synchronized (this) {
       var hand = hand(key);
-      if (hand.again && !closed) return true;
+      if (hand.again && !closed && !hand.isHalted()) return true;
       hand.courier = false;
+      hand.again = hand.isHalted() && !closed;
       hand.failures = 0;
       clean(key, hand);
       return false;
     }
   }
 
-  /** False: one of them still waits. */
-  private boolean give(String key, List<Store.Waiting> batch) throws InterruptedException {
-    var actor = actors.apply(key);
-    var given = new LinkedHashMap<Store.Waiting, CompletableFuture<Object>>();
-    try {
-      for (var one : batch) {
-        var kept = kept(one);
-        if (kept.isPresent() && !isSent(actor, kept.get(), one, given)) break; // those behind it must not overtake it
-      }
-      boolean done = true;
-      for (var one : given.entrySet()) {
-        await(one.getValue());
-        done &= !store.due(one.getKey().to(), one.getKey().id()).equals(Optional.of(one.getKey().due()));
-      }
-      return done;
-    } finally {
-      synchronized (this) {
-        for (var one : batch) hand(key).drop(one.id());
-      }
+  /** Those that can be read; none if the actor is halted. */
+  private List<Kept<Object>> queued(String key, List<Store.Waiting> found) {
+    var batch = found.stream().map(this::kept).flatMap(Optional::stream).toList();
+    synchronized (this) {
+      var hand = hand(key);
+      if (hand.isHalted()) return List.of();
+      batch.forEach(hand::add);
+      return batch;
     }
   }
 
-  private static boolean isSent(Actor<Object> actor, Kept<Object> kept, Store.Waiting one,
-      Map<Store.Waiting, CompletableFuture<Object>> given) {
-    try {
-      var answer = actor.sendMessageReturn(kept);
-      given.put(one, answer);
-      return !answer.isCompletedExceptionally();
-    } catch (RuntimeException unborn) { // those before it are in hand until they are answered
-      given.put(one, CompletableFuture.failedFuture(unborn));
-      return false;
+  private boolean isGoingOn(String key, List<Kept<Object>> batch) throws InterruptedException {
+    var actor = actors.apply(key);
+    var answers = new ArrayList<CompletableFuture<Object>>(batch.size());
+    for (var kept : batch) {
+      synchronized (this) {
+        hand(key).call();
+      }
+      answers.add(call(actor, key, kept));
     }
+    for (var answer : answers) await(answer);
+    synchronized (this) {
+      var hand = hand(key);
+      long left = batch.stream().filter(kept -> hand.has(kept.id())).count();
+      if (left < batch.size() || batch.isEmpty()) return true;
+    }
+    retry(key, "it could not handle what waits for it");
+    return false;
   }
 
   private static void await(CompletableFuture<Object> answer) throws InterruptedException {
@@ -310,7 +334,7 @@ final class Delivery implements AutoCloseable {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);
       synchronized (this) {
-        hand(one.to().key()).dropUnreadable(one.id());
+        hand(one.to().key()).skip(one.id());
       }
       return Optional.empty();
     }

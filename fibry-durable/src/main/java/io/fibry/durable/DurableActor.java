@@ -54,7 +54,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     if (!isKept()) return front.sendMessage(message);
     var waiting = kind.waiting(key, message, delivery.now());
     try {
-      if (!keep(waiting, false, FOR_EVER)) return false;
+      if (!keep(waiting, FOR_EVER)) return false;
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
       return false;
@@ -84,24 +84,25 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   }
 
   /** False: too many wait. The message is in hand until it is given, or released. */
-  private boolean keep(Store.Waiting waiting, boolean asked, Duration limit)
-      throws InterruptedException, TimeoutException {
-    boolean kept = false;
-    boolean known = true;
-    delivery.take(key, waiting.id(), asked);
+  private boolean keep(Store.Waiting waiting, Duration limit) throws InterruptedException, TimeoutException {
+    boolean known = false;
+    delivery.take(key, waiting.id());
     try {
       var stored = delivery.store().accept(waiting, kind.keeps()).toCompletableFuture();
       try {
-        return kept = stored.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        boolean kept = stored.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+        if (!kept) delivery.drop(key, waiting.id());
+        known = true;
+        return kept;
       } catch (InterruptedException | TimeoutException early) { // it is given when it is stored all the same
-        known = false;
+        known = true;
         stored.whenComplete((done, failure) -> delivery.release(key, waiting.id()));
         throw early;
       }
     } catch (ExecutionException failed) {
-      throw Live.cause(failed);
+      throw Turns.cause(failed);
     } finally {
-      if (!kept && known) delivery.release(key, waiting.id()); // the store may have it all the same
+      if (!known) delivery.release(key, waiting.id()); // the store may have it all the same
     }
   }
 
@@ -147,7 +148,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
   private <R> Kept<R> keepRequest(Request<?, R> request, Duration limit) {
     var waiting = kind.waiting(key, (M) request, delivery.now());
     try {
-      if (keep(waiting, true, limit)) return kept(waiting, request, true);
+      if (keep(waiting, limit)) return kept(waiting, request, true);
       throw NotStoredException.ofMessage(id().toString(), request,
           new StoreFullException(kind.keeps() + " messages wait for it already", null));
     } catch (InterruptedException interrupt) {

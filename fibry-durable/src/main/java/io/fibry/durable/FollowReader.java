@@ -142,7 +142,7 @@ final class FollowReader<E> implements AutoCloseable {
       number++;
       stored = place;
     } catch (ExecutionException refused) {
-      var why = Live.cause(refused);
+      var why = Turns.cause(refused);
       if (why instanceof StoreClosedException || why instanceof StoreOutdatedException) throw why;
       LoggerFactory.getLogger(Follow.class).warn("{} could not note where it stands, and goes on", what, why);
       load(); // the refused turn has ended its life at the store

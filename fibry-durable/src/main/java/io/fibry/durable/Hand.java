@@ -2,8 +2,12 @@ package io.fibry.durable;
 
 import io.fibry.store.Store;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /** What is being given to an actor. Under the monitor of its {@link Delivery}. */
@@ -14,68 +18,116 @@ final class Hand {
   Instant until = Instant.MIN; // then a courier tries again
   int failures; // since the last success
 
-  private final Set<String> ids = new HashSet<>(2);
-  private final Set<String> requests = new HashSet<>(0); // of these: an asker waits, perhaps for long
-  private final Set<String> halted = new HashSet<>(0); // of these
+  private final Set<String> taken = new HashSet<>(2); // being stored by senders, and requests that are not answered
+  private final Map<String, Kept<Object>> queue = new LinkedHashMap<>(2); // by id; to be handled, in this order
+  private final Map<String, Kept<Object>> begun = new LinkedHashMap<>(2); // handled in this order, not stored yet
   private final Set<String> unreadable = new HashSet<>(0); // they wait for another version of the program
+  private int calls; // of the actor that it has not answered
+  private boolean halted; // what was begun goes on waiting: nothing is handled before a courier gives all anew
 
-  void take(String id, boolean asked) {
-    ids.add(id);
-    if (asked) requests.add(id);
+  // ---- senders
+
+  void take(String id) {
+    taken.add(id);
   }
 
-  boolean has(String id) {
-    return ids.contains(id);
-  }
-
-  /** It is out of hand. Behind the last of those that were halted, a courier is to come. */
-  void drop(String id) {
-    ids.remove(id);
-    requests.remove(id);
-    again |= halted.remove(id) && halted.isEmpty();
-  }
-
-  void dropUnreadable(String id) {
-    drop(id);
-    unreadable.add(id);
-  }
-
-  boolean isReadable(String id) {
-    return !unreadable.contains(id);
-  }
-
-  /** None of them is to be handled now. Requests are, since their askers would hear of it. */
-  void halt() {
-    for (var id : ids) if (!requests.contains(id)) halted.add(id);
-  }
-
-  boolean isHalted(String id) {
-    return halted.contains(id);
-  }
-
-  boolean isHalted() {
-    return !halted.isEmpty();
+  /** False: it was not in hand. */
+  boolean drop(String id) {
+    return taken.remove(id);
   }
 
   /** A message that is given now would overtake none. */
   boolean isFree() {
-    return !courier && !again && failures == 0 && halted.isEmpty();
+    return !courier && !again && failures == 0 && !halted;
   }
 
-  boolean isOfNoUse() {
-    return ids.isEmpty() && unreadable.isEmpty() && !courier && !again && failures == 0;
+  void add(Kept<Object> kept) {
+    queue.put(kept.id(), kept);
+  }
+
+  /** Its actor is called to handle all up to one of those. */
+  void call() {
+    calls++;
+  }
+
+  /** A call was answered, or came to nothing. True: a courier is to look for what is left. */
+  boolean isOver() {
+    if (--calls > 0) return false;
+    halted = false;
+    return again || !queue.isEmpty() || !begun.isEmpty();
+  }
+
+  // ---- the actor
+
+  /** The first in order, if the last is there. */
+  Optional<Kept<Object>> next(Kept<?> last) {
+    if (halted || !queue.containsKey(last.id())) return Optional.empty();
+    var first = queue.values().iterator().next();
+    queue.remove(first.id());
+    begun.put(first.id(), first);
+    return Optional.of(first);
+  }
+
+  /** It waits no more. */
+  void done(String id, Instant due) {
+    taken.remove(id);
+    remove(queue, id, due);
+    remove(begun, id, due);
+  }
+
+  /** A reminder that was set again is another message. */
+  private static void remove(Map<String, Kept<Object>> of, String id, Instant due) {
+    var found = of.get(id);
+    if (found != null && found.due().equals(due)) of.remove(id);
+  }
+
+  /** What was begun goes on waiting. */
+  void halt() {
+    halted = calls > 0;
+  }
+
+  boolean isHalted() {
+    return halted;
+  }
+
+  /** A new life handles what the one before has begun, if that was waiting at its reading. */
+  void beginAnew(List<String> waiting) {
+    var known = Set.copyOf(waiting);
+    var all = new ArrayList<>(begun.values());
+    all.addAll(queue.values());
+    begun.clear();
+    queue.clear();
+    for (var one : all) queue.put(one.id(), known.contains(one.id()) ? one : one.again());
+  }
+
+  // ---- couriers
+
+  /** All that is in no mailbox can be read again. */
+  void forgetLost() {
+    if (calls > 0) return;
+    queue.clear();
+    begun.clear();
+  }
+
+  boolean has(String id) {
+    return taken.contains(id) || queue.containsKey(id) || begun.containsKey(id);
+  }
+
+  void skip(String unreadableId) {
+    unreadable.add(unreadableId);
+  }
+
+  /** Those that are not in hand yet. */
+  List<Store.Waiting> unknown(List<Store.Waiting> found, int most) {
+    return found.stream().filter(one -> !has(one.id()) && !unreadable.contains(one.id())).limit(most).toList();
   }
 
   /** How many messages may wait that are not to be given. */
   int size() {
-    return ids.size() + unreadable.size();
+    return taken.size() + queue.size() + begun.size() + unreadable.size();
   }
 
-  /** Takes those that are not in hand yet. */
-  List<Store.Waiting> takeNew(List<Store.Waiting> found, int most) {
-    var taken = found.stream().filter(one -> !ids.contains(one.id()) && !unreadable.contains(one.id())).limit(most)
-        .toList();
-    for (var one : taken) ids.add(one.id());
-    return taken;
+  boolean isOfNoUse() {
+    return size() == 0 && calls == 0 && !courier && !again && failures == 0;
   }
 }

@@ -4,8 +4,9 @@ import io.fibry.Request;
 import java.time.Instant;
 
 /**
- * A message that waits at the store, on its way to its actor. Its answer is that of the message, if
- * this is a request, or comes when the turn is stored.
+ * A message that waits at the store, on its way to its actor. In a mailbox it is a call to handle
+ * all up to this one. Its answer is that of the message, if this is a request, or comes when the
+ * turn is stored.
  *
  * @param id among those that wait for the actor
  * @param due as the store has it
@@ -14,6 +15,11 @@ import java.time.Instant;
  */
 record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked, boolean asked)
     implements Request<Kept<R>, R> {
+
+  /** As one that is looked up. */
+  Kept<R> again() {
+    return new Kept<>(id, due, message, mail, true, asked);
+  }
 
   /** Reminders of one name are different messages. */
   String unique() {

@@ -6,20 +6,14 @@ import io.fibry.ActorStoppedException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
-import io.fibry.store.StoreWriteException;
 import java.nio.channels.ClosedByInterruptException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -27,38 +21,25 @@ import org.slf4j.LoggerFactory;
  * last turn, also if that is not stored yet. Of the actor's thread, unless said otherwise.
  */
 final class Live<S, E, M> {
-  private static final CompletableFuture<Void> STORED = CompletableFuture.completedFuture(null);
   private static final int MOST_BEGUN = 5; // times, by processes that ended
-
-  /** What a turn on its way has done, or sends again: the store still has it as it was. */
-  private record Leaving(CompletableFuture<Void> stored, Set<String> ids) {}
 
   private final Definition<S, E, M> definition;
   private final Delivery delivery;
-  private final Store store;
   private final Store.Id id;
-  private final Semaphore ahead; // given back by the store's thread
-  private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
+  private final Turns turns;
   private Ledger ledger;
-  private Set<String> reminders; // ids of all that are set
-  private Backlog backlog;
   private S state;
   private long stateSize; // in bytes, when it was last stored
   private long sinceWhole; // bytes of turns that are read beside the last whole one
   private int sinceSnapshot; // turns
-  private long life;
-  private long number; // of the last turn
-  private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
-  private CompletableFuture<Void> told = STORED; // done when all answers have left
-  private boolean doubtful; // a handler that threw may have changed the state
-  private volatile boolean refused; // a turn of this life was not stored; written by the store's thread
+  private CompletableFuture<Void> told = CompletableFuture.completedFuture(null); // done when all answers have left
+  private boolean doubtful; // a handler that threw may have changed the state, or it was not read to its end
 
   Live(Definition<S, E, M> definition, Delivery delivery, Store.Id id) throws Exception {
     this.definition = definition;
     this.delivery = delivery;
-    this.store = delivery.store();
     this.id = id;
-    this.ahead = new Semaphore(definition.kind().ahead());
+    this.turns = new Turns(delivery, id, definition.kind().ahead());
     load();
   }
 
@@ -77,7 +58,8 @@ final class Live<S, E, M> {
   // ---- reading
 
   private void load() throws Exception {
-    var loaded = store.load(id);
+    doubtful = true;
+    var loaded = turns.load();
     var kind = definition.kind();
     ledger = new Ledger(kind.remembers(), kind.rememberedFor());
     sinceWhole = 0;
@@ -86,15 +68,7 @@ final class Live<S, E, M> {
     long turn = loaded.last() - loaded.bodies().size();
     for (var body : loaded.bodies()) read = after(read, body, ++turn);
     state = read;
-    life = loaded.life();
-    number = loaded.last();
-    reminders = new HashSet<>(loaded.waiting());
-    reminders.removeIf(one -> !Mail.isReminder(one));
-    backlog = new Backlog(delivery, id, loaded.waiting());
-    leaving.clear(); // the store has waited for them
-    last = STORED;
     doubtful = false;
-    refused = false;
   }
 
   private S after(S before, byte[] bytes, long turn) {
@@ -130,20 +104,60 @@ final class Live<S, E, M> {
   /** A message of a user, or one that was kept. */
   @SuppressWarnings("unchecked") // the address takes no others
   void handle(Object given, ActorContext<Object> core) throws Exception {
-    if (doubtful || refused) load();
-    if (!(given instanceof Kept<?> some)) {
-      handle(new Turn<>(this, state, (M) given, Optional.empty(), core));
-      return;
+    if (given instanceof Kept<?> call && !call.asked()) handleUpTo((Kept<Object>) call, core);
+    else {
+      readAgain();
+      handle(given instanceof Kept<?> asked ? new Turn<>(this, state, (Kept<Object>) asked, (Kept<Object>) asked, core)
+          : new Turn<>(this, state, (M) given, core));
     }
-    var kept = (Kept<Object>) some;
-    var turn = new Turn<>(this, state, (M) kept.message(), Optional.of(kept), core);
-    if (backlog.isOutOfTurn(kept)) turn.decline();
-    else if (!waits(kept)) turn.confirm(); // it was handled meanwhile, or taken back
-    else if (begin(kept)) {
-      handle(turn);
-      return;
-    } else putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
-    leave(turn);
+  }
+
+  /** Where calls were lost, it has some before that one. */
+  private void handleUpTo(Kept<Object> call, ActorContext<Object> core) throws Exception {
+    boolean called = false;
+    for (var next = next(call, core); next.isPresent(); next = next(call, core)) {
+      called |= next.get().id().equals(call.id());
+      handleKept(new Turn<>(this, state, next.get(), call, core));
+    }
+    if (!called && !Turn.isCutOff(core))
+      core.replyFailure(call, new CancellationException("it was handled, or is given again"));
+  }
+
+  private Optional<Kept<Object>> next(Kept<Object> call, ActorContext<Object> core) throws Exception {
+    boolean read = false;
+    try {
+      readAgain();
+      read = true;
+    } finally {
+      if (!read) delivery.halt(id.key());
+    }
+    return delivery.next(id.key(), call, () -> Turn.isCutOff(core));
+  }
+
+  private void readAgain() throws Exception {
+    if (doubtful || turns.areRefused()) load();
+  }
+
+  private void handleKept(Turn<S, E, M> turn) throws Exception {
+    if (isToBeHandled(turn)) handle(turn);
+    else leave(turn);
+  }
+
+  private boolean isToBeHandled(Turn<S, E, M> turn) throws InterruptedException {
+    var kept = turn.kept().orElseThrow();
+    boolean known = false;
+    try {
+      boolean waits = turns.isWaiting(kept);
+      boolean begun = waits && begin(kept);
+      if (!waits) { // it was handled meanwhile, or taken back
+        delivery.done(id.key(), kept.id(), kept.due());
+        turn.confirm();
+      } else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
+      known = true;
+      return begun;
+    } finally {
+      if (!known) delivery.halt(id.key()); // it goes on waiting
+    }
   }
 
   /** Counts a message that the process before may have died of. False: too often. */
@@ -160,13 +174,6 @@ final class Live<S, E, M> {
     if (times > 0) append(List.of(new Note.Begun(kept.unique(), times - 1)));
   }
 
-  private boolean waits(Kept<?> kept) {
-    if (!kept.looked()) return true;
-    forgetLeft();
-    return leaving.stream().noneMatch(one -> one.ids.contains(kept.id()))
-        && store.due(id, kept.id()).equals(Optional.of(kept.due()));
-  }
-
   private void handle(Turn<S, E, M> turn) throws Exception {
     boolean given = false; // to the store
     try {
@@ -180,7 +187,7 @@ final class Live<S, E, M> {
     } catch (Throwable failure) {
       doubtful = !Values.isValue(state);
       if (!given) failed(turn, failure);
-      turn.fail(last, failure);
+      turn.fail(turns.last(), failure);
       throw failure;
     } finally {
       leave(turn);
@@ -188,7 +195,7 @@ final class Live<S, E, M> {
   }
 
   private void leave(Turn<S, E, M> turn) {
-    var left = turn.leave(last);
+    var left = turn.leave(turns.last());
     if (!left.isDone()) told = told.isDone() ? left : CompletableFuture.allOf(told, left);
   }
 
@@ -206,17 +213,17 @@ final class Live<S, E, M> {
   }
 
   private void failed(Turn<S, E, M> turn, Throwable failure) {
-    if (turn.kept().isEmpty()) return;
+    if (turn.kept().isEmpty() || turn.isCutOff()) return; // another life handles it
+    boolean aside = false;
     try {
-      if (turn.isCutOff()) return; // another life handles it
-      if (isOfTheMessage(failure)) putAside(turn, failure.toString());
-      else {
-        delivery.halt(id.key());
-        beginNot(turn.kept().get());
-      }
-    } catch (Throwable again) { // it goes on waiting
+      if (isOfTheMessage(failure)) {
+        putAside(turn, failure.toString());
+        aside = true;
+      } else beginNot(turn.kept().get());
+    } catch (Throwable again) {
       failure.addSuppressed(again);
     }
+    if (!aside && !turn.kept().get().asked()) delivery.halt(id.key()); // it goes on waiting
   }
 
   /** It waits for the actor no more. Its asker is told; without one, it waits for a human. */
@@ -246,7 +253,7 @@ final class Live<S, E, M> {
   }
 
   private void end(Outgoing outgoing) throws Exception {
-    outgoing.end(reminders);
+    outgoing.end(turns.reminders());
     S anew = definition.initial().call();
     append(Body.NOTHING.bytes(), true, List.of(), outgoing);
     ledger = new Ledger(definition.kind().remembers(), definition.kind().rememberedFor());
@@ -274,7 +281,7 @@ final class Live<S, E, M> {
   /** Stores notes by themselves, and waits until they are there. */
   void store(List<Note> notes) throws InterruptedException {
     append(notes);
-    awaitLast();
+    turns.awaitLast();
   }
 
   private void append(List<Note> notes) {
@@ -288,56 +295,10 @@ final class Live<S, E, M> {
     append(new Body(written, events, all).bytes(), whole, notes, outgoing);
   }
 
-  /** Where it throws, nothing is stored. */
   private void append(byte[] body, boolean whole, List<Note> notes, Outgoing outgoing) {
-    acquire();
-    var turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.done(), outgoing.sends());
-    CompletableFuture<Void> stored;
-    try {
-      stored = store.append(turn).toCompletableFuture();
-    } catch (Throwable refusal) {
-      ahead.release();
-      if (!(refusal instanceof IllegalArgumentException)) refused = true; // the store may have it
-      throw refusal;
-    }
-    number++;
+    turns.append(body, whole, outgoing);
     sinceWhole = whole ? body.length : sinceWhole + body.length;
-    last = stored.whenComplete((none, failure) -> {
-      ahead.release();
-      if (failure != null) refuse(turn, cause(failure));
-    });
     notes.forEach(ledger::add);
-    forgetLeft();
-    if (!outgoing.isEmpty()) sent(turn, outgoing.own());
-  }
-
-  private void sent(Store.Turn turn, Set<String> own) {
-    if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
-    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when it is stored, and `leaving` says so
-    turn.done().forEach(reminders::remove);
-    for (var one : turn.sends()) if (one.to().equals(id) && Mail.isReminder(one.id())) reminders.add(one.id());
-  }
-
-  private void forgetLeft() {
-    while (!leaving.isEmpty() && leaving.peek().stored.isDone()) leaving.poll();
-  }
-
-  private void acquire() {
-    try {
-      if (!ahead.tryAcquire()) ahead.acquire(); // an interrupt matters only while it waits
-    } catch (InterruptedException interrupt) {
-      Thread.currentThread().interrupt();
-      throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
-    }
-  }
-
-  /** A refusal is noted here before an asker is told. */
-  private void refuse(Store.Turn turn, StoreException why) {
-    if (refused || turn.life() != life) return;
-    delivery.halt(id.key()); // before the actor goes on
-    refused = true;
-    LoggerFactory.getLogger(Durable.class).error("{} reads its state again, since its turn {} was not stored", id,
-        turn.number(), why);
   }
 
   private void snapshot() {
@@ -345,7 +306,7 @@ final class Live<S, E, M> {
     try {
       var bytes = definition.state().orElseThrow().encode(state);
       var body = new Body(Optional.of(bytes), List.of(), ledger.all()).bytes();
-      store.snapshot(new Store.Turn(id, life, number, delivery.now(), true, body, List.of(), List.of()));
+      turns.snapshot(body);
     } catch (Throwable failure) { // the turns are there
       LoggerFactory.getLogger(Durable.class).warn("{} goes on without a snapshot", id, failure);
     }
@@ -366,29 +327,18 @@ final class Live<S, E, M> {
   }
 
   NotStoredException notStored(Object request, Throwable failure) {
-    return NotStoredException.ofTurn(id.toString(), request, cause(failure));
+    return NotStoredException.ofTurn(id.toString(), request, Turns.cause(failure));
   }
 
-  static StoreException cause(Throwable failure) {
-    var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
-        : failure;
-    return cause instanceof StoreException known ? known : new StoreWriteException("the store failed", cause);
-  }
-
-  /** Until all turns so far are stored. */
   void awaitLast() throws InterruptedException {
-    try {
-      last.get();
-    } catch (ExecutionException refusal) {
-      throw cause(refusal);
-    }
+    turns.awaitLast();
   }
 
   // ---- the end
 
   void awaitStored() throws InterruptedException {
     try {
-      last.exceptionally(logged -> null).get();
+      turns.last().exceptionally(logged -> null).get();
       told.get();
     } catch (ExecutionException never) {
       throw new AssertionError(never);

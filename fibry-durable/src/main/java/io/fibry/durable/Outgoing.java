@@ -21,6 +21,7 @@ final class Outgoing {
   private final Delivery delivery;
   private final List<Store.Waiting> messages = new ArrayList<>(0);
   private final Map<String, Optional<Store.Waiting>> own = new LinkedHashMap<>(0); // to itself, by id; empty: none
+  private Optional<Kept<?>> handled = Optional.empty();
 
   Outgoing(Store.Id from, Delivery delivery) {
     this.from = from;
@@ -53,8 +54,14 @@ final class Outgoing {
     return Mail.reminder(name);
   }
 
+  /** The kept message of the turn. */
+  Optional<Kept<?>> handled() {
+    return handled;
+  }
+
   /** The message is done; a reminder that comes again waits for its next time. */
   void done(Kept<?> kept) {
+    handled = Optional.of(kept);
     if (own.containsKey(kept.id())) return;
     own.put(kept.id(), kept.mail().every().map(period -> again(kept, period)));
   }

@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -31,7 +30,8 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   private final Live<S, E, M> live;
   private final M message;
-  private final Optional<Kept<Object>> kept; // as which it came
+  private final Optional<Kept<Object>> kept; // as which it was given
+  private final Optional<Kept<Object>> call; // in which the actor handles it
   private final ActorContext<Object> core; // throws on other threads, and after the handler has returned
   private final Outgoing outgoing;
   private Steps steps; // null: none so far
@@ -43,11 +43,22 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
   private boolean answered; // a kept request
   private boolean ended;
 
-  Turn(Live<S, E, M> live, S state, M message, Optional<Kept<Object>> kept, ActorContext<Object> core) {
+  Turn(Live<S, E, M> live, S state, M message, ActorContext<Object> core) {
+    this(live, state, message, Optional.empty(), Optional.empty(), core);
+  }
+
+  @SuppressWarnings("unchecked") // the address takes no others
+  Turn(Live<S, E, M> live, S state, Kept<Object> kept, Kept<Object> call, ActorContext<Object> core) {
+    this(live, state, (M) kept.message(), Optional.of(kept), Optional.of(call), core);
+  }
+
+  private Turn(Live<S, E, M> live, S state, M message, Optional<Kept<Object>> kept, Optional<Kept<Object>> call,
+      ActorContext<Object> core) {
     this.live = live;
     this.state = state;
     this.message = message;
     this.kept = kept;
+    this.call = call;
     this.core = core;
     this.outgoing = new Outgoing(live.id(), live.delivery());
   }
@@ -264,6 +275,10 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** The actor has ended, and this handler went on. */
   boolean isCutOff() {
+    return isCutOff(core);
+  }
+
+  static boolean isCutOff(ActorContext<?> core) {
     try {
       core.self();
       return false;
@@ -295,13 +310,12 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   /** A kept message has no sender that waits for its answer: it is told when the turn is stored. */
   void confirm() {
-    if (kept.isPresent() && !kept.get().asked())
-      promise(kept.get(), CompletableFuture.completedFuture(Done.DONE));
+    if (isOfTheCall() && !call.get().asked()) promise(call.get(), CompletableFuture.completedFuture(Done.DONE));
   }
 
-  /** It is not its turn. */
-  void decline() {
-    promise(kept.orElseThrow(), CompletableFuture.failedFuture(new CancellationException("it comes again")));
+  /** It is no other's, which went down with an actor. */
+  private boolean isOfTheCall() {
+    return kept.isPresent() && kept.get().id().equals(call.get().id());
   }
 
   /** The handler threw: that is all that the asker gets. */
@@ -314,7 +328,7 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
 
   private void promiseAnswer() {
     try {
-      if (kept.isPresent()) promise(kept.get(), new CompletableFuture<>());
+      if (call.isPresent()) promise(call.get(), new CompletableFuture<>());
       else if (message instanceof Request<?, ?> request) promise(request, new CompletableFuture<>());
     } catch (IllegalArgumentException nobodyAsked) {
       // it was sent without a wait

@@ -1,0 +1,153 @@
+package io.fibry.durable;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreWriteException;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The turns of an actor on their way to the store, since it was last read. Of the actor's thread,
+ * unless said otherwise.
+ */
+final class Turns {
+  private static final CompletableFuture<Void> STORED = CompletableFuture.completedFuture(null);
+
+  /** What a turn on its way has done, or sends again: the store still has it as it was. */
+  private record Leaving(CompletableFuture<Void> stored, Set<String> ids) {}
+
+  private final Delivery delivery;
+  private final Store store;
+  private final Store.Id id;
+  private final Semaphore ahead; // given back by the store's thread
+  private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
+  private Set<String> reminders; // ids of all that are set
+  private long life;
+  private long number; // of the last turn
+  private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
+  private volatile boolean refused; // a turn of this life was not stored; written by the store's thread
+
+  Turns(Delivery delivery, Store.Id id, int ahead) {
+    this.delivery = delivery;
+    this.store = delivery.store();
+    this.id = id;
+    this.ahead = new Semaphore(ahead);
+  }
+
+  /** Begins a life: no turn of the one before is stored from now on. */
+  Store.Loaded load() {
+    var loaded = store.load(id);
+    life = loaded.life();
+    number = loaded.last();
+    reminders = new HashSet<>(loaded.waiting());
+    reminders.removeIf(one -> !Mail.isReminder(one));
+    leaving.clear(); // the store has waited for them
+    last = STORED;
+    refused = false;
+    delivery.beginAnew(id.key(), loaded.waiting());
+    return loaded;
+  }
+
+  /** One was not stored, so that none behind it is; the actor reads its state again. */
+  boolean areRefused() {
+    return refused;
+  }
+
+  Set<String> reminders() {
+    return reminders;
+  }
+
+  boolean isWaiting(Kept<?> kept) {
+    if (!kept.looked()) return true;
+    forgetLeft();
+    return leaving.stream().noneMatch(one -> one.ids.contains(kept.id()))
+        && store.due(id, kept.id()).equals(Optional.of(kept.due()));
+  }
+
+  // ---- on their way
+
+  /** Where it throws, nothing is stored. */
+  void append(byte[] body, boolean whole, Outgoing outgoing) {
+    acquire();
+    var turn = new Store.Turn(id, life, number + 1, delivery.now(), whole, body, outgoing.done(), outgoing.sends());
+    CompletableFuture<Void> stored;
+    try {
+      stored = store.append(turn).toCompletableFuture();
+    } catch (Throwable refusal) {
+      ahead.release();
+      if (!(refusal instanceof IllegalArgumentException)) refused = true; // the store may have it
+      throw refusal;
+    }
+    number++;
+    last = stored.whenComplete((none, failure) -> {
+      ahead.release();
+      if (failure != null) refuse(turn, cause(failure));
+      else outgoing.handled().ifPresent(kept -> delivery.done(id.key(), kept.id(), kept.due()));
+    });
+    forgetLeft();
+    if (!outgoing.isEmpty()) sent(turn, outgoing.own());
+  }
+
+  private void acquire() {
+    try {
+      if (!ahead.tryAcquire()) ahead.acquire(); // an interrupt matters only while it waits
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException(id + " was interrupted while it waited for earlier turns to be stored");
+    }
+  }
+
+  private void sent(Store.Turn turn, Set<String> own) {
+    if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
+    last.thenRun(() -> Home.of(store).tell(turn.sends())); // when it is stored, and `leaving` says so
+    turn.done().forEach(reminders::remove);
+    for (var one : turn.sends()) if (one.to().equals(id) && Mail.isReminder(one.id())) reminders.add(one.id());
+  }
+
+  private void forgetLeft() {
+    while (!leaving.isEmpty() && leaving.peek().stored.isDone()) leaving.poll();
+  }
+
+  /** A refusal is noted here before an asker is told. */
+  private void refuse(Store.Turn turn, StoreException why) {
+    if (refused || turn.life() != life) return;
+    delivery.halt(id.key()); // before the actor goes on
+    refused = true;
+    LoggerFactory.getLogger(Durable.class).error("{} reads its state again, since its turn {} was not stored", id,
+        turn.number(), why);
+  }
+
+  static StoreException cause(Throwable failure) {
+    var cause = failure instanceof CompletionException || failure instanceof ExecutionException ? failure.getCause()
+        : failure;
+    return cause instanceof StoreException known ? known : new StoreWriteException("the store failed", cause);
+  }
+
+  /** Done when all so far are stored, or one is refused. */
+  CompletableFuture<Void> last() {
+    return last;
+  }
+
+  /** Until all so far are stored. */
+  void awaitLast() throws InterruptedException {
+    try {
+      last.get();
+    } catch (ExecutionException refusal) {
+      throw cause(refusal);
+    }
+  }
+
+  /** @param body all that the turns so far have said */
+  void snapshot(byte[] body) {
+    store.snapshot(new Store.Turn(id, life, number, delivery.now(), true, body, List.of(), List.of()));
+  }
+}

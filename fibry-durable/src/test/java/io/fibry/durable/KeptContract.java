@@ -1,0 +1,301 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Buy;
+import io.fibry.durable.Desk.Fail;
+import io.fibry.durable.Desk.HoldAndAdd;
+import io.fibry.durable.Desk.Items;
+import io.fibry.mailbox.Mailbox;
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What kept messages promise at every store. */
+@Timeout(60)
+abstract class KeptContract extends AtADesk {
+  KeptContract(boolean inMemory) {
+    super(inMemory);
+  }
+
+  @Test
+  void aKeptMessageIsHandledThoughTheProcessEnded() throws IOException {
+    var before = keeping().newActor(scope.named("ada"), store);
+    var held = hold(before);
+    for (int i = 0; i < 100; i++) assertTrue(before.sendMessage(new Add("i" + i)));
+
+    desk.begun.acquireUninterruptibly();
+    crashAndReopen(before);
+    var after = keeping().newActor(scope.named("ada"), store);
+    desk.begun.acquireUninterruptibly();
+    assertTrue(after.sendMessage(new Add("last"))); // it overtakes none
+    held.countDown();
+
+    String all = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
+    eventually(() -> has(after, all + " last"));
+  }
+
+  @Test
+  void keptMessagesKeepTheOrderOfTheirSender() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+
+    for (int i = 0; i < 500; i++) assertTrue(ada.sendMessage(new Add("i" + i)));
+
+    assertEquals(IntStream.range(0, 500).mapToObj(i -> "i" + i).collect(Collectors.joining(" ")), ada.ask(new Items()));
+    ada.close();
+    assertTrue(store.load(new Store.Id("keeping", "ada")).waiting().isEmpty());
+  }
+
+  @Test
+  void keptMessagesKeepTheirOrderThoughActorsEndAndTurnsAreRefused() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("order of kept messages: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    int each = 150;
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var sent = new AtomicInteger();
+      for (int s = 0; s < 3; s++) {
+        int sender = s;
+        threads.submit(() -> {
+          for (int i = 0; i < each; sent.incrementAndGet())
+            if (desks.actor("ada").sendMessage(new Add(sender + ":" + i))) i++;
+        });
+      }
+      for (int done = 0; done < 3 * each; done = sent.get()) {
+        int until = done + 20 + random.nextInt(60);
+        while (sent.get() < Math.min(until, 3 * each)) Thread.onSpinWait();
+        switch (random.nextInt(4)) {
+          case 0 -> desks.actor("ada").close();
+          case 1 -> desks.actor("ada").kill();
+          case 2 -> failNextWrite();
+          default -> {
+            failNextWrite();
+            desks.actor("ada").kill();
+          }
+        }
+        clock.advance(Duration.ofSeconds(random.nextInt(3)));
+      }
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
+      });
+
+      var items = desks.actor("ada").ask(new Items()).split(" ");
+      for (int s = 0; s < 3; s++) {
+        String sender = s + ":";
+        assertEquals(IntStream.range(0, each).mapToObj(i -> sender + i).toList(),
+            Stream.of(items).filter(item -> item.startsWith(sender)).toList(), "seed " + seed);
+      }
+    }
+  }
+
+  @Test
+  void aMessageThatCannotBeReadHoldsBackNoOther() throws Exception {
+    var id = new Store.Id("keeping", "ada");
+    store.accept(new Store.Waiting(id, "m:bad", Instant.EPOCH, new byte[] {1}), 9).toCompletableFuture().get();
+    store.accept(new Store.Waiting(id, "m:worse", Instant.EPOCH, new byte[0]), 9).toCompletableFuture().get();
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
+      for (var item : List.of("a", "b")) {
+        assertTrue(desks.actor("ada").sendMessage(new Add(item)));
+        desks.actor("ada").kill();
+      }
+
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return store.waiting(id, Instant.MAX, 9).size() == 2;
+      });
+      assertEquals("a b", desks.actor("ada").ask(new Items()));
+    }
+    assertEquals(List.of("m:bad", "m:worse"),
+        store.waiting(id, Instant.MAX, 9).stream().map(Store.Waiting::id).toList());
+  }
+
+  /** If this store can fail. */
+  void failNextWrite() {}
+
+  @Test
+  void noMoreMessagesWaitThanAreAllowed() {
+    var ada = desk.keeping(10).newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    for (int i = 1; i < 10; i++) assertTrue(ada.sendMessage(new Add("a")));
+
+    assertFalse(ada.sendMessage(new Add("a")));
+    var failure = assertThrows(NotStoredException.class, () -> ada.ask(new Items()));
+
+    assertEquals("keeping 'ada' does not get Items[], since it could not be kept: 10 messages wait for it already",
+        failure.getMessage());
+    held.countDown();
+    eventually(() -> ada.sendMessage(new Add("b")));
+  }
+
+  @Test
+  void aPoisonMessageIsPutAside() throws IOException {
+    var kind = keeping();
+    var before = kind.newActor(scope.named("ada"), store);
+    before.sendMessage(new Fail("poison"));
+    before.sendMessage(new Add("a"));
+    eventually(() -> has(before, "a"));
+    crashAndReopen(before);
+
+    var after = kind.newActor(scope.named("ada"), store);
+
+    assertTrue(has(after, "a"));
+    var aside = kind.aside(store);
+    assertEquals(1, aside.size());
+    assertEquals(new Aside<>("ada", new Fail("poison"), "java.lang.IllegalStateException: made up, for a test: poison",
+        instants().instant()), aside.getFirst());
+  }
+
+  @Test
+  void aMessageThatEndsTheProcessAgainAndAgainIsPutAside() throws IOException {
+    var kind = keeping();
+    var actor = kind.newActor(scope.named("ada"), store);
+    hold(actor);
+    actor.sendMessage(new Add("a"));
+    for (int i = 0; i < 6; i++) { // the first time it has not waited
+      desk.begun.acquireUninterruptibly();
+      crashAndReopen(actor);
+      actor = kind.newActor(scope.named("ada"), store);
+    }
+
+    var last = actor;
+    eventually(() -> has(last, "a"));
+    var aside = kind.aside(store);
+    assertEquals(1, aside.size());
+    assertEquals("it was begun 5 times, and each time the process ended", aside.getFirst().reason());
+  }
+
+  @Test
+  void anOrderlyEndIsNotCounted() {
+    var kind = keeping();
+    var actor = kind.newActor(scope.named("ada"), store);
+    var held = hold(actor);
+    for (int i = 0; i < 8; i++) {
+      desk.begun.acquireUninterruptibly();
+      actor.kill();
+      actor.waitForExit();
+      actor = kind.newActor(scope.named("ada"), store);
+    }
+    held.countDown();
+
+    var last = actor;
+    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty());
+    assertEquals("", last.ask(new Items()));
+    assertEquals(List.of(), kind.aside(store));
+  }
+
+  @Test
+  void whatIsAsideTakesNoRoom() {
+    var ada = desk.keeping(3).newActor(scope.named("ada"), store);
+
+    for (int i = 0; i < 10; i++) {
+      assertTrue(ada.sendMessage(new Fail("" + i)));
+      eventually(() -> store.waiting(new Store.Id("keeping", "ada"), instants().instant(), 9).isEmpty());
+    }
+
+    assertEquals(10, desk.keeping(3).aside(store).size());
+  }
+
+  @Test
+  void aRequestThatFailsWhenItsAskerHasGoneIsPutAside() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Fail("late"));
+    answer.cancel(true);
+    held.countDown();
+
+    eventually(() -> keeping().aside(store).size() == 1);
+  }
+
+  @Test
+  void aMailboxWithAnotherOrderIsRefused() {
+    var how = scope.named("ada").mailbox(Mailbox.priority((Object one, Object other) -> 0));
+
+    var failure = assertThrows(IllegalArgumentException.class, () -> keeping().newActor(how, store));
+
+    assertEquals(
+        "there can be no such actor of kind 'keeping': messages that wait at the store keep their order, so its "
+            + "mailbox cannot have another",
+        failure.getMessage());
+  }
+
+  @Test
+  void theAskerOfAKeptRequestHearsOfItsFailure() {
+    var kind = keeping();
+    var ada = kind.newActor(scope.named("ada"), store);
+
+    var failure = assertThrows(IllegalStateException.class, () -> ada.ask(new Fail("asked")));
+
+    assertEquals("made up, for a test: asked", failure.getMessage());
+    assertEquals(List.of(), kind.aside(store));
+  }
+
+  @Test
+  void aRequestIsHandledOnceThoughItsAskerGivesUp() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    for (int i = 0; i < 20; i++) {
+      var gate = new CountDownLatch(1);
+      desk.gates.put("gate" + i, gate);
+      var answer = ada.sendMessageReturn(new HoldAndAdd("gate" + i, "a"));
+      desk.begun.acquireUninterruptibly();
+      answer.cancel(true); // now a courier comes, and gives it again
+      ada.sendMessage(new Add("b"));
+      gate.countDown();
+    }
+
+    eventually(() -> store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 99).isEmpty());
+    var items =
+        Stream.of(ada.ask(new Items()).split(" ")).collect(Collectors.groupingBy(x -> x, Collectors.counting()));
+    assertEquals(Map.of("a", 20L, "b", 20L), items);
+  }
+
+  @Test
+  void aRequestWhoseAskerGivesUpBeforeItsTurnIsHandled() {
+    var ada = keeping().newActor(scope.named("ada"), store);
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Buy("x", "a"));
+
+    answer.cancel(true);
+    held.countDown();
+
+    eventually(() -> has(ada, "a"));
+  }
+
+  @Test
+  void keptMessagesGoOnThroughPassivation() {
+    try (var desks = keeping().entities(scope.anonymous(), store, IDLE)) {
+      for (int i = 0; i < 50; i++) {
+        desks.actor("ada").sendMessage(new Add("i" + i));
+        if (i % 10 == 9) desks.actor("ada").close();
+      }
+
+      assertEquals(50, desks.actor("ada").ask(new Items()).split(" ").length);
+    }
+  }
+
+  @Test
+  void aKindWhoseMessagesHaveNoFormCannotKeepThem() {
+    var failure = assertThrows(IllegalArgumentException.class, () -> Durable.kind("bad", Thread.class)
+        .keepsMessages(10).state(0L).by((state, message) -> state));
+
+    assertTrue(failure.getMessage().startsWith("messages of java.lang.Thread have no form in bytes, so they cannot be "
+        + "kept: "), failure.getMessage());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class KeptInAFolderTest extends KeptContract {
+  KeptInAFolderTest() {
+    super(false);
+  }
+}
