@@ -10,8 +10,10 @@ import io.fibry.durable.Desk.Buy;
 import io.fibry.durable.Desk.Fail;
 import io.fibry.durable.Desk.HoldAndAdd;
 import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
+import io.fibry.store.StoreBusyException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +23,7 @@ import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -68,7 +71,17 @@ abstract class KeptContract extends AtADesk {
     System.out.println("order of kept messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
     int each = 150;
-    try (var desks = keeping().entities(scope.anonymous(), store, IDLE);
+    var dice = new Random(seed + 1); // of handlers
+    var kind = Durable.kind("keeping", Message.class).keepsMessages(1_000).state(Desk.EMPTY)
+        .by((state, message, context) -> {
+          if (message instanceof Add) {
+            int roll = dice.nextInt(60);
+            if (roll < 20) LockSupport.parkNanos(20_000); // most are killed while they handle one
+            if (roll == 0) throw new StoreBusyException("made up, for a test");
+          }
+          return desk.handle(state, message, context);
+        });
+    try (var desks = kind.entities(scope.anonymous(), store, IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var sent = new AtomicInteger();
       for (int s = 0; s < 3; s++) {
@@ -80,7 +93,7 @@ abstract class KeptContract extends AtADesk {
       }
       for (int done = 0; done < 3 * each; done = sent.get()) {
         int until = done + 20 + random.nextInt(60);
-        while (sent.get() < Math.min(until, 3 * each)) Thread.onSpinWait();
+        while (sent.get() < Math.min(until, 3 * each)) Thread.yield();
         switch (random.nextInt(4)) {
           case 0 -> desks.actor("ada").close();
           case 1 -> desks.actor("ada").kill();
