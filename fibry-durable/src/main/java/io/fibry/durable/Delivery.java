@@ -3,6 +3,7 @@ package io.fibry.durable;
 import io.fibry.Actor;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
 import io.fibry.time.Scheduler;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -237,6 +238,8 @@ final class Delivery implements AutoCloseable {
       while (isGoingOn(key)) {
         // to the next messages
       }
+    } catch (StoreClosedException over) {
+      // what waits is given when the store is open again
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
           kind.name(), key, failure);
