@@ -14,18 +14,13 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** What the first pages of the Javadoc say: those of the module and of its packages. */
 class JavadocPagesTest {
   private static final Path MAIN = Path.of("src/main/java");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
   private static final Pattern ADDRESS = Pattern.compile("href=\"([^\"]*)\"");
-  private static final Pattern PROGRAM = Pattern.compile("(?s)\\{@snippet :\n(.*?)\n \\* }\n \\*\n");
   private static final Pattern REPOSITORY = Pattern.compile("(?s)<scm.*<url>(.*?)</url>.*</scm>");
-
-  @TempDir
-  Path out;
 
   @Test
   void frontPageLinksToTheRepositoryAndToFilesInIt() throws Exception {
@@ -37,17 +32,6 @@ class JavadocPagesTest {
 
     assertEquals(List.of(repository + "/docs/guide/README.md", repository), linked);
     assertTrue(Files.exists(Path.of("..").resolve("docs/guide/README.md")));
-  }
-
-  @Test
-  void programOnTheFrontPageRuns() throws Exception {
-    var found = PROGRAM.matcher(module());
-    assertTrue(found.find());
-    var program = found.group(1).replaceAll("(?m)^ \\* ?", "");
-
-    assertEquals("", Programs.javac(out, "Account", program));
-    assertEquals("", Programs.ecj(out, Files.writeString(out.resolve("Account.java"), program)));
-    assertEquals(List.of("700"), Programs.run(out, "Account", List.of("700")::equals));
   }
 
   @Test

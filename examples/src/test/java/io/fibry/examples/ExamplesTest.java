@@ -296,7 +296,7 @@ class ExamplesTest {
     var parts = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator));
     return parts
         .filter(part -> !part.contains("test-classes") && !part.contains("fibry-test") && !part.contains("junit")
-            && !part.contains("opentest4j") && !part.contains("apiguardian"))
+            && !part.contains("opentest4j") && !part.contains("apiguardian") && !part.contains("ecj"))
         .collect(Collectors.joining(File.pathSeparator));
   }
 }

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import jdk.jshell.tool.JavaShellToolBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /** The shell of {@code mvn -Pjshell}, run with the arguments in the pom. */
 @Timeout(180)
@@ -28,16 +29,20 @@ class JshellTest {
       Pattern.compile("(?s)<executable>jshell</executable>.*?<arguments>(.*?)</arguments>");
   private static final Pattern ARGUMENT = Pattern.compile("<argument>(.*?)</argument>|<classpath/>");
   private static final Pattern EXPORTS = Pattern.compile("exports ([\\w.]+);");
+  private static final Path MODULE = Path.of("../fibry-durable"); // whose pom has the shell
 
   private final ByteArrayOutputStream errors = new ByteArrayOutputStream();
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+
+  @TempDir
+  private Path folder;
 
   @Test
   void blocksOfTheReadmeRunWithoutAnImport() throws Exception {
     var blocks =
         DocumentsTest.blocks().stream().filter(block -> block.document().equals(DocumentsTest.README)).toList();
 
-    run(blocks.stream().map(JshellTest::typed).collect(Collectors.joining("\n")));
+    run(DocumentsTest.atHome(blocks.stream().map(JshellTest::typed).collect(Collectors.joining("\n")), folder));
 
     assertEquals("", errors.toString(StandardCharsets.UTF_8));
     assertEquals(blocks.stream().flatMap(block -> block.promised().stream()).toList(),
@@ -46,9 +51,13 @@ class JshellTest {
 
   @Test
   void everyPublicPackageIsImported() throws Exception {
-    var exported = EXPORTS.matcher(read("src/main/java/module-info.java")).results().map(found -> found.group(1));
+    var exported = Stream.of(MODULE, Path.of("../fibry-core"))
+        .flatMap(module -> EXPORTS.matcher(read(module.resolve("src/main/java/module-info.java"))).results())
+        .map(found -> found.group(1)).toList();
 
-    assertEquals(List.of(), exported.filter(name -> !imports().contains("import " + name + ".*;\n")).toList());
+    assertTrue(exported.size() > 10, exported.toString());
+    assertEquals(List.of(),
+        exported.stream().filter(name -> !imports().contains("import " + name + ".*;\n")).toList());
   }
 
   /** The text of a block, and a call of its main method if it has one. */
@@ -76,20 +85,21 @@ class JshellTest {
   /** The content of the file that the shell reads at its start. */
   static String imports() {
     var arguments = arguments();
-    return read(arguments.get(arguments.indexOf("--startup") + 1));
+    return read(Path.of(arguments.get(arguments.indexOf("--startup") + 1)));
   }
 
-  /** Those in the pom; the class path is empty. */
+  /** Those in the pom; the class path is empty, and a file is named from here. */
   private static List<String> arguments() {
-    var found = ARGUMENTS.matcher(read("pom.xml"));
+    var found = ARGUMENTS.matcher(read(MODULE.resolve("pom.xml")));
     assertTrue(found.find());
     return ARGUMENT.matcher(found.group(1)).results()
-        .map(argument -> argument.group(1) == null ? "" : argument.group(1)).toList();
+        .map(argument -> argument.group(1) == null ? "" : argument.group(1))
+        .map(argument -> argument.startsWith("src/") ? MODULE.resolve(argument).toString() : argument).toList();
   }
 
-  private static String read(String file) {
+  private static String read(Path file) {
     try {
-      return Files.readString(Path.of(file));
+      return Files.readString(file);
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }

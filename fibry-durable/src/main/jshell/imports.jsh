@@ -1,4 +1,6 @@
 import io.fibry.*;
+import io.fibry.codec.*;
+import io.fibry.durable.*;
 import io.fibry.flow.*;
 import io.fibry.fsm.*;
 import io.fibry.io.*;
@@ -7,6 +9,8 @@ import io.fibry.net.*;
 import io.fibry.pool.*;
 import io.fibry.pubsub.*;
 import io.fibry.stereotype.*;
+import io.fibry.store.*;
+import io.fibry.store.folder.*;
 import io.fibry.time.*;
 import java.io.*;
 import java.net.*;

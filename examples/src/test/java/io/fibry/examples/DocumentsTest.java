@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.examples;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Every Java block in the README and below docs compiles, runs, and prints what its "prints .."
- * comments say.
+ * comments say. They may use all that is published without a third party.
  */
 @Timeout(60)
 class DocumentsTest {
@@ -26,6 +26,7 @@ class DocumentsTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern CLASS = Pattern.compile("^class (\\w+)");
+  private static final Pattern FRONT_PAGE = Pattern.compile("(?s)\\{@snippet :\n(.*?)\n \\* }\n \\*\n");
   private static final String IMPORTS = JshellTest.imports();
 
   /** A block, by its number in its document. */
@@ -86,15 +87,32 @@ class DocumentsTest {
     assertEquals("", said);
   }
 
+  @Test
+  void programOnTheFrontPageOfTheJavadocRuns() throws Exception {
+    var found = FRONT_PAGE.matcher(Files.readString(Path.of("../fibry-core/src/main/java/module-info.java")));
+    assertTrue(found.find());
+    var program = found.group(1).replaceAll("(?m)^ \\* ?", "");
+
+    assertEquals("", Programs.javac(out, "Account", program));
+    assertEquals("", Programs.ecj(out, Files.writeString(out.resolve("Account.java"), program)));
+    assertEquals(List.of("700"), Programs.run(out, "Account", List.of("700")::equals));
+  }
+
   @ParameterizedTest
   @MethodSource("blocks")
   void blockRunsAndPrintsWhatItSays(Block block) throws Exception {
-    var said = Programs.ecj(out, Files.writeString(out.resolve(block.main() + ".java"), block.source()));
+    var source = atHome(block.source(), out.resolve("data"));
+    var said = Programs.ecj(out, Files.writeString(out.resolve(block.main() + ".java"), source));
     assertEquals("", said);
 
     var printed = Programs.run(out, block.main(), block.promised()::equals);
 
     assertEquals(block.promised(), printed);
+  }
+
+  /** The folder "data" is one that the test deletes. */
+  static String atHome(String source, Path folder) {
+    return source.replace("Path.of(\"data\")", "Path.of(java.net.URI.create(\"" + folder.toUri() + "\"))");
   }
 
   @Test

@@ -1,4 +1,4 @@
-package io.fibry;
+package io.fibry.examples;
 
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
