@@ -1,6 +1,9 @@
 /** Programs to read and to run. A separate module, so they see what a user sees. */
 module io.fibry.examples {
   requires io.fibry;
+  requires io.fibry.durable;
   requires java.net.http;
   requires robaho.httpserver;
+
+  opens io.fibry.examples to io.fibry.durable; // it writes and reads our records
 }

@@ -25,6 +25,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
+  private static final String ORDERED_ONCE = """
+      key-1 hat: order 1
+      key-1 hat: order 1
+      key-2 shoes: order 2
+      the server is started again
+      key-1 hat: order 1
+      key-3 scarf: order 3""";
+
   /** By example; # stands for a number. */
   private static final Map<String, String> PRINTED = new TreeMap<>(Map.ofEntries(
       Map.entry("Hello", "Hello World"),
@@ -163,11 +171,30 @@ class ExamplesTest {
       Map.entry("FlowBridge", "hello\nworld\n1\n4\n9"),
       Map.entry("UdpEcho", "hello -> hello\na long greeting -> a long gre\nall! -> no"),
       Map.entry("HttpHello", "Hello World!"),
+      Map.entry("Hits", "hit 1\nhit 2\nhit 3"),
+      Map.entry("Bank", "ada has 500, 600 paid: false\ngrace has 500, 600 paid: false"),
+      Map.entry("Transfer", "paid: true\ngrace got 300 from ada\nada has 200\ngrace has 300"),
+      Map.entry("Workflow",
+          "o1 is new\ncharges 1500 with a key of o1\no1 is shipped a book for receipt 7"),
+      Map.entry("Reminders", "in the cart: 1\nada has forgotten [a book]; awake: 1"),
+      Map.entry("OrderOnce", ORDERED_ONCE),
+      Map.entry("OldEvents",
+          "before: 500 cents\ntoday: [PaidIn[cents=500, currency=EUR], PaidIn[cents=20, currency=USD]]"),
+      Map.entry("Crash", "stored: book, hat\nmessages kept, too: book, lamp, pen, hat"),
       Map.entry("HttpToActor", "order 1\norder 2\ndata: sold: hat\ndata: sold: shoes"),
       Map.entry("WebSocketChat",
           "Ada hears: Bob came, Bob hears: Bob came\nAda hears: Bob: hello, Bob hears: Bob: hello"),
       Map.entry("ManyActors", "1000000 actors wait for work\n1000000 have answered"),
       Map.entry("ContextSwitch", "2000 requests between threads: # ms\n2000 requests between fibers: # ms")));
+
+  /** By example: what it prints when it finds what it stored before. */
+  private static final Map<String, String> PRINTED_AGAIN = Map.of(
+      "Hits", "hit 4\nhit 5\nhit 6",
+      "Bank", "ada has 1000, 600 paid: true\ngrace has 1000, 600 paid: true",
+      "Transfer", "paid: true\ngrace got 300 from ada\nada has 400\ngrace has 600",
+      "Workflow", "o1 is shipped a book for receipt 7",
+      "Reminders", "in the cart: 2\nada has forgotten [a book, a book]; awake: 1",
+      "OrderOnce", ORDERED_ONCE);
 
   /** Arguments that make an example short. */
   private static final Map<String, String> ARGUMENTS =
@@ -189,9 +216,27 @@ class ExamplesTest {
   @ParameterizedTest
   @MethodSource("examples")
   void examplePrintsExpectedText(String example) throws Exception {
-    var printed = run(example, ARGUMENTS.get(example));
+    var temporary = Files.createDirectory(folder.resolve("temporary"));
+
+    var printed = run(example, ARGUMENTS.get(example), "-Djava.io.tmpdir=" + temporary);
 
     assertEquals(PRINTED.get(example), printed.replaceAll("\\d+ (ms|of)", "# $1"));
+    try (var left = Files.list(temporary)) {
+      assertEquals(List.of(), left.toList());
+    }
+  }
+
+  static Iterable<String> examplesThatStore() {
+    return PRINTED_AGAIN.keySet();
+  }
+
+  @ParameterizedTest
+  @MethodSource("examplesThatStore")
+  void secondRunFindsWhatTheFirstStored(String example) throws Exception {
+    var home = folder.resolve("home").toString();
+
+    assertEquals(PRINTED.get(example), run(example, home));
+    assertEquals(PRINTED_AGAIN.get(example), run(example, home));
   }
 
   @Test

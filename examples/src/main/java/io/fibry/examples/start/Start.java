@@ -12,7 +12,8 @@ class Start {
   public static void main(String[] args) throws Throwable {
     var examples = Catalogue.of(SOURCES);
     String name = args[0];
-    if (examples.has(name)) run(name, Arrays.copyOfRange(args, 1, args.length));
+    if (examples.has(name))
+      run(name, Arrays.stream(args).skip(1).filter(given -> !given.isEmpty()).toArray(String[]::new));
     else list(examples, name);
   }
 

@@ -1,0 +1,51 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Once;
+import io.fibry.examples.files.Folder;
+import io.fibry.net.HttpRoutes;
+import io.fibry.stereotype.Stereotypes;
+import io.fibry.store.folder.FolderStore;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Path;
+
+/** A client may send an order again, also after a restart: it is taken once. */
+class OrderOnce {
+  record Order(String once, String item) implements Once, Request<Order, Integer> {}
+
+  static final Durable<Order> SHOP = Durable.kind("shop", Order.class).state(0).by((orders, order, context) -> {
+    context.reply(order, orders + 1); // remembered with the order's id: for a day, a thousand of them
+    return orders + 1;
+  });
+
+  public static void main(String[] args) throws Exception {
+    try (var folder = Folder.of(args)) {
+      serve(folder.path(), "key-1 hat", "key-1 hat", "key-2 shoes");
+      System.out.println("the server is started again");
+      serve(folder.path(), "key-1 hat", "key-3 scarf");
+    }
+  }
+
+  /** A server, and a client that posts these orders. */
+  private static void serve(Path folder, String... orders) throws Exception {
+    try (var store = FolderStore.open(folder);
+        var shop = SHOP.newActor(ActorSystem.named("shop"), store);
+        var server = Stereotypes.fibers().embeddedHttpServer(0, HttpRoutes.none().text("/order", exchange -> {
+          var order = exchange.text().split(" ");
+          return "order " + shop.ask(new Order(order[0], order[1]));
+        }));
+        var client = HttpClient.newHttpClient()) {
+      for (var order : orders) {
+        var request = HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + "/order"))
+            .POST(BodyPublishers.ofString(order)).build();
+        System.out.println(order + ": " + client.send(request, BodyHandlers.ofString()).body());
+      }
+    }
+  }
+}

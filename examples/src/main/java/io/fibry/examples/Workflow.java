@@ -1,0 +1,60 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.DurableContext;
+import io.fibry.examples.files.Folder;
+import io.fibry.store.folder.FolderStore;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+
+/** An order that is charged, waits an hour, and is shipped, though the process may end. */
+class Workflow {
+  sealed interface Message {}
+  record Place(String item, long cents) implements Message {}
+  record Status() implements Message, Request<Status, String> {}
+
+  private static final CountDownLatch CHARGED = new CountDownLatch(1);
+  static final Durable<Message> ORDER =
+      Durable.kind("order", Message.class).keepsMessages(100).state("new").by(Workflow::handle);
+
+  static String handle(String status, Message message, DurableContext<Message> context) throws Exception {
+    switch (message) {
+      case Place p -> {
+        String receipt = context.step("charge", String.class, () -> charge(p.cents(), context.stepKey("charge")));
+        CHARGED.countDown();
+        context.sleep("change of mind", Duration.ofHours(1));
+        return context.step("ship", String.class, () -> "shipped " + p.item() + " for " + receipt);
+      }
+      case Status s -> context.reply(s, status);
+    }
+    return status;
+  }
+
+  /** The key is the same when the step runs again, so a bank can tell that it knows this call. */
+  private static String charge(long cents, String key) {
+    System.out.println("charges " + cents + " with a key of " + key.split("/")[1]);
+    return "receipt 7";
+  }
+
+  public static void main(String[] args) throws Exception {
+    try (var folder = Folder.of(args)) {
+      try (var store = FolderStore.open(folder.path());
+          var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
+        String status = orders.actor("o1").ask(new Status());
+        System.out.println("o1 is " + status);
+        if (!status.equals("new")) return;
+        orders.actor("o1").sendMessage(new Place("a book", 1_500)); // true: it is on disk
+        CHARGED.await();
+        orders.kill(); // stands for a crash; the handler sleeps
+      }
+      var later = Clock.offset(Clock.systemUTC(), Duration.ofHours(2));
+      try (var store = FolderStore.open(folder.path(), options -> options.withClock(later));
+          var orders = ORDER.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
+        System.out.println("o1 is " + orders.actor("o1").ask(new Status()));
+      }
+    }
+  }
+}

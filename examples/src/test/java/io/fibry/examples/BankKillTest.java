@@ -1,0 +1,160 @@
+package io.fibry.examples;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.durable.Durable;
+import io.fibry.pool.Entities;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The examples' accounts, purses and carts in a process that is killed under load, again and again.
+ */
+@Timeout(120)
+class BankKillTest {
+  private static final int ROUNDS = Integer.getInteger("fibry.kills", 3);
+  private static final List<String> NAMES = List.of("ada", "alan", "barbara", "edsger", "grace");
+  private static final long MONEY = 1_000; // in each purse
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  /** Open for business: all that lives in one process. */
+  private record Open(Store store, ActorScope scope, Entities<String, Bank.Message> accounts,
+      Entities<String, Transfer.Message> purses, Entities<String, Reminders.Message> carts) implements AutoCloseable {
+
+    static Open at(Path folder, Clock clock) {
+      var store = FolderStore.open(folder, options -> options.withSegment(1 << 20).withClock(clock));
+      var scope = ActorSystem.openScope("bank");
+      return new Open(store, scope, entities(Bank.ACCOUNT, scope, store), entities(Transfer.PURSE, scope, store),
+          entities(Reminders.CART, scope, store));
+    }
+
+    private static <M> Entities<String, M> entities(Durable<M> kind, ActorScope scope, Store store) {
+      return kind.entities(scope.anonymous(), store, Duration.ofMinutes(5));
+    }
+
+    long money() {
+      return NAMES.stream().mapToLong(name -> purses.actor(name).ask(new Transfer.Balance())).sum();
+    }
+
+    /** No transfer is on its way. */
+    boolean isSettled() {
+      var waiting = new AtomicInteger();
+      store.waiting("purse", (purse, due) -> waiting.incrementAndGet());
+      return waiting.get() == 0;
+    }
+
+    @Override
+    public void close() {
+      scope.close();
+      store.close();
+    }
+  }
+
+  /** Pays in and transfers for ever. Prints each balance that it was told after a deposit. */
+  static final class UnderLoad {
+    public static void main(String[] args) {
+      try (var bank = Open.at(Path.of(args[0]), Clock.systemUTC());
+          var clients = Executors.newVirtualThreadPerTaskExecutor()) {
+        bank.carts.actor(args[1]).ask(new Reminders.Add("a book"));
+        for (int i = 0; i < NAMES.size(); i++) {
+          var name = NAMES.get(i);
+          var next = NAMES.get((i + 1) % NAMES.size());
+          clients.execute(() -> {
+            while (true) tell(name + " " + bank.accounts.actor(name).ask(new Bank.Deposit(1)));
+          });
+          clients.execute(() -> {
+            while (true) bank.purses.actor(name).ask(new Transfer.Pay(next, 7));
+          });
+        }
+      }
+    }
+
+    private static synchronized void tell(String line) {
+      System.out.println(line);
+    }
+  }
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final Map<String, Long> told = new HashMap<>(); // balances
+
+  @TempDir
+  private Path folder;
+
+  @Test
+  void whatWasAnsweredIsThereTheSumIsRightAndRemindersCome() throws Exception {
+    System.out.println("kills: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    try (var bank = Open.at(folder, Clock.systemUTC())) {
+      for (var name : NAMES) bank.purses.actor(name).ask(new Transfer.Deposit(MONEY));
+    }
+    for (int round = 1; round <= ROUNDS; round++) {
+      killAfter(50 + random.nextInt(600), "cart " + round);
+      try (var bank = Open.at(folder, Clock.offset(Clock.systemUTC(), Reminders.DAY))) {
+        checkDeposits(bank);
+        eventually(bank::isSettled);
+        assertEquals(MONEY * NAMES.size(), bank.money(), "seed " + seed);
+        assertEquals("cart " + round + " has forgotten [a book]",
+            Reminders.MAILS.poll(LONG.toSeconds(), TimeUnit.SECONDS));
+      }
+      assertEquals(List.of(), List.copyOf(Reminders.MAILS));
+    }
+  }
+
+  /** Each client waited for at most one answer when the process was killed. */
+  private void checkDeposits(Open bank) {
+    for (var name : NAMES) {
+      long before = told.getOrDefault(name, 0L);
+      long now = bank.accounts.actor(name).ask(new Bank.Deposit(1));
+      assertTrue(now == before + 1 || now == before + 2,
+          name + " was told " + before + ", and has " + now + " after one more; seed " + seed);
+      told.put(name, now);
+    }
+  }
+
+  private void killAfter(int answers, String cart) throws Exception {
+    var process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(),
+        "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp",
+        System.getProperty("java.class.path"), UnderLoad.class.getName(), folder.toString(), cart)
+        .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    try (var out = process.inputReader()) {
+      for (int i = 0; i < answers; i++) note(out.readLine());
+      process.toHandle().destroyForcibly(); // which leaves its output readable
+      // what it told before it died; the end of a line may be missing
+      for (var line = out.readLine(); line != null; line = out.readLine()) note(line);
+    } finally {
+      process.toHandle().destroyForcibly();
+      process.waitFor();
+    }
+  }
+
+  private void note(String line) {
+    if (line == null) throw new AssertionError("the bank has ended by itself, seed " + seed);
+    var parts = line.split(" ");
+    if (parts.length == 2) told.merge(parts[0], Long.parseLong(parts[1]), Math::max);
+  }
+
+  private static void eventually(BooleanSupplier fact) {
+    long end = System.nanoTime() + LONG.toNanos();
+    while (!fact.getAsBoolean()) {
+      assertTrue(System.nanoTime() < end, "it never came true");
+      Thread.yield();
+    }
+  }
+}
