@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The programs for Pekko and Kotlin in docs/coming-from.md run. */
+/** The programs for others in docs/coming-from.md run. */
 @Timeout(60)
 class ComingFromTest {
   private static final Path DOC = Path.of("../docs/coming-from.md");
@@ -21,6 +21,18 @@ class ComingFromTest {
   void pekkosProgramRuns() throws Exception {
     assertIsShown("java pekko", Path.of("src/test/java/io/fibry/bench/others/Visits.java"));
     assertEquals("1", printed(() -> Visits.main(new String[0])));
+  }
+
+  @Test
+  void programOfPekkoPersistenceRuns() throws Exception {
+    assertIsShown("java pekko-persistence", Path.of("src/test/java/io/fibry/bench/others/Account.java"));
+    assertEquals("500", printed(() -> Account.main(new String[0])));
+  }
+
+  @Test
+  void temporalsProgramRuns() throws Exception {
+    assertIsShown("java temporal", Path.of("src/test/java/io/fibry/bench/others/Shipping.java"));
+    assertEquals("book for receipt 7", printed(() -> Shipping.main(new String[0])));
   }
 
   @Test

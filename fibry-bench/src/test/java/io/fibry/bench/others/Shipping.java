@@ -1,0 +1,62 @@
+package io.fibry.bench.others;
+
+import io.temporal.activity.ActivityInterface;
+import io.temporal.activity.ActivityOptions;
+import io.temporal.client.WorkflowOptions;
+import io.temporal.testing.TestWorkflowEnvironment;
+import io.temporal.workflow.Workflow;
+import io.temporal.workflow.WorkflowInterface;
+import io.temporal.workflow.WorkflowMethod;
+import java.time.Duration;
+
+/** Temporal's program in docs/coming-from.md. */
+class Shipping {
+  @WorkflowInterface
+  public interface Order {
+    @WorkflowMethod
+    String place(String item, long cents);
+  }
+
+  public static class OrderWorkflow implements Order {
+    private final Services services = Workflow.newActivityStub(Services.class,
+        ActivityOptions.newBuilder().setStartToCloseTimeout(Duration.ofMinutes(1)).build());
+
+    @Override
+    public String place(String item, long cents) {
+      String receipt = services.charge(cents);
+      Workflow.sleep(Duration.ofHours(1));
+      return services.ship(item, receipt);
+    }
+  }
+
+  @ActivityInterface
+  public interface Services {
+    String charge(long cents);
+
+    String ship(String item, String receipt);
+  }
+
+  public static class World implements Services {
+    @Override
+    public String charge(long cents) {
+      return "receipt 7";
+    }
+
+    @Override
+    public String ship(String item, String receipt) {
+      return item + " for " + receipt;
+    }
+  }
+
+  public static void main(String[] args) {
+    try (var service = TestWorkflowEnvironment.newInstance()) { // else a server of its own
+      var worker = service.newWorker("orders");
+      worker.registerWorkflowImplementationTypes(OrderWorkflow.class);
+      worker.registerActivitiesImplementations(new World());
+      service.start();
+      var order = service.getWorkflowClient().newWorkflowStub(Order.class,
+          WorkflowOptions.newBuilder().setTaskQueue("orders").setWorkflowId("o1").build());
+      System.out.println(order.place("book", 1_500)); // prints book for receipt 7
+    }
+  }
+}
