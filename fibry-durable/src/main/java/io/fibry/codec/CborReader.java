@@ -146,7 +146,10 @@ final class CborReader {
     int first = first();
     switch (first >> 5) {
       case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(first);
-      case Cbor.BYTES, Cbor.TEXT -> at += checkedSize(argument(first));
+      case Cbor.BYTES, Cbor.TEXT -> {
+        int size = checkedSize(argument(first)); // which moves on itself
+        at += size;
+      }
       case Cbor.ARRAY -> skip(checkedSize(argument(first)));
       case Cbor.MAP -> skip(2L * checkedSize(argument(first)));
       case Cbor.TAG -> {

@@ -192,6 +192,10 @@ class CodecTest {
     record Order(String item, int count, String currency) {}
   }
 
+  private static class V5 {
+    record Order(String note, byte[] picture, String item) {}
+  }
+
   @Test
   void aNewFieldThatMayBeEmptyIsEmpty() {
     byte[] old = Codec.of(V1.Order.class).encode(new V1.Order("cup", 2));
@@ -209,6 +213,15 @@ class CodecTest {
         .encode(new V2.Order("cup", 2, List.of("a"), Optional.of("b"), Map.of("c", 1), new int[] {1, 2}));
 
     assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newer));
+  }
+
+  @Test
+  void anUnknownFieldIsSkippedWhateverItsLength() {
+    for (int length : new int[] {0, 1, 23, 24, 255, 256, 65_535, 65_536}) {
+      byte[] newer = Codec.of(V5.Order.class).encode(new V5.Order("x".repeat(length), new byte[length], "cup"));
+
+      assertEquals(new V3.Order("cup"), Codec.of(V3.Order.class).decode(newer), length + " bytes");
+    }
   }
 
   @Test
