@@ -1,46 +1,44 @@
 package io.fibry.codec;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.UUID;
 
 /**
  * Items of CBOR, all of a known length. Whatever the bytes are, it throws a {@link CodecException}
  * or answers, and keeps no more than they take. Of one thread.
  */
-final class CborReader {
+final class CborReader implements ItemReader {
   private final byte[] bytes;
   private int at;
   private int depth;
+  private final int[] left = new int[Format.DEEPEST + 1]; // by depth: elements or entries that come
 
   CborReader(byte[] bytes) {
-    if (bytes.length > CborWriter.MOST_BYTES)
-      throw new CodecException(": " + bytes.length + " bytes; at most " + CborWriter.MOST_BYTES + " are read");
     this.bytes = bytes;
   }
 
-  int at() {
-    return at;
-  }
-
-  /** To read again from a place where this was. */
-  void backTo(int place) {
-    at = place;
-  }
-
-  void checkEnd() {
+  @Override
+  public void checkEnd() {
     if (at < bytes.length) throw failure(bytes.length - at + " bytes are left over");
   }
 
-  CodecException failure(String what) {
-    return new CodecException(": " + what + ", at byte " + at);
+  @Override
+  public CodecException failure(String what) {
+    return CodecException.here(what + ", at byte " + at);
   }
 
   // ---- items
 
-  long integer() {
+  @Override
+  public long integer() {
     int first = first();
     if (first >> 5 > Cbor.NEGATIVE) throw wrong(first, "an integer");
     long value = argument(first);
@@ -48,13 +46,27 @@ final class CborReader {
     return first >> 5 == Cbor.UNSIGNED ? value : ~value;
   }
 
-  long integer(long least, long most) {
-    long value = integer();
-    if (value < least || value > most) throw failure(value + " is not in " + least + ".." + most);
+  @Override
+  public BigInteger bigInteger() {
+    int tag = tag();
+    if (tag != Cbor.BIG_POSITIVE && tag != Cbor.BIG_NEGATIVE) throw failure("tag " + tag + " is no big integer");
+    var value = new BigInteger(1, bytes());
+    return tag == Cbor.BIG_NEGATIVE ? value.not() : value;
+  }
+
+  @Override
+  public BigDecimal decimal() {
+    tag(Cbor.DECIMAL);
+    if (begin(Cbor.ARRAY) != 2) throw failure("a decimal is two numbers");
+    long exponent = integer();
+    if (Math.abs(exponent) > Integer.MAX_VALUE) throw failure("a decimal with an exponent of " + exponent);
+    var value = new BigDecimal(bigInteger(), (int) -exponent);
+    end();
     return value;
   }
 
-  String text() {
+  @Override
+  public String text() {
     int size = size(Cbor.TEXT);
     int from = at;
     at += size;
@@ -74,75 +86,109 @@ final class CborReader {
     }
   }
 
-  byte[] bytes() {
+  @Override
+  public byte[] bytes() {
     int size = size(Cbor.BYTES);
     at += size;
     return Arrays.copyOfRange(bytes, at - size, at);
   }
 
-  int tag() {
+  @Override
+  public UUID uuid() {
+    tag(Cbor.UUID);
+    byte[] all = bytes();
+    if (all.length != 16) throw failure("a UUID of " + all.length + " bytes");
+    var buffer = ByteBuffer.wrap(all);
+    return new UUID(buffer.getLong(), buffer.getLong());
+  }
+
+  private int tag() {
     int first = first();
     if (first >> 5 != Cbor.TAG) throw wrong(first, "a tag");
     long number = argument(first);
     return number >= 0 && number <= Integer.MAX_VALUE ? (int) number : -1;
   }
 
-  void tag(int expected) {
+  private void tag(int expected) {
     int number = tag();
     if (number != expected) throw failure("tag " + number + " instead of " + expected);
   }
 
-  boolean bool() {
+  @Override
+  public boolean bool() {
     int first = first();
     if (first != Cbor.TRUE && first != Cbor.FALSE) throw wrong(first, "true or false");
     return first == Cbor.TRUE;
   }
 
-  /** True: it was null, and is behind us. False: another item comes. */
-  boolean isNothing() {
+  @Override
+  public boolean isNothing() {
     if (at >= bytes.length || (bytes[at] & 0xff) != Cbor.NULL) return false;
     at++;
     return true;
   }
 
-  float float32() {
+  @Override
+  public float float32() {
     int first = first();
     if (first != Cbor.FLOAT) throw wrong(first, "a number of 32 bits");
     return Float.intBitsToFloat((int) number(Integer.BYTES));
   }
 
-  double float64() {
+  @Override
+  public double float64() {
     int first = first();
     if (first != Cbor.DOUBLE) throw wrong(first, "a number of 64 bits");
     return Double.longBitsToDouble(number(Long.BYTES));
   }
 
-  /** Answers how many items follow, then {@link #end}. */
-  int beginArray() {
-    return begin(Cbor.ARRAY);
+  @Override
+  public void beginArray() {
+    begin(Cbor.ARRAY);
   }
 
-  /** Answers how many keys follow, each with its value, then {@link #end}. */
-  int beginMap() {
-    return begin(Cbor.MAP);
+  @Override
+  public void beginMap() {
+    begin(Cbor.MAP);
   }
 
   private int begin(int major) {
     int count = size(major);
     enter();
+    left[depth] = count;
     return count;
   }
 
-  private void enter() {
-    if (++depth > CborWriter.DEEPEST) throw failure("it is nested more than " + CborWriter.DEEPEST + " deep");
+  @Override
+  public boolean next() {
+    return left[depth]-- > 0;
   }
 
-  void end() {
+  private void enter() {
+    if (++depth > Format.DEEPEST) throw failure("it is nested more than " + Format.DEEPEST + " deep");
+  }
+
+  @Override
+  public void end() {
     depth--;
   }
 
-  /** An item of any form. */
-  void skip() {
+  @Override
+  public Set<String> keys() {
+    int start = at;
+    var keys = new HashSet<String>();
+    beginMap();
+    while (next()) {
+      keys.add(text());
+      skip();
+    }
+    end();
+    at = start;
+    return keys;
+  }
+
+  @Override
+  public void skip() {
     int first = first();
     switch (first >> 5) {
       case Cbor.UNSIGNED, Cbor.NEGATIVE -> argument(first);

@@ -1,32 +1,36 @@
 package io.fibry.codec;
 
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.UUID;
 
 /** Items of CBOR (RFC 8949) in an array that grows. Of one thread. */
-final class CborWriter {
-  static final int MOST_BYTES = 16 << 20;
-  static final int DEEPEST = 64;
-
+final class CborWriter implements ItemWriter {
   private byte[] bytes = new byte[128];
   private int length;
   private int depth;
 
-  byte[] written() {
+  @Override
+  public byte[] written() {
     return Arrays.copyOf(bytes, length);
   }
 
-  void integer(long value) {
+  @Override
+  public void integer(long value) {
     if (value >= 0) head(Cbor.UNSIGNED, value);
     else head(Cbor.NEGATIVE, ~value);
   }
 
-  void text(String text) {
-    checkPairs(text);
+  @Override
+  public void text(String text) {
     bytes(Cbor.TEXT, text.getBytes(StandardCharsets.UTF_8));
   }
 
-  void bytes(byte[] content) {
+  @Override
+  public void bytes(byte[] content) {
     bytes(Cbor.BYTES, content);
   }
 
@@ -37,44 +41,72 @@ final class CborWriter {
     length += content.length;
   }
 
-  void tag(int number) {
+  @Override
+  public void uuid(UUID uuid) {
+    tag(Cbor.UUID);
+    bytes(ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits())
+        .array());
+  }
+
+  @Override
+  public void bigInteger(BigInteger value) {
+    boolean negative = value.signum() < 0;
+    tag(negative ? Cbor.BIG_NEGATIVE : Cbor.BIG_POSITIVE);
+    bytes((negative ? value.not() : value).toByteArray());
+  }
+
+  @Override
+  public void decimal(BigDecimal value) {
+    tag(Cbor.DECIMAL);
+    beginArray(2);
+    integer(-value.scale());
+    bigInteger(value.unscaledValue());
+    end();
+  }
+
+  private void tag(int number) {
     head(Cbor.TAG, number);
   }
 
-  void bool(boolean value) {
+  @Override
+  public void bool(boolean value) {
     put(value ? Cbor.TRUE : Cbor.FALSE);
   }
 
-  void nothing() {
+  @Override
+  public void nothing() {
     put(Cbor.NULL);
   }
 
-  void float32(float value) {
+  @Override
+  public void float32(float value) {
     put(Cbor.FLOAT);
     number(Float.floatToRawIntBits(value), Integer.BYTES);
   }
 
-  void float64(double value) {
+  @Override
+  public void float64(double value) {
     put(Cbor.DOUBLE);
     number(Double.doubleToRawLongBits(value), Long.BYTES);
   }
 
-  /** Followed by so many items, then by {@link #end}. */
-  void beginArray(int items) {
+  @Override
+  public void beginArray(int items) {
     begin(Cbor.ARRAY, items);
   }
 
-  /** Followed by so many keys, each with its value, then by {@link #end}. */
-  void beginMap(int entries) {
+  @Override
+  public void beginMap(int entries) {
     begin(Cbor.MAP, entries);
   }
 
   private void begin(int major, int count) {
-    if (++depth > DEEPEST) throw new CodecException(": it is nested more than " + DEEPEST + " deep");
+    if (++depth > Format.DEEPEST) throw CodecException.here("it is nested more than " + Format.DEEPEST + " deep");
     head(major, count);
   }
 
-  void end() {
+  @Override
+  public void end() {
     depth--;
   }
 
@@ -104,20 +136,9 @@ final class CborWriter {
 
   private void room(int more) {
     int needed = length + more;
-    if (needed < 0 || needed > MOST_BYTES)
-      throw new CodecException(": it takes more than " + MOST_BYTES + " bytes");
-    if (needed > bytes.length) bytes = Arrays.copyOf(bytes, Math.min(MOST_BYTES, Math.max(needed, 2 * bytes.length)));
-  }
-
-  /** The JDK would write a question mark for half of a pair. */
-  private static void checkPairs(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (!Character.isSurrogate(c)) continue;
-      boolean pair = Character.isHighSurrogate(c) && i + 1 < text.length()
-          && Character.isLowSurrogate(text.charAt(i + 1));
-      if (!pair) throw new CodecException(": the text has half of a surrogate pair at " + i);
-      i++;
-    }
+    if (needed < 0 || needed > Format.MOST_BYTES)
+      throw CodecException.here("it takes more than " + Format.MOST_BYTES + " bytes");
+    if (needed > bytes.length)
+      bytes = Arrays.copyOf(bytes, Math.min(Format.MOST_BYTES, Math.max(needed, 2 * bytes.length)));
   }
 }

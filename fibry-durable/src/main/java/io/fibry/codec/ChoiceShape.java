@@ -2,10 +2,8 @@ package io.fibry.codec;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -16,7 +14,7 @@ import java.util.stream.Stream;
  */
 final class ChoiceShape implements Shape {
   private record Form(Class<?> type, Shape shape, Function<Object, Object> today) {
-    Object read(CborReader in) {
+    Object read(ItemReader in) {
       return today.apply(shape.read(in));
     }
   }
@@ -52,10 +50,10 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public void write(Object value, CborWriter out) {
+  public void write(Object value, ItemWriter out) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
     String typeName = names.get(type);
-    if (typeName == null) throw new CodecException(": " + type.getName() + " is no " + name);
+    if (typeName == null) throw CodecException.here(type.getName() + " is no " + name);
     out.beginMap(1);
     out.text(typeName);
     try {
@@ -67,14 +65,16 @@ final class ChoiceShape implements Shape {
   }
 
   @Override
-  public Object read(CborReader in) {
-    if (in.beginMap() != 1) throw in.failure("a map of one entry, from the name of the type, was expected");
+  public Object read(ItemReader in) {
+    in.beginMap();
+    if (!in.next()) throw oneEntry(in);
     String typeName = in.text();
     var known = forms.get(typeName);
     if (known == null)
       throw in.failure("no type named '" + typeName + "' is known; those of " + name + " are " + forms.keySet());
     try {
       var value = (known.size() == 1 ? known.getFirst() : fitting(in, known)).read(in);
+      if (in.next()) throw oneEntry(in);
       in.end();
       return value;
     } catch (CodecException failure) {
@@ -82,24 +82,15 @@ final class ChoiceShape implements Shape {
     }
   }
 
-  /** The first one all of whose fields are there; else that of today, to say what it lacks. */
-  private static Form fitting(CborReader in, List<Form> known) {
-    int start = in.at();
-    var names = namesOfFields(in);
-    in.backTo(start);
-    return known.stream().filter(form -> names.containsAll(((RecordShape) form.shape).needed())).findFirst()
-        .orElse(known.getFirst());
+  private static CodecException oneEntry(ItemReader in) {
+    return in.failure("a map of one entry, from the name of the type, was expected");
   }
 
-  private static Set<String> namesOfFields(CborReader in) {
-    var names = new HashSet<String>();
-    int count = in.beginMap();
-    for (int i = 0; i < count; i++) {
-      names.add(in.text());
-      in.skip();
-    }
-    in.end();
-    return names;
+  /** The first one all of whose fields are there; else that of today, to say what it lacks. */
+  private static Form fitting(ItemReader in, List<Form> known) {
+    var names = in.keys();
+    return known.stream().filter(form -> names.containsAll(((RecordShape) form.shape).needed())).findFirst()
+        .orElse(known.getFirst());
   }
 
   @Override

@@ -23,6 +23,16 @@ public final class CodecException extends RuntimeException {
     super(message, cause);
   }
 
+  /**
+   * For formats: the codec puts the place in front.
+   *
+   * @param what is wrong
+   * @return to be thrown
+   */
+  public static CodecException here(String what) {
+    return new CodecException(": " + what);
+  }
+
   /** The same failure, told from the place around it. */
   CodecException in(String place) {
     boolean isName = Character.isJavaIdentifierStart(getMessage().charAt(0));

@@ -21,7 +21,7 @@ final class Containers {
     Shape item();
 
     @Override
-    default void write(Object value, CborWriter out) {
+    default void write(Object value, ItemWriter out) {
       var all = ((Collection<?>) value).toArray(); // once: another thread may change it
       out.beginArray(all.length);
       for (int i = 0; i < all.length; i++) writeItem(all[i], i, item(), out);
@@ -44,7 +44,7 @@ final class Containers {
 
   record ListOf(Shape item) implements OfItems {
     @Override
-    public Object read(CborReader in) {
+    public Object read(ItemReader in) {
       return List.copyOf(readAll(in, item));
     }
 
@@ -61,7 +61,7 @@ final class Containers {
 
   record SetOf(Shape item) implements OfItems {
     @Override
-    public Object read(CborReader in) {
+    public Object read(ItemReader in) {
       var items = readAll(in, item);
       var set = new LinkedHashSet<Object>(items);
       if (set.size() < items.size()) throw in.failure("a set has an element twice");
@@ -81,7 +81,7 @@ final class Containers {
 
   record ArrayOf(Class<?> type, Shape item) implements OfItems {
     @Override
-    public void write(Object value, CborWriter out) {
+    public void write(Object value, ItemWriter out) {
       int length = Array.getLength(value);
       out.beginArray(length);
       for (int i = 0; i < length; i++) writeItem(Array.get(value, i), i, item, out);
@@ -89,7 +89,7 @@ final class Containers {
     }
 
     @Override
-    public Object read(CborReader in) {
+    public Object read(ItemReader in) {
       var items = readAll(in, item);
       Object array = Array.newInstance(type, items.size());
       for (int i = 0; i < items.size(); i++) Array.set(array, i, items.get(i));
@@ -109,7 +109,7 @@ final class Containers {
 
   record MapOf(Shape key, Shape value) implements Shape {
     @Override
-    public void write(Object map, CborWriter out) {
+    public void write(Object map, ItemWriter out) {
       var entries = List.copyOf(((Map<?, ?>) map).entrySet()); // a map that another thread changes
       out.beginMap(entries.size());
       for (var entry : entries) {
@@ -120,10 +120,10 @@ final class Containers {
     }
 
     @Override
-    public Object read(CborReader in) {
-      int count = in.beginMap();
+    public Object read(ItemReader in) {
+      in.beginMap();
       var map = new LinkedHashMap<Object, Object>();
-      for (int i = 0; i < count; i++) {
+      while (in.next()) {
         Object one = readItem(in, "a key", key);
         if (map.put(one, readItem(in, one, value)) != null) throw in.failure("a map has a key twice");
       }
@@ -160,14 +160,14 @@ final class Containers {
 
   record OptionalOf(Shape item) implements Shape {
     @Override
-    public void write(Object value, CborWriter out) {
+    public void write(Object value, ItemWriter out) {
       var optional = (Optional<?>) value;
       if (optional.isPresent()) item.write(optional.get(), out);
       else out.nothing();
     }
 
     @Override
-    public Object read(CborReader in) {
+    public Object read(ItemReader in) {
       return in.isNothing() ? Optional.empty() : Optional.of(item.read(in));
     }
 
@@ -188,24 +188,24 @@ final class Containers {
     }
   }
 
-  private static void writeItem(Object one, Object place, Shape item, CborWriter out) {
+  private static void writeItem(Object one, Object place, Shape item, ItemWriter out) {
     try {
-      if (one == null) throw new CodecException(": it is null");
+      if (one == null) throw CodecException.here("it is null");
       item.write(one, out);
     } catch (CodecException failure) {
       throw failure.in("[" + place + "]");
     }
   }
 
-  private static List<Object> readAll(CborReader in, Shape item) {
-    int count = in.beginArray();
+  private static List<Object> readAll(ItemReader in, Shape item) {
+    in.beginArray();
     var items = new ArrayList<Object>();
-    for (int i = 0; i < count; i++) items.add(readItem(in, i, item));
+    while (in.next()) items.add(readItem(in, items.size(), item));
     in.end();
     return items;
   }
 
-  private static Object readItem(CborReader in, Object place, Shape item) {
+  private static Object readItem(ItemReader in, Object place, Shape item) {
     try {
       return Objects.requireNonNull(item.read(in));
     } catch (CodecException failure) {

@@ -1,31 +1,44 @@
 package io.fibry.codec;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /** An enum, as the name of its constant. */
 final class EnumShape implements Shape {
   private final Class<?> type;
   private final Map<String, Object> constants = new TreeMap<>();
+  private final Map<Object, String> names = new HashMap<>();
 
-  EnumShape(Class<?> type) {
+  EnumShape(Class<?> type, Function<Enum<?>, String> naming) {
     this.type = type;
-    for (var constant : type.getEnumConstants()) constants.put(((Enum<?>) constant).name(), constant);
+    for (var constant : type.getEnumConstants()) {
+      String name = naming.apply((Enum<?>) constant);
+      if (constants.put(name, constant) != null) throw new IllegalArgumentException(
+          "two constants of " + type.getName() + " have the same name in bytes, '" + name + "'; give one another");
+      names.put(constant, name);
+    }
   }
 
   @Override
-  public void write(Object value, CborWriter out) {
-    out.text(((Enum<?>) value).name());
+  public void write(Object value, ItemWriter out) {
+    out.text(names.get(value));
   }
 
   @Override
-  public Object read(CborReader in) {
+  public Object read(ItemReader in) {
     String name = in.text();
     var constant = constants.get(name);
     if (constant == null)
       throw in.failure("'" + name + "' is no " + type.getSimpleName() + "; there are " + constants.keySet());
     return constant;
+  }
+
+  @Override
+  public boolean isKey() {
+    return true;
   }
 
   @Override

@@ -51,7 +51,7 @@ public final class Forms<T> {
   }
 
   private static Object today(Class<?> form, Object now) {
-    if (now == null) throw new CodecException(": the function for " + form.getName() + " answered null");
+    if (now == null) throw CodecException.here("the function for " + form.getName() + " answered null");
     return now;
   }
 

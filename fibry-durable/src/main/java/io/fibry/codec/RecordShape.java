@@ -28,9 +28,11 @@ final class RecordShape implements Shape {
   }
 
   /** In their order. */
-  void add(RecordComponent component, Shape shape) {
-    places.put(component.getName(), fields.size());
-    fields.add(new Field(component.getName(), accessor(component), shape));
+  void add(String name, RecordComponent component, Shape shape) {
+    if (places.put(name, fields.size()) != null)
+      throw new IllegalArgumentException("two components of " + type.getName() + " have the same name in bytes, '"
+          + name + "'; give one another");
+    fields.add(new Field(name, accessor(component), shape));
   }
 
   private static MethodHandle constructor(Class<?> type) {
@@ -57,7 +59,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  private static IllegalArgumentException closed(Class<?> type, Exception cause) {
+  static IllegalArgumentException closed(Class<?> type, Exception cause) {
     return new IllegalArgumentException(type.getName() + " cannot be read or made from here; add 'opens "
         + type.getPackageName() + " to io.fibry.durable' to its module", cause);
   }
@@ -72,12 +74,12 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public void write(Object value, CborWriter out) {
+  public void write(Object value, ItemWriter out) {
     out.beginMap(fields.size());
     for (var field : fields) {
       try {
         Object part = field.accessor.invokeExact(value);
-        if (part == null) throw new CodecException(": it is null; an Optional can be empty");
+        if (part == null) throw CodecException.here("it is null; an Optional can be empty");
         out.text(field.name);
         field.shape.write(part, out);
       } catch (CodecException failure) {
@@ -90,10 +92,10 @@ final class RecordShape implements Shape {
   }
 
   @Override
-  public Object read(CborReader in) {
+  public Object read(ItemReader in) {
     var parts = new Object[fields.size()];
-    int count = in.beginMap();
-    for (int i = 0; i < count; i++) {
+    in.beginMap();
+    while (in.next()) {
       String name = in.text();
       var place = places.get(name);
       if (place == null) in.skip(); // written by a newer form
@@ -109,7 +111,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  private static Object read(CborReader in, Field field) {
+  private static Object read(ItemReader in, Field field) {
     try {
       return field.shape.read(in);
     } catch (CodecException failure) {
@@ -117,7 +119,7 @@ final class RecordShape implements Shape {
     }
   }
 
-  private Object absent(CborReader in, Field field) {
+  private Object absent(ItemReader in, Field field) {
     Object absent = field.shape.absent();
     if (absent == null) throw in.failure("field " + field.name + " of " + type.getSimpleName() + " is missing");
     return absent;

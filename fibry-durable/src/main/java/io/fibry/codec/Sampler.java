@@ -10,19 +10,24 @@ import java.util.Set;
 final class Sampler {
   private final Map<Shape, Integer> turns = new HashMap<>();
   private final Set<Shape> unfinished = new HashSet<>();
-  private CborWriter out = new CborWriter();
+  private final Format format;
+  private ItemWriter out;
+
+  private Sampler(Format format) {
+    this.format = format;
+  }
 
   /** Values of a shape, by names that say what they are. */
-  static Map<String, byte[]> samples(Shape root) {
-    var sampler = new Sampler();
+  static Map<String, byte[]> samples(Shape root, Format format) {
+    var sampler = new Sampler(format);
     int levels = 1;
-    while (!root.fits(levels) && levels < CborWriter.DEEPEST) levels++;
+    while (!root.fits(levels) && levels < Format.DEEPEST) levels++;
     var samples = new LinkedHashMap<String, byte[]>();
     do {
-      sampler.out = new CborWriter();
+      sampler.out = format.newWriter();
       root.sample(sampler, levels + 2); // so that containers have elements
       byte[] sample = sampler.out.written();
-      String name = name(root, sample);
+      String name = sampler.name(root, sample);
       int number = 1;
       while (samples.containsKey(name + "-" + number)) number++;
       samples.put(name + "-" + number, sample);
@@ -30,14 +35,15 @@ final class Sampler {
     return samples;
   }
 
-  private static String name(Shape root, byte[] sample) {
+  private String name(Shape root, byte[] sample) {
     if (!(root instanceof ChoiceShape)) return root.text();
-    var in = new CborReader(sample);
+    var in = format.newReader(sample);
     in.beginMap();
+    in.next();
     return in.text();
   }
 
-  CborWriter out() {
+  ItemWriter out() {
     return out;
   }
 

@@ -2,7 +2,6 @@ package io.fibry.codec;
 
 import java.math.BigDecimal;
 import java.math.BigInteger;
-import java.nio.ByteBuffer;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,16 +36,21 @@ final class Scalars {
           .appendValue(ChronoField.MONTH_OF_YEAR, 2).toFormatter(Locale.ROOT);
   private static final Map<Class<?>, Shape> SHAPES = new HashMap<>();
 
-  private record Scalar(String text, BiConsumer<Object, CborWriter> writer, Function<CborReader, Object> reader,
+  private record Scalar(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
       Object sample) implements Shape {
     @Override
-    public void write(Object value, CborWriter out) {
+    public void write(Object value, ItemWriter out) {
       writer.accept(value, out);
     }
 
     @Override
-    public Object read(CborReader in) {
+    public Object read(ItemReader in) {
       return reader.apply(in);
+    }
+
+    @Override
+    public boolean isKey() {
+      return true;
     }
 
     @Override
@@ -56,25 +60,26 @@ final class Scalars {
   }
 
   static {
-    add("long", (value, out) -> out.integer((Long) value), CborReader::integer, -4_711_000_000L, long.class,
+    add("long", (value, out) -> out.integer((Long) value), ItemReader::integer, -4_711_000_000L, long.class,
         Long.class);
     add("int", (value, out) -> out.integer((Integer) value),
-        in -> (int) in.integer(Integer.MIN_VALUE, Integer.MAX_VALUE), 471_100, int.class, Integer.class);
+        in -> (int) integer(in, Integer.MIN_VALUE, Integer.MAX_VALUE), 471_100, int.class, Integer.class);
     add("short", (value, out) -> out.integer((Short) value),
-        in -> (short) in.integer(Short.MIN_VALUE, Short.MAX_VALUE), (short) -4711, short.class, Short.class);
-    add("byte", (value, out) -> out.integer((Byte) value), in -> (byte) in.integer(Byte.MIN_VALUE, Byte.MAX_VALUE),
+        in -> (short) integer(in, Short.MIN_VALUE, Short.MAX_VALUE), (short) -4711, short.class, Short.class);
+    add("byte", (value, out) -> out.integer((Byte) value), in -> (byte) integer(in, Byte.MIN_VALUE, Byte.MAX_VALUE),
         (byte) 47, byte.class, Byte.class);
     // a number, since one char may be half of a pair
     add("char", (value, out) -> out.integer((Character) value),
-        in -> (char) in.integer(Character.MIN_VALUE, Character.MAX_VALUE), 'x', char.class, Character.class);
-    add("boolean", (value, out) -> out.bool((Boolean) value), CborReader::bool, true, boolean.class, Boolean.class);
-    add("float", (value, out) -> out.float32((Float) value), CborReader::float32, 47.11f, float.class, Float.class);
-    add("double", (value, out) -> out.float64((Double) value), CborReader::float64, -47.11, double.class,
+        in -> (char) integer(in, Character.MIN_VALUE, Character.MAX_VALUE), 'x', char.class, Character.class);
+    add("boolean", (value, out) -> out.bool((Boolean) value), ItemReader::bool, true, boolean.class, Boolean.class);
+    add("float", (value, out) -> out.float32((Float) value), ItemReader::float32, 47.11f, float.class, Float.class);
+    add("double", (value, out) -> out.float64((Double) value), ItemReader::float64, -47.11, double.class,
         Double.class);
-    add("String", (value, out) -> out.text((String) value), CborReader::text, "a text", String.class);
-    add("byte[]", (value, out) -> out.bytes((byte[]) value), CborReader::bytes, new byte[] {47, 11}, byte[].class);
-    add("UUID", Scalars::writeUuid, Scalars::readUuid, new UUID(47, 11), UUID.class);
-    add("BigInteger", (value, out) -> writeBig((BigInteger) value, out), Scalars::readBig, BigInteger.valueOf(4711),
+    add("String", Scalars::writeText, ItemReader::text, "a text", String.class);
+    add("byte[]", (value, out) -> out.bytes((byte[]) value), ItemReader::bytes, new byte[] {47, 11}, byte[].class);
+    add("UUID", (value, out) -> out.uuid((UUID) value), ItemReader::uuid, new UUID(47, 11), UUID.class);
+    add("BigInteger", (value, out) -> out.bigInteger((BigInteger) value), ItemReader::bigInteger,
+        BigInteger.valueOf(4711),
         BigInteger.class);
     add("BigDecimal", Scalars::writeDecimal, Scalars::readDecimal, new BigDecimal("47.11"), BigDecimal.class);
     add(Instant.class, Instant::parse, "2026-01-02T03:04:05.678Z");
@@ -98,7 +103,7 @@ final class Scalars {
 
   private Scalars() {}
 
-  private static void add(String text, BiConsumer<Object, CborWriter> writer, Function<CborReader, Object> reader,
+  private static void add(String text, BiConsumer<Object, ItemWriter> writer, Function<ItemReader, Object> reader,
       Object sample, Class<?>... types) {
     for (var type : types) SHAPES.put(type, new Scalar(text, writer, reader, sample));
   }
@@ -109,7 +114,7 @@ final class Scalars {
         parser.apply(sample), type);
   }
 
-  private static <T> T parsed(CborReader in, Class<T> type, Function<String, T> parser) {
+  private static <T> T parsed(ItemReader in, Class<T> type, Function<String, T> parser) {
     String text = in.text();
     try {
       return parser.apply(text);
@@ -123,51 +128,39 @@ final class Scalars {
     return SHAPES.get(type);
   }
 
-  private static void writeUuid(Object value, CborWriter out) {
-    var uuid = (UUID) value;
-    out.tag(Cbor.UUID);
-    out.bytes(ByteBuffer.allocate(16).putLong(uuid.getMostSignificantBits()).putLong(uuid.getLeastSignificantBits())
-        .array());
-  }
-
-  private static UUID readUuid(CborReader in) {
-    in.tag(Cbor.UUID);
-    byte[] bytes = in.bytes();
-    if (bytes.length != 16) throw in.failure("a UUID of " + bytes.length + " bytes");
-    var buffer = ByteBuffer.wrap(bytes);
-    return new UUID(buffer.getLong(), buffer.getLong());
-  }
-
-  private static void writeBig(BigInteger value, CborWriter out) {
-    boolean negative = value.signum() < 0;
-    out.tag(negative ? Cbor.BIG_NEGATIVE : Cbor.BIG_POSITIVE);
-    out.bytes((negative ? value.not() : value).toByteArray());
-  }
-
-  private static BigInteger readBig(CborReader in) {
-    int tag = in.tag();
-    if (tag != Cbor.BIG_POSITIVE && tag != Cbor.BIG_NEGATIVE) throw in.failure("tag " + tag + " is no big integer");
-    var value = new BigInteger(1, in.bytes());
-    return tag == Cbor.BIG_NEGATIVE ? value.not() : value;
-  }
-
-  private static void writeDecimal(Object value, CborWriter out) {
-    var decimal = (BigDecimal) value;
-    if (Math.abs((long) decimal.scale()) > MOST_SCALE)
-      throw new CodecException(": a decimal with a scale of " + decimal.scale());
-    out.tag(Cbor.DECIMAL);
-    out.beginArray(2);
-    out.integer(-decimal.scale());
-    writeBig(decimal.unscaledValue(), out);
-    out.end();
-  }
-
-  private static BigDecimal readDecimal(CborReader in) {
-    in.tag(Cbor.DECIMAL);
-    if (in.beginArray() != 2) throw in.failure("a decimal is two numbers");
-    int scale = (int) -in.integer(-MOST_SCALE, MOST_SCALE);
-    var value = new BigDecimal(readBig(in), scale);
-    in.end();
+  private static long integer(ItemReader in, long least, long most) {
+    long value = in.integer();
+    if (value < least || value > most) throw in.failure(value + " is not in " + least + ".." + most);
     return value;
+  }
+
+  /** The JDK would write a question mark for half of a pair. */
+  private static void writeText(Object value, ItemWriter out) {
+    var text = (String) value;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (!Character.isSurrogate(c)) continue;
+      boolean pair = Character.isHighSurrogate(c) && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1));
+      if (!pair) throw CodecException.here("the text has half of a surrogate pair at " + i);
+      i++;
+    }
+    out.text(text);
+  }
+
+  private static void writeDecimal(Object value, ItemWriter out) {
+    var decimal = (BigDecimal) value;
+    if (!isReasonable(decimal)) throw CodecException.here("a decimal with a scale of " + decimal.scale());
+    out.decimal(decimal);
+  }
+
+  private static BigDecimal readDecimal(ItemReader in) {
+    var decimal = in.decimal();
+    if (!isReasonable(decimal)) throw in.failure("a decimal with a scale of " + decimal.scale());
+    return decimal;
+  }
+
+  private static boolean isReasonable(BigDecimal decimal) {
+    return Math.abs((long) decimal.scale()) <= MOST_SCALE;
   }
 }

@@ -3,9 +3,14 @@ package io.fibry.codec;
 /** How the values of one type are written and read. Immutable. */
 interface Shape {
 
-  void write(Object value, CborWriter out);
+  void write(Object value, ItemWriter out);
 
-  Object read(CborReader in);
+  Object read(ItemReader in);
+
+  /** Whether it can be the key of a map in each format. */
+  default boolean isKey() {
+    return false;
+  }
 
   /** The value of a field that is not there; null: it must be there. */
   default Object absent() {

@@ -25,20 +25,23 @@ final class Shapes {
   }
 
   private final Map<Class<?>, String> named;
+  private final Format format;
   private final Map<Known, Shape> made = new HashMap<>(); // also those under way: a type may contain itself
   private final Set<Class<?>> choices = new HashSet<>();
   private final List<Supplier<String>> definitions = new ArrayList<>();
 
-  Shapes(Map<Class<?>, String> named) {
+  Shapes(Map<Class<?>, String> named, Format format) {
     this.named = named;
+    this.format = format;
   }
 
   /** Of a whole value: a record has its name with it. */
   Shape root(Class<?> type) {
     var known = known(type, Map.of(), type.getTypeName());
-    if (!type.isRecord()) return of(known, type.getTypeName());
+    var shape = of(known, type.getTypeName());
+    if (!(shape instanceof RecordShape)) return shape;
     var choice = new ChoiceShape(type.getSimpleName());
-    choice.add(type, name(type), of(known, type.getTypeName()));
+    choice.add(type, name(type), shape);
     definitions.add(choice::definition);
     return choice;
   }
@@ -70,12 +73,14 @@ final class Shapes {
 
   private Shape make(Known type, String where) {
     Class<?> raw = type.raw;
+    var whole = format.example(raw);
+    if (whole.isPresent()) return new WholeShape(raw, whole.get());
     var scalar = Scalars.of(raw);
     if (scalar != null) return scalar;
     if (raw.isArray()) return new Containers.ArrayOf(raw.getComponentType(), item(raw.getComponentType(), where));
     if (raw == List.class || raw == Collection.class) return new Containers.ListOf(item(type, 0, where));
     if (raw == Set.class) return new Containers.SetOf(item(type, 0, where));
-    if (raw == Map.class) return new Containers.MapOf(item(type, 0, where), item(type, 1, where));
+    if (raw == Map.class) return new Containers.MapOf(key(type, where), item(type, 1, where));
     if (raw == Optional.class) {
       if (type.argument(0).raw == Optional.class) throw refused(where, "an Optional of an Optional");
       return new Containers.OptionalOf(item(type, 0, where));
@@ -84,6 +89,13 @@ final class Shapes {
     if (raw.isEnum()) return constants(type);
     if (raw.isSealed()) return choice(type, where);
     throw refused(where, raw.getTypeName());
+  }
+
+  private Shape key(Known map, String where) {
+    var key = item(map, 0, where);
+    if (format.hasAnyKey() || key.isKey()) return key;
+    throw new IllegalArgumentException(where + ": a map from " + map.argument(0).raw.getTypeName() + " has no form in "
+        + format.name() + ", where keys are texts; use a list of records that have key and value");
   }
 
   private Shape item(Known container, int index, String where) {
@@ -95,7 +107,7 @@ final class Shapes {
   }
 
   private Shape constants(Known type) {
-    var shape = new EnumShape(type.raw);
+    var shape = new EnumShape(type.raw, format::nameOf);
     made.put(type, shape);
     definitions.add(shape::definition);
     return shape;
@@ -108,7 +120,7 @@ final class Shapes {
     var bound = bound(type);
     for (var component : type.raw.getRecordComponents()) {
       String where = type.raw.getName() + "." + component.getName();
-      shape.add(component, of(known(component.getGenericType(), bound, where), where));
+      shape.add(format.nameOf(component), component, of(known(component.getGenericType(), bound, where), where));
     }
     return shape;
   }
@@ -124,10 +136,8 @@ final class Shapes {
   private void addAll(Known type, ChoiceShape shape, String where) {
     for (var permitted : type.raw.getPermittedSubclasses()) {
       var known = permitted(permitted, type, where);
-      if (permitted.isRecord() || permitted.isEnum())
-        shape.add(permitted, name(permitted), of(known, permitted.getName()));
-      else if (permitted.isSealed()) addAll(known, shape, where);
-      else throw refused(where, permitted.getName() + ", which is neither a record, nor an enum, nor sealed,");
+      if (permitted.isSealed() && format.example(permitted).isEmpty()) addAll(known, shape, where);
+      else shape.add(permitted, name(permitted), of(known, where));
     }
   }
 

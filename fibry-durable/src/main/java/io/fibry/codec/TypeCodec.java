@@ -5,8 +5,9 @@ import java.util.Objects;
 import java.util.function.UnaryOperator;
 
 /**
- * CBOR (RFC 8949) for the values of a type. A record is a map from the names of its components; one
- * of several types has its simple name with it. Thread-safe; immutable.
+ * CBOR (RFC 8949), or another {@link Format}, for the values of a type. A record is a map from the
+ * names of its components; one of several types has its simple name with it. Thread-safe;
+ * immutable.
  *
  * <p>Bytes stay readable when a type changes: an unknown field is skipped, and a missing one is
  * empty, if it is a collection, an array or an {@code Optional}. Everything else fails with a
@@ -16,13 +17,17 @@ import java.util.function.UnaryOperator;
  * @param <T> the values
  */
 public final class TypeCodec<T> implements Codec<T> {
+  private static final Format CBOR = new CborFormat();
+
   private final Class<T> type;
+  private final Format format;
   private final Shape root;
   private final String schema;
 
-  private TypeCodec(Class<T> type, Forms<T> forms) {
+  private TypeCodec(Class<T> type, Forms<T> forms, Format format) {
     this.type = type;
-    var shapes = new Shapes(forms.named);
+    this.format = format;
+    var shapes = new Shapes(forms.named, format);
     this.root = shapes.root(type);
     for (var old : forms.old) choice().addOld(old.name(), old.type(), shapes.old(old.type()), old.today());
     for (var one : forms.named.keySet())
@@ -32,13 +37,34 @@ public final class TypeCodec<T> implements Codec<T> {
   }
 
   static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
-    return new TypeCodec<>(Objects.requireNonNull(type, "type"), forms.apply(Forms.none()));
+    return of(type, forms, CBOR);
+  }
+
+  /**
+   * For libraries: a codec by the same rules, in another format.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @param forms adds names and old forms
+   * @param format of the bytes
+   * @return a codec
+   * @throws IllegalArgumentException if a part of the type has no form in bytes, or bytes could be
+   *     read as two forms
+   */
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms, Format format) {
+    return new TypeCodec<>(Objects.requireNonNull(type, "type"), forms.apply(Forms.none()),
+        Objects.requireNonNull(format, "format"));
   }
 
   private ChoiceShape choice() {
     if (root instanceof ChoiceShape choice) return choice;
     throw new IllegalArgumentException(
         type.getName() + " is written without a name; only records and sealed interfaces have one");
+  }
+
+  /** {@return the format of the bytes} */
+  public Format format() {
+    return format;
   }
 
   /** {@return all types and their fields, a line each: codecs with one schema read bytes alike} */
@@ -53,12 +79,12 @@ public final class TypeCodec<T> implements Codec<T> {
    * @return by the name of the type and a number
    */
   public Map<String, byte[]> samples() {
-    return Sampler.samples(root);
+    return Sampler.samples(root, format);
   }
 
   @Override
   public byte[] encode(T value) {
-    var out = new CborWriter();
+    var out = format.newWriter();
     try {
       root.write(Objects.requireNonNull(value, "value"), out);
     } catch (CodecException failure) {
@@ -71,7 +97,9 @@ public final class TypeCodec<T> implements Codec<T> {
   @SuppressWarnings("unchecked") // the shape is that of the type
   public T decode(byte[] bytes) {
     try {
-      var in = new CborReader(bytes);
+      if (bytes.length > Format.MOST_BYTES)
+        throw CodecException.here(bytes.length + " bytes; at most " + Format.MOST_BYTES + " are read");
+      var in = format.newReader(bytes);
       var value = root.read(in);
       in.checkEnd();
       return (T) value;

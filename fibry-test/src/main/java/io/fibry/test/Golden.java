@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * Old bytes stay readable: a folder beside the tests has the schema of a codec, and samples of all
@@ -20,7 +21,7 @@ import java.util.List;
  */
 public final class Golden {
   private static final String SCHEMA = "schema.txt";
-  private static final String SAMPLE = ".cbor";
+  private static final Pattern SAMPLE = Pattern.compile(".*-v\\d+\\.[a-z]+"); // ends with the name of its format
 
   private Golden() {}
 
@@ -46,7 +47,7 @@ public final class Golden {
 
   private static List<Path> samples(Path folder) throws IOException {
     try (var files = Files.list(folder)) {
-      return files.filter(file -> file.toString().endsWith(SAMPLE)).sorted().toList();
+      return files.filter(file -> SAMPLE.matcher(file.getFileName().toString()).matches()).sorted().toList();
     }
   }
 
@@ -81,9 +82,13 @@ public final class Golden {
       return name + " is not there, since it was refused: " + refused.getMessage();
     }
     int version = 1;
-    while (Files.exists(folder.resolve(name + "-v" + version + SAMPLE))) version++;
-    String file = name + "-v" + version + SAMPLE;
+    while (Files.exists(folder.resolve(file(codec, name, version)))) version++;
+    String file = file(codec, name, version);
     Files.write(folder.resolve(file), bytes);
     return file;
+  }
+
+  private static String file(TypeCodec<?> codec, String name, int version) {
+    return name + "-v" + version + "." + codec.format().name();
   }
 }
