@@ -31,7 +31,8 @@ public interface Codec<T> {
 
   /**
    * CBOR for a record, an enum, or a sealed interface of them, whatever they consist of; or for one
-   * value of the JDK, such as {@code Long}.
+   * value of the JDK, such as {@code Long}. A final class without fields whose one object is its
+   * constant {@code INSTANCE}, such as an object of Kotlin, is like a record without components.
    *
    * @param <T> the values
    * @param type of the values

@@ -1,5 +1,6 @@
 package io.fibry.codec;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -70,7 +71,10 @@ public final class Forms<T> {
     return new Forms<>(Map.copyOf(all), old);
   }
 
-  private static void checkName(String name, Class<?> type) {
-    if (name.isBlank()) throw new IllegalArgumentException("the name of " + type.getName() + " is blank");
+  /** As it is in bytes; of a type, or in it. */
+  static String checkName(String name, Class<?> type) {
+    if (name.isBlank() || !StandardCharsets.UTF_8.newEncoder().canEncode(name)) throw new IllegalArgumentException(
+        "the name '" + name + "' of or in " + type.getName() + " is blank, or has half of a surrogate pair");
+    return name;
   }
 }

@@ -5,6 +5,7 @@ import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -39,7 +40,7 @@ final class Shapes {
   Shape root(Class<?> type) {
     var known = known(type, Map.of(), type.getTypeName());
     var shape = of(known, type.getTypeName());
-    if (!(shape instanceof RecordShape)) return shape;
+    if (!(shape instanceof RecordShape || shape instanceof SingletonShape)) return shape;
     var choice = new ChoiceShape(type.getSimpleName());
     choice.add(type, name(type), shape);
     definitions.add(choice::definition);
@@ -88,7 +89,13 @@ final class Shapes {
     if (raw.isRecord()) return record(type);
     if (raw.isEnum()) return constants(type);
     if (raw.isSealed()) return choice(type, where);
-    throw refused(where, raw.getTypeName());
+    return singleton(type, where);
+  }
+
+  private Shape singleton(Known type, String where) {
+    var shape = SingletonShape.of(type.raw).orElseThrow(() -> refused(where, type.raw.getTypeName() + hint(type.raw)));
+    definitions.add(shape::definition);
+    return shape;
   }
 
   private Shape key(Known map, String where) {
@@ -107,7 +114,7 @@ final class Shapes {
   }
 
   private Shape constants(Known type) {
-    var shape = new EnumShape(type.raw, format::nameOf);
+    var shape = new EnumShape(type.raw, constant -> Forms.checkName(format.nameOf(constant), type.raw));
     made.put(type, shape);
     definitions.add(shape::definition);
     return shape;
@@ -120,7 +127,8 @@ final class Shapes {
     var bound = bound(type);
     for (var component : type.raw.getRecordComponents()) {
       String where = type.raw.getName() + "." + component.getName();
-      shape.add(format.nameOf(component), component, of(known(component.getGenericType(), bound, where), where));
+      shape.add(Forms.checkName(format.nameOf(component), type.raw), component,
+          of(known(component.getGenericType(), bound, where), where));
     }
     return shape;
   }
@@ -181,5 +189,12 @@ final class Shapes {
   private static IllegalArgumentException refused(String where, String what) {
     return new IllegalArgumentException(where + ": " + what + " has no form in bytes; use records, enums, sealed "
         + "interfaces of them, values and collections of the JDK, or a codec of your own");
+  }
+
+  /** For a class that could be a record. */
+  private static String hint(Class<?> type) {
+    boolean isKotlin =
+        Arrays.stream(type.getAnnotations()).anyMatch(one -> one.annotationType().getName().equals("kotlin.Metadata"));
+    return isKotlin ? " (a class of Kotlin: write @JvmRecord in front of 'data class', or make it an object)" : "";
   }
 }

@@ -38,9 +38,9 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   /** The sealed interface of which it is a choice, if there is one: later states may be others. */
   private static Class<?> typeOf(Object value) {
     Class<?> type = value instanceof Enum<?> constant ? constant.getDeclaringClass() : value.getClass();
-    while (type.isRecord() || type.isEnum() || type.isSealed()) {
+    while (!type.getName().startsWith("java.")) {
       var sealed = Arrays.stream(type.getInterfaces()).filter(Class::isSealed).toList();
-      if (sealed.size() != 1) return type;
+      if (sealed.size() != 1) break;
       type = sealed.getFirst();
     }
     return type;

@@ -1,6 +1,8 @@
 package io.fibry.codec;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -145,6 +147,33 @@ class CodecTest {
     assertEquals(new Other.Circle(1), codec.decode(codec.encode(new Other.Circle(1))));
   }
 
+  sealed interface Door {}
+
+  record Open(int wide) implements Door {}
+
+  static final class Shut implements Door {
+    static final Shut INSTANCE = new Shut();
+
+    private Shut() {}
+  }
+
+  record Locked() {}
+
+  @Test
+  void theOnlyObjectOfAClassIsLikeAnEmptyRecord() {
+    var codec = Codec.of(Door.class);
+    byte[] bytes = codec.encode(Shut.INSTANCE);
+    byte[] empty = Codec.of(Locked.class, forms -> forms.named(Locked.class, "Shut")).encode(new Locked());
+    byte[] newer = Codec.of(Open.class, forms -> forms.named(Open.class, "Shut")).encode(new Open(7));
+
+    assertSame(Shut.INSTANCE, codec.decode(bytes));
+    assertArrayEquals(empty, bytes);
+    assertSame(Shut.INSTANCE, codec.decode(newer));
+    assertSame(Shut.INSTANCE, Codec.of(Shut.class).decode(bytes));
+    assertEquals("Door = 'Open' Open | 'Shut' Shut\nOpen(wide: int)\nShut()\n", codec.schema());
+    assertEquals(Set.of("Open-1", "Shut-1"), codec.samples().keySet());
+  }
+
   // ---- values
 
   record Text(String text, List<String> more) {}
@@ -269,6 +298,8 @@ class CodecTest {
   void namesThatCannotBeInBytesAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(V1.class, "x")));
     assertThrows(IllegalArgumentException.class, () -> Codec.of(Shape.class, forms -> forms.named(Box.class, " ")));
+    assertThrows(IllegalArgumentException.class,
+        () -> Codec.of(Shape.class, forms -> forms.named(Box.class, "x\ud800")));
     assertThrows(IllegalArgumentException.class,
         () -> Codec.of(Long.class, forms -> forms.reads("Order", V1.Order.class, order -> 1L)));
     assertThrows(IllegalArgumentException.class,

@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -157,6 +158,32 @@ abstract class DurableContract extends AtAStore {
     crashAndReopen(cart);
 
     assertEquals(2, CART.newActor(scope.named("7"), store).ask(new Add("")));
+  }
+
+  sealed interface Light {}
+
+  static final class Off implements Light {
+    static final Off INSTANCE = new Off();
+  }
+
+  record On(int brightness) implements Light {}
+
+  /** Answers whether it was off. */
+  record Turn(int brightness) implements Request<Turn, Boolean> {}
+
+  @Test
+  void aStateMayBeginWithTheOnlyObjectOfAClass() throws IOException {
+    var kind = Durable.kind("light", Turn.class).<Light>state(Off.INSTANCE).by((light, turn, context) -> {
+      context.reply(turn, light == Off.INSTANCE);
+      return turn.brightness() == 0 ? Off.INSTANCE : new On(turn.brightness());
+    });
+    var lamp = kind.newActor(scope.named("lamp"), store);
+    assertTrue(lamp.ask(new Turn(5)));
+    assertFalse(lamp.ask(new Turn(0)));
+
+    crashAndReopen(lamp);
+
+    assertTrue(kind.newActor(scope.named("lamp"), store).ask(new Turn(1)));
   }
 
   @Test
