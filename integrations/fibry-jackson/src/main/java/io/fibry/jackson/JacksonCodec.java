@@ -1,0 +1,64 @@
+package io.fibry.jackson;
+
+import io.fibry.codec.Codec;
+import io.fibry.codec.Forms;
+import io.fibry.codec.TypeCodec;
+import java.util.function.UnaryOperator;
+
+/**
+ * Codecs that write JSON (RFC 8259), by Jackson: for stores and topics that people or programs in
+ * other languages read. The rules are those of {@link Codec#of(Class)}; only the bytes differ.
+ * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="codec"}
+ *
+ * <p>A whole value, and one of several types, has the name of its type with it, and nothing but the
+ * types that the codec knows is ever made from it: {@code {"Deposited":{"cents":500}}}. Times are
+ * texts as in ISO 8601, bytes are Base64, and all numbers are written exactly; a reader whose
+ * numbers are floating-point rounds those beyond 2<sup>53</sup>. A number has 1,000 digits at most.
+ * The key of a map is a text, a number, a time or another single item.
+ *
+ * <p>{@code @JsonProperty} names a component or a constant. Other annotations of Jackson on records
+ * and enums are refused, since they would say what is not done.
+ */
+public final class JacksonCodec {
+  private JacksonCodec() {}
+
+  /**
+   * JSON for a record, an enum, or a sealed interface of them, whatever they consist of; or for one
+   * value of the JDK, such as {@code Long}.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @return a codec
+   * @throws IllegalArgumentException if a part of the type has no form in JSON; the text names it
+   */
+  public static <T> TypeCodec<T> of(Class<T> type) {
+    return of(type, forms -> forms);
+  }
+
+  /**
+   * The same, with names and old forms.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @param forms adds names and old forms
+   * @return a codec
+   * @throws IllegalArgumentException also if bytes could be read as two forms
+   */
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms) {
+    return of(type, forms, mapped -> mapped);
+  }
+
+  /**
+   * The same, with types that a mapper of your own writes.
+   *
+   * @param <T> the values
+   * @param type of the values
+   * @param forms adds names and old forms
+   * @param mapped adds types
+   * @return a codec
+   * @throws IllegalArgumentException also if the mapper would lose something
+   */
+  public static <T> TypeCodec<T> of(Class<T> type, UnaryOperator<Forms<T>> forms, UnaryOperator<MappedTypes> mapped) {
+    return TypeCodec.of(type, forms, new JsonFormat(mapped.apply(MappedTypes.none())));
+  }
+}

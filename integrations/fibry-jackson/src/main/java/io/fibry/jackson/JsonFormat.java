@@ -1,0 +1,56 @@
+package io.fibry.jackson;
+
+import io.fibry.codec.Format;
+import io.fibry.codec.ItemReader;
+import io.fibry.codec.ItemWriter;
+import java.lang.reflect.RecordComponent;
+import java.util.Optional;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
+import tools.jackson.core.json.JsonFactory;
+
+/** JSON, whatever the settings of a user's mapper are. */
+record JsonFormat(MappedTypes mapped) implements Format {
+  static final int MOST_DIGITS = 1_000; // reading more takes quadratic time
+
+  static final JsonFactory FACTORY = JsonFactory.builder()
+      .streamReadConstraints(StreamReadConstraints.builder().maxNestingDepth(DEEPEST).maxNumberLength(MOST_DIGITS)
+          .maxStringLength(MOST_BYTES).maxNameLength(MOST_BYTES).build())
+      // keys of users' maps would fill a table that all share
+      .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES).build();
+
+  @Override
+  public String name() {
+    return "json";
+  }
+
+  @Override
+  public ItemWriter newWriter() {
+    return new JsonWriter(mapped);
+  }
+
+  @Override
+  public ItemReader newReader(byte[] bytes) {
+    return JsonReader.of(bytes, mapped);
+  }
+
+  @Override
+  public String nameOf(RecordComponent component) {
+    return Annotations.nameOf(component);
+  }
+
+  @Override
+  public String nameOf(Enum<?> constant) {
+    return Annotations.nameOf(constant);
+  }
+
+  @Override
+  public boolean hasAnyKey() {
+    return false;
+  }
+
+  @Override
+  public Optional<Object> example(Class<?> type) {
+    return mapped.find(type).map(MappedType::example);
+  }
+}

@@ -1,0 +1,313 @@
+package io.fibry.jackson;
+
+import io.fibry.codec.CodecException;
+import io.fibry.codec.ItemReader;
+import java.io.StringWriter;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.Function;
+import java.util.regex.Pattern;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonParser;
+import tools.jackson.core.JsonToken;
+import tools.jackson.core.ObjectReadContext;
+import tools.jackson.core.ObjectWriteContext;
+
+/** Items of JSON. The key of a map is read from its text. Of one thread. */
+final class JsonReader implements ItemReader {
+  private static final Pattern INTEGER = Pattern.compile("-?(0|[1-9][0-9]*)");
+  private static final Pattern NUMBER = Pattern.compile(INTEGER + "(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
+  private static final Pattern NOT_FINITE = Pattern.compile("NaN|-?Infinity");
+  private static final Pattern FLOATING = Pattern.compile(NUMBER + "|" + NOT_FINITE);
+  private static final Set<String> BOOLEANS = Set.of("true", "false");
+  private static final Pattern ZERO = Pattern.compile("[^1-9eE]*([eE].*)?");
+
+  private final char[] chars;
+  private final int from;
+  private final int to;
+  private final MappedTypes mapped;
+  private final JsonParser parser;
+  private JsonToken pending; // null: the next one is not known yet
+
+  private JsonReader(char[] chars, int from, int to, MappedTypes mapped) {
+    this.chars = chars;
+    this.from = from;
+    this.to = to;
+    this.mapped = mapped;
+    this.parser = JsonFormat.FACTORY.createParser(ObjectReadContext.empty(), chars, from, to - from);
+  }
+
+  static JsonReader of(byte[] bytes, MappedTypes mapped) {
+    var text = decoded(bytes);
+    return new JsonReader(text.array(), 0, text.limit(), mapped); // it has an array of its own
+  }
+
+  private static CharBuffer decoded(byte[] bytes) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes));
+    } catch (CharacterCodingException malformed) {
+      throw CodecException.here("the bytes are not UTF-8");
+    }
+  }
+
+  @Override
+  public CodecException failure(String what) {
+    return CodecException.here(what + ", at character " + place());
+  }
+
+  /** Of the token that was read last. */
+  private int place() {
+    return from + (int) parser.currentTokenLocation().getCharOffset();
+  }
+
+  private CodecException malformed(JacksonException failure) {
+    return CodecException.here(failure.getOriginalMessage() + ", at character "
+        + (from + parser.currentLocation().getCharOffset()));
+  }
+
+  // ---- tokens
+
+  private JsonToken token() {
+    if (pending == null) pending = nextToken();
+    if (pending == null) throw failure("the text ends too early");
+    return pending;
+  }
+
+  private JsonToken nextToken() {
+    try {
+      return parser.nextToken();
+    } catch (JacksonException failure) {
+      throw malformed(failure);
+    }
+  }
+
+  private void take(JsonToken expected, String name) {
+    if (token() != expected) throw wrong(name);
+    pending = null;
+  }
+
+  private CodecException wrong(String expected) {
+    return failure(switch (token()) {
+      case START_OBJECT -> "an object";
+      case START_ARRAY -> "an array";
+      case END_OBJECT, END_ARRAY -> "an end";
+      case PROPERTY_NAME -> "the key '" + read() + "'";
+      case VALUE_STRING -> "text";
+      case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> "a number";
+      case VALUE_TRUE, VALUE_FALSE -> "true or false";
+      default -> "null";
+    } + " instead of " + expected);
+  }
+
+  /** The text of the token, which is behind us. */
+  private String taken() {
+    String text = read();
+    pending = null;
+    return text;
+  }
+
+  private String read() {
+    try {
+      return parser.getString();
+    } catch (JacksonException failure) {
+      throw malformed(failure);
+    }
+  }
+
+  // ---- items
+
+  @Override
+  public long integer() {
+    return number(digits(INTEGER), Long::parseLong);
+  }
+
+  @Override
+  public BigInteger bigInteger() {
+    return number(digits(INTEGER), BigInteger::new);
+  }
+
+  @Override
+  public BigDecimal decimal() {
+    return number(digits(NUMBER), BigDecimal::new);
+  }
+
+  /** Of a number, or of a key that is one. */
+  private String digits(Pattern form) {
+    boolean integer = form == INTEGER;
+    switch (token()) {
+      case VALUE_NUMBER_INT -> {
+        return taken();
+      }
+      case VALUE_NUMBER_FLOAT -> {
+        if (integer) throw failure("a fraction instead of an integer");
+        return taken();
+      }
+      case PROPERTY_NAME -> {
+        String key = taken();
+        if (key.length() > JsonFormat.MOST_DIGITS || !form.matcher(key).matches())
+          throw failure("the key is not " + (integer ? "an integer" : "a number"));
+        return key;
+      }
+      default -> throw wrong(integer ? "an integer" : "a number");
+    }
+  }
+
+  private <N> N number(String digits, Function<String, N> parser) {
+    try {
+      return parser.apply(digits);
+    } catch (NumberFormatException outside) {
+      throw failure("the number is too large");
+    }
+  }
+
+  @Override
+  public float float32() {
+    String digits = floating();
+    float value = Float.parseFloat(digits);
+    checkMagnitude(digits, Float.isFinite(value), value == 0);
+    return value;
+  }
+
+  @Override
+  public double float64() {
+    String digits = floating();
+    double value = Double.parseDouble(digits);
+    checkMagnitude(digits, Double.isFinite(value), value == 0);
+    return value;
+  }
+
+  /** JSON has no form for what is not finite, so that is a text. */
+  private String floating() {
+    if (token() == JsonToken.VALUE_STRING && NOT_FINITE.matcher(read()).matches()) return taken();
+    return digits(FLOATING);
+  }
+
+  private void checkMagnitude(String digits, boolean finite, boolean zero) {
+    if (!finite && !NOT_FINITE.matcher(digits).matches()) throw failure("the number is too large");
+    if (zero && !ZERO.matcher(digits).matches()) throw failure("the number is too small");
+  }
+
+  @Override
+  public boolean bool() {
+    String text = switch (token()) {
+      case VALUE_TRUE, VALUE_FALSE, PROPERTY_NAME -> read();
+      default -> "";
+    };
+    if (!BOOLEANS.contains(text)) throw wrong("true or false");
+    pending = null;
+    return Boolean.parseBoolean(text);
+  }
+
+  @Override
+  public String text() {
+    if (token() != JsonToken.VALUE_STRING && pending != JsonToken.PROPERTY_NAME) throw wrong("text");
+    String text = taken();
+    for (int i = 0, c; i < text.length(); i += Character.charCount(c)) {
+      c = text.codePointAt(i);
+      if (Character.MIN_SURROGATE <= c && c <= Character.MAX_SURROGATE)
+        throw failure("the text has half of a surrogate pair");
+    }
+    return text;
+  }
+
+  @Override
+  public byte[] bytes() {
+    try {
+      return Base64.getDecoder().decode(text());
+    } catch (IllegalArgumentException other) {
+      throw failure("the text is not Base64");
+    }
+  }
+
+  @Override
+  public UUID uuid() {
+    String text = text();
+    try {
+      var id = UUID.fromString(text);
+      if (id.toString().equalsIgnoreCase(text)) return id;
+    } catch (IllegalArgumentException other) {
+      // told below
+    }
+    throw failure("the text is no UUID");
+  }
+
+  @Override
+  public boolean isNothing() {
+    if (token() != JsonToken.VALUE_NULL) return false;
+    pending = null;
+    return true;
+  }
+
+  @Override
+  public Object whole(Class<?> type) {
+    var text = new StringWriter();
+    token();
+    try (var copy = JsonFormat.FACTORY.createGenerator(ObjectWriteContext.empty(), text)) {
+      copy.copyCurrentStructureExact(parser);
+    } catch (JacksonException failure) {
+      throw malformed(failure);
+    }
+    pending = null;
+    return mapped.find(type).orElseThrow().read(text.toString());
+  }
+
+  @Override
+  public void beginArray() {
+    take(JsonToken.START_ARRAY, "an array");
+  }
+
+  @Override
+  public void beginMap() {
+    take(JsonToken.START_OBJECT, "an object");
+  }
+
+  @Override
+  public boolean next() {
+    return !token().isStructEnd();
+  }
+
+  @Override
+  public void end() {
+    token();
+    pending = null;
+  }
+
+  @Override
+  public void skip() {
+    token();
+    try {
+      parser.skipChildren();
+      parser.finishToken();
+    } catch (JacksonException failure) {
+      throw malformed(failure);
+    }
+    pending = null;
+  }
+
+  @Override
+  public Set<String> keys() {
+    token();
+    var ahead = new JsonReader(chars, place(), to, mapped);
+    var keys = new HashSet<String>();
+    ahead.beginMap();
+    while (ahead.next()) {
+      keys.add(ahead.text());
+      ahead.skip();
+    }
+    return keys;
+  }
+
+  @Override
+  public void checkEnd() {
+    if (nextToken() != null) throw failure("something is left over");
+    parser.close();
+  }
+}

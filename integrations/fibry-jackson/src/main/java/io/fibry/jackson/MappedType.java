@@ -1,0 +1,146 @@
+package io.fibry.jackson;
+
+import io.fibry.codec.CodecException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.JsonPointer;
+import tools.jackson.databind.DatabindContext;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JavaType;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.EnumFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.PolymorphicTypeValidator;
+import tools.jackson.databind.node.ObjectNode;
+
+/** A type that a user's mapper writes. Immutable. */
+record MappedType(Class<?> type, Object example, JsonMapper mapper) {
+  private static final JsonMapper TREES = JsonMapper.shared();
+
+  /** No name in bytes is that of a class. */
+  private static final class NoClass extends PolymorphicTypeValidator {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public Validity validateBaseType(DatabindContext context, JavaType base) {
+      return Validity.DENIED;
+    }
+
+    @Override
+    public Validity validateSubClassName(DatabindContext context, JavaType base, String name) {
+      return Validity.DENIED;
+    }
+
+    @Override
+    public Validity validateSubType(DatabindContext context, JavaType base, JavaType subtype) {
+      return Validity.DENIED;
+    }
+  }
+
+  static <V> MappedType of(Class<V> type, V example, JsonMapper mapper) {
+    Objects.requireNonNull(example, "example");
+    if (type.getTypeParameters().length > 0) throw new IllegalArgumentException(
+        type.getName() + " has type parameters; make a type that has none, with one of these in it");
+    if (mapper.deserializationConfig().getDefaultTyper(mapper.constructType(type)) != null)
+      throw new IllegalArgumentException("the mapper of " + type.getName()
+          + " has default typing, so bytes would choose classes; take one without activateDefaultTyping(..)");
+    var mapped = new MappedType(type, example, strict(mapper));
+    mapped.checkComesBack();
+    mapped.checkFieldsAreNeeded();
+    return mapped;
+  }
+
+  private static JsonMapper strict(JsonMapper mapper) {
+    return mapper.rebuild().polymorphicTypeValidator(new NoClass())
+        .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, DeserializationFeature.ACCEPT_FLOAT_AS_INT,
+            DeserializationFeature.ACCEPT_EMPTY_STRING_AS_NULL_OBJECT,
+            DeserializationFeature.ACCEPT_EMPTY_ARRAY_AS_NULL_OBJECT)
+        .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
+            DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES, DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES,
+            DeserializationFeature.FAIL_ON_INVALID_SUBTYPE, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+        .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+        .disable(EnumFeature.READ_UNKNOWN_ENUM_VALUES_AS_NULL, EnumFeature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
+        .build();
+  }
+
+  private void checkComesBack() {
+    String text = write(example);
+    var back = read(text);
+    boolean same = hasEquals() ? back.equals(example) : write(back).equals(text);
+    if (!same) throw new IllegalArgumentException("the mapper reads the example of " + type.getName() + ", " + example
+        + ", as another value: " + back + ", from " + text);
+  }
+
+  private boolean hasEquals() {
+    try {
+      return example.getClass().getMethod("equals", Object.class).getDeclaringClass() != Object.class;
+    } catch (NoSuchMethodException impossible) {
+      throw new LinkageError(type.getName(), impossible);
+    }
+  }
+
+  /** Else an old value would be read with zeros, which nobody sees. */
+  private void checkFieldsAreNeeded() {
+    var tree = TREES.readTree(write(example));
+    for (var field : fields(tree, JsonPointer.empty())) {
+      var less = tree.deepCopy();
+      ((ObjectNode) less.at(field.head())).remove(field.last().getMatchingProperty());
+      Object back;
+      try {
+        back = read(less.toString());
+      } catch (CodecException needed) {
+        continue;
+      }
+      var now = TREES.readTree(write(back)).at(field);
+      boolean empty = now.isMissingNode() || now.isContainer() && now.isEmpty();
+      boolean derived = now.equals(tree.at(field));
+      if (!empty && !derived) throw new IllegalArgumentException("the mapper reads a " + type.getName() + " without '"
+          + field.toString().substring(1) + "', which would be " + now
+          + "; let a constructor take all its fields, or write it as a record");
+    }
+  }
+
+  private static List<JsonPointer> fields(JsonNode node, JsonPointer place) {
+    var all = new ArrayList<JsonPointer>();
+    node.propertyStream().forEach(field -> {
+      var at = place.appendProperty(field.getKey());
+      all.add(at);
+      all.addAll(fields(field.getValue(), at));
+    });
+    for (int i = 0; node.isArray() && i < node.size(); i++) all.addAll(fields(node.get(i), place.appendIndex(i)));
+    return all;
+  }
+
+  String write(Object value) {
+    try {
+      return mapper.writerFor(type).writeValueAsString(value);
+    } catch (RuntimeException failure) {
+      throw failed(failure, "cannot write it");
+    }
+  }
+
+  Object read(String text) {
+    try {
+      Object value = mapper.readValue(text, type);
+      if (value == null) throw CodecException.here(this + " reads null");
+      return value;
+    } catch (CodecException failure) {
+      throw failure;
+    } catch (RuntimeException failure) {
+      throw failed(failure, "cannot read it");
+    }
+  }
+
+  private CodecException failed(RuntimeException failure, String what) {
+    String why = failure instanceof JacksonException jackson ? jackson.getOriginalMessage() : failure.toString();
+    return new CodecException(": " + this + " " + what + ": " + why, failure);
+  }
+
+  @Override
+  public String toString() {
+    return "the mapper of " + type.getSimpleName();
+  }
+}

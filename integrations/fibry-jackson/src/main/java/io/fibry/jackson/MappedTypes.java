@@ -1,0 +1,56 @@
+package io.fibry.jackson;
+
+import io.fibry.codec.CodecException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Types that a mapper of your own writes, such as those of a library. Immutable: each step answers
+ * a changed copy.
+ * {@snippet class="io.fibry.jackson.JavadocSnippetsTest" region="mapped"}
+ *
+ * <p>All else keeps its form, whatever the mapper's settings are. What protects stored data holds
+ * for these types, too: an unknown field is skipped, a missing one is never silently zero or null,
+ * and no class is made because bytes name it. A mapper and a type that do otherwise are refused
+ * when the codec is made. What the mapper has written, it reads again before it is stored.
+ */
+public final class MappedTypes {
+  private final Map<Class<?>, MappedType> types;
+
+  private MappedTypes(Map<Class<?>, MappedType> types) {
+    this.types = types;
+  }
+
+  static MappedTypes none() {
+    return new MappedTypes(Map.of());
+  }
+
+  /**
+   * Lets a mapper write and read a type as a whole.
+   *
+   * @param <V> its values
+   * @param type without type parameters; also a record, or a type of the JDK
+   * @param example a value of it, all of whose fields are filled: it is written and read now, with
+   *     each field left out, and is a sample for tests
+   * @param mapper a copy of it is used, with stricter settings
+   * @return a changed copy
+   * @throws IllegalArgumentException if the example does not come back, a field of it may be
+   *     missing, or bytes could choose classes
+   */
+  public <V> MappedTypes by(Class<V> type, V example, JsonMapper mapper) {
+    var all = new HashMap<>(types);
+    try {
+      all.put(type, MappedType.of(type, example, mapper));
+    } catch (CodecException failure) {
+      throw new IllegalArgumentException(
+          "the mapper cannot write and read the example of " + type.getName() + failure.getMessage(), failure);
+    }
+    return new MappedTypes(Map.copyOf(all));
+  }
+
+  Optional<MappedType> find(Class<?> type) {
+    return Optional.ofNullable(types.get(type));
+  }
+}

@@ -1,0 +1,2 @@
+/** What durable actors keep, and what travels, as JSON: {@link io.fibry.jackson.JacksonCodec}. */
+package io.fibry.jackson;

@@ -1,0 +1,70 @@
+package io.fibry.jackson;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.codec.Codec;
+import io.fibry.codec.TypeCodec;
+import io.fibry.test.Golden;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GoldenJsonTest {
+  static final class First {
+    sealed interface Event {}
+
+    record Deposited(long cents) implements Event {}
+  }
+
+  static final class Second {
+    sealed interface Event {}
+
+    record Deposited(long cents, String currency) implements Event {}
+  }
+
+  @TempDir
+  private Path folder;
+
+  private AssertionError failure(TypeCodec<?> codec) {
+    return assertThrows(AssertionError.class, () -> Golden.check(codec, folder));
+  }
+
+  @Test
+  void samplesAreFilesThatPeopleRead() throws IOException {
+    var codec = JacksonCodec.of(First.Event.class);
+
+    assertTrue(failure(codec).getMessage().endsWith("[Deposited-1-v1.json]"));
+    assertEquals("{\"Deposited\":{\"cents\":-4711000000}}", Files.readString(folder.resolve("Deposited-1-v1.json")));
+    Golden.check(codec, folder);
+  }
+
+  @Test
+  void jsonThatCannotBeReadFails() {
+    failure(JacksonCodec.of(First.Event.class));
+
+    String text = failure(JacksonCodec.of(Second.Event.class)).getMessage();
+
+    assertTrue(text.contains("Deposited-1-v1.json can no longer be read: Event.Deposited: field currency"), text);
+  }
+
+  @Test
+  void anotherFormatFails() throws IOException {
+    failure(Codec.of(First.Event.class));
+
+    assertTrue(failure(JacksonCodec.of(First.Event.class)).getMessage().contains("Deposited-1-v1.cbor can no longer"));
+
+    Files.delete(folder.resolve("Deposited-1-v1.cbor")); // no store has such values
+    assertEquals(List.of("schema.txt"), names());
+  }
+
+  private List<String> names() throws IOException {
+    try (var files = Files.list(folder)) {
+      return files.map(file -> file.getFileName().toString()).toList();
+    }
+  }
+}

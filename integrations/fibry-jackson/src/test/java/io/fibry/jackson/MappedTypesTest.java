@@ -1,0 +1,222 @@
+package io.fibry.jackson;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.annotation.JsonCreator;
+import com.fasterxml.jackson.annotation.JsonFormat;
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import io.fibry.codec.CodecException;
+import io.fibry.codec.TypeCodec;
+import java.math.BigDecimal;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.PropertyNamingStrategies;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
+
+class MappedTypesTest {
+  private static final JsonMapper MAPPER = JsonMapper.builder()
+      .propertyNamingStrategy(PropertyNamingStrategies.SNAKE_CASE).enable(SerializationFeature.INDENT_OUTPUT)
+      .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES).build();
+
+  /** As a library may have it. */
+  static final class Money {
+    private final String currencyCode;
+    private final BigDecimal amount;
+
+    @JsonCreator
+    Money(String currencyCode, BigDecimal amount) {
+      if (amount.signum() < 0) throw new IllegalArgumentException("negative");
+      this.currencyCode = currencyCode;
+      this.amount = amount;
+    }
+
+    /** Of no amount. */
+    Money(String currencyCode) {
+      this.currencyCode = currencyCode;
+      this.amount = null;
+    }
+
+    public String getCurrencyCode() {
+      return currencyCode;
+    }
+
+    public BigDecimal getAmount() {
+      return amount;
+    }
+
+    public boolean isEuro() {
+      return currencyCode.equals("EUR");
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Money that && currencyCode.equals(that.currencyCode) && amount.equals(that.amount);
+    }
+
+    @Override
+    public int hashCode() {
+      return amount.hashCode();
+    }
+  }
+
+  record Paid(Money money, Optional<Money> discount, List<Money> parts) {}
+
+  private static Money euros(String amount) {
+    return new Money("EUR", new BigDecimal(amount));
+  }
+
+  private static TypeCodec<Paid> paid(JsonMapper mapper) {
+    return JacksonCodec.of(Paid.class, forms -> forms, mapped -> mapped.by(Money.class, euros("1.50"), mapper));
+  }
+
+  private static <T> String refused(Class<T> type, T example, JsonMapper mapper) {
+    UnaryOperator<MappedTypes> mapped = types -> types.by(type, example, mapper);
+    return assertThrows(IllegalArgumentException.class, () -> JacksonCodec.of(Paid.class, forms -> forms, mapped))
+        .getMessage();
+  }
+
+  @Test
+  void aMapperWritesItsTypesAndNothingElse() {
+    var codec = paid(MAPPER);
+    var paid = new Paid(euros("2.50"), Optional.empty(), List.of(euros("1.00"), euros("1.5E+3")));
+
+    byte[] bytes = codec.encode(paid);
+
+    assertEquals("""
+        {"Paid":{"money":{"currency_code":"EUR","amount":2.50,"euro":true},"discount":null,"parts":[\
+        {"currency_code":"EUR","amount":1.00,"euro":true},{"currency_code":"EUR","amount":1.5E+3,"euro":true}]}}""",
+        new String(bytes, UTF_8));
+    assertEquals(paid, codec.decode(bytes));
+    assertEquals("Paid = 'Paid' Paid\nPaid(money: Money, discount: Money?, parts: [Money])\n", codec.schema());
+    assertEquals(euros("1.50"), codec.decode(codec.samples().get("Paid-1")).money());
+  }
+
+  @Test
+  void aMapperMayWriteARecordOrATypeOfTheJdkAsWell() {
+    record Day(@JsonFormat(pattern = "dd.MM.yyyy") LocalDate date) {}
+    record Two(Day day, LocalDate again) {}
+    var codec = JacksonCodec.of(Two.class, forms -> forms,
+        mapped -> mapped.by(Day.class, new Day(LocalDate.EPOCH), JsonMapper.shared()));
+
+    assertEquals("{\"Two\":{\"day\":{\"date\":\"01.01.1970\"},\"again\":\"1970-01-01\"}}",
+        new String(codec.encode(new Two(new Day(LocalDate.EPOCH), LocalDate.EPOCH)), UTF_8));
+  }
+
+  @Test
+  void aTreeIsKeptAsItIs() {
+    record Seen(JsonNode what) {}
+    var codec = JacksonCodec.of(Seen.class, forms -> forms,
+        mapped -> mapped.by(JsonNode.class, MAPPER.readTree("{\"a\":[1,null]}"), MAPPER));
+    var seen = new Seen(MAPPER.readTree("[{\"x\":null,\"y\":1e5},\"\u00fc\",true]"));
+
+    assertEquals(seen, codec.decode(codec.encode(seen)));
+  }
+
+  @Test
+  void anUnknownFieldIsSkippedAndAMissingOneIsNot() {
+    var codec = paid(MAPPER);
+    String newer = "{\"Paid\":{\"money\":{\"currency_code\":\"EUR\",\"amount\":2,\"rate\":3}}}";
+    String older = "{\"Paid\":{\"money\":{\"amount\":2}}}";
+
+    assertEquals(new Paid(euros("2"), Optional.empty(), List.of()), codec.decode(newer.getBytes(UTF_8)));
+    String text =
+        assertThrows(CodecException.class, () -> codec.decode(older.getBytes(UTF_8))).getMessage();
+    assertTrue(text.startsWith("Paid.Paid.money: the mapper of Money cannot read it: Missing creator property '"
+        + "currency_code'"), text);
+  }
+
+  @Test
+  void whatTheMapperCannotReadAgainIsNotStored() {
+    var codec = paid(MAPPER);
+    var paid = new Paid(new Money("EUR"), Optional.empty(), List.of());
+
+    String text = assertThrows(CodecException.class, () -> codec.encode(paid)).getMessage();
+
+    assertTrue(text.startsWith("Paid.Paid.money: the mapper of Money cannot read it: "), text);
+  }
+
+  @Test
+  void aMapperThatDoesNotWriteJsonIsRefused() {
+    var loose = JsonMapper.builder().disable(JsonWriteFeature.QUOTE_PROPERTY_NAMES).build();
+
+    assertTrue(refused(Money.class, euros("1"), loose).contains("cannot read it"));
+  }
+
+  @Test
+  void bytesDoNotChooseClasses() {
+    var typing = JsonMapper.builder()
+        .activateDefaultTyping(BasicPolymorphicTypeValidator.builder().allowIfSubType(Object.class).build()).build();
+    assertTrue(refused(Money.class, euros("1"), typing).contains("default typing, so bytes would choose classes"));
+
+    record Any(@JsonTypeInfo(use = JsonTypeInfo.Id.CLASS) Object any) {}
+    var any = new Any(new Pair("a", 1));
+    var open = MAPPER.rebuild()
+        .polymorphicTypeValidator(BasicPolymorphicTypeValidator.builder().allowIfBaseType(Object.class).build())
+        .build();
+    assertEquals(any, open.readValue(open.writeValueAsString(any), Any.class)); // not strict, it would be possible
+    String text = refused(Any.class, any, open);
+    assertTrue(text.contains("NoClass`) denied resolution of all subtypes"), text);
+  }
+
+  public static class Bean {
+    public int cents;
+    public Inner inner = new Inner();
+
+    public static class Inner {
+      public String text = "x";
+      public List<String> notes = List.of("a");
+    }
+  }
+
+  record Pair(String name, int count) {}
+
+  @Test
+  void aFieldThatWouldBeSilentlyZeroIsRefused() {
+    var bean = new Bean();
+    bean.cents = 5;
+
+    assertEquals(0, MAPPER.readValue("{}", Bean.class).cents);
+    assertEquals("the mapper reads a io.fibry.jackson.MappedTypesTest$Bean without 'cents', which would be 0; let a "
+        + "constructor take all its fields, or write it as a record", refused(Bean.class, bean, MAPPER));
+    bean.cents = 0;
+    bean.inner.text = "y";
+    assertTrue(refused(Bean.class, bean, MAPPER)
+        .contains("without 'inner', which would be {\"notes\":[\"a\"],\"text\":\"x\""));
+    JacksonCodec.of(Pair.class, forms -> forms, mapped -> mapped.by(Pair.class, new Pair("a", 1), MAPPER));
+  }
+
+  static final class Lossy {
+    @Override
+    public boolean equals(Object other) {
+      return this == other;
+    }
+
+    @Override
+    public int hashCode() {
+      return 0;
+    }
+
+    public int getX() {
+      return 1;
+    }
+  }
+
+  @Test
+  void anExampleThatDoesNotComeBackIsRefused() {
+    assertTrue(refused(Lossy.class, new Lossy(), MAPPER).contains("as another value"));
+    assertTrue(refused(Runnable.class, () -> {}, MAPPER).contains("the mapper of Runnable cannot"));
+    assertTrue(refused(Comparable.class, "x", MAPPER).contains("has type parameters"));
+    assertThrows(NullPointerException.class, () -> MappedTypes.none().by(Money.class, null, MAPPER));
+  }
+}

@@ -1,0 +1,131 @@
+package io.fibry.jackson;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.annotation.JsonTypeInfo;
+import com.fasterxml.jackson.annotation.JsonTypeInfo.As;
+import com.fasterxml.jackson.annotation.JsonTypeInfo.Id;
+import io.fibry.ActorSystem;
+import io.fibry.codec.Codec;
+import io.fibry.durable.Durable;
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
+import java.math.BigDecimal;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.json.JsonMapper;
+
+/** What is kept is read by a program that has Jackson and types of its own, and nothing of ours. */
+class PlainJacksonTest {
+  private static final JsonMapper PLAIN = new JsonMapper();
+
+  sealed interface Event {}
+
+  record Deposited(long cents, Instant at, Optional<String> note) implements Event {}
+
+  enum Mark implements Event {
+    CLOSED
+  }
+
+  sealed interface Cart {}
+
+  record Empty() implements Cart {}
+
+  record Full(Map<String, BigDecimal> items, List<byte[]> pictures) implements Cart {}
+
+  /** The types of another program. */
+  static final class Elsewhere {
+    @JsonTypeInfo(use = Id.SIMPLE_NAME, include = As.WRAPPER_OBJECT)
+    sealed interface Event {}
+
+    record Deposited(long cents, Instant at, Optional<String> note) implements Event {}
+
+    enum Mark implements Event {
+      CLOSED
+    }
+
+    @JsonTypeInfo(use = Id.SIMPLE_NAME, include = As.WRAPPER_OBJECT)
+    sealed interface Cart {}
+
+    record Empty() implements Cart {}
+
+    record Full(Map<String, BigDecimal> items, List<byte[]> pictures) implements Cart {}
+  }
+
+  private static final Durable<Event> ACCOUNT = Durable.kind("account", Event.class)
+      .events(JacksonCodec.of(Event.class), 0, (count, event) -> count + 1)
+      .by((count, event, context) -> context.persist(event));
+
+  private static final Durable<String> CART = Durable.kind("cart", String.class)
+      .state(JacksonCodec.of(Cart.class), new Empty())
+      .by((cart, item) -> item.isEmpty() ? new Empty()
+          : new Full(Map.of(item, new BigDecimal("1.50")), List.of(new byte[] {1, 2})));
+
+  /** What a turn is to its store. */
+  record Body(Optional<byte[]> state, List<byte[]> events) {}
+
+  private static void work(Store store) {
+    var account = ACCOUNT.newActor(ActorSystem.named("ada"), store);
+    account.sendMessage(new Deposited(500, Instant.EPOCH, Optional.of("a gift")));
+    account.sendMessage(Mark.CLOSED);
+    account.close();
+    var cart = CART.newActor(ActorSystem.named("7"), store);
+    cart.sendMessage("");
+    cart.sendMessage("cup");
+    cart.close();
+  }
+
+  private static List<Body> turns(Store store, String kind, String key) {
+    var bodies = Codec.of(Body.class);
+    return store.load(new Store.Id(kind, key)).bodies().stream().map(bodies::decode).toList();
+  }
+
+  private static void check(Store store) {
+    var events = turns(store, "account", "ada").stream().flatMap(turn -> turn.events().stream())
+        .map(json -> PLAIN.readValue(json, Elsewhere.Event.class)).toList();
+    var state = PLAIN.readValue(turns(store, "cart", "7").getLast().state().orElseThrow(), Elsewhere.Cart.class);
+
+    assertEquals(List.of(new Elsewhere.Deposited(500, Instant.EPOCH, Optional.of("a gift")), Elsewhere.Mark.CLOSED),
+        events);
+    var full = (Elsewhere.Full) state;
+    assertEquals(Map.of("cup", new BigDecimal("1.50")), full.items());
+    assertEquals(2, full.pictures().getFirst()[1]);
+  }
+
+  @Test
+  void aStoreInAFolder(@TempDir Path folder) {
+    try (var store = FolderStore.open(folder)) {
+      work(store);
+    }
+    try (var store = FolderStore.open(folder)) {
+      check(store);
+    }
+  }
+
+  @Test
+  void aStoreInMemory() {
+    try (var store = MemoryStore.open()) {
+      work(store);
+      check(store.crash());
+    }
+  }
+
+  /** What it writes is read as well, so a topic may have writers of both sorts. */
+  @Test
+  void whatPlainJacksonWritesIsRead() {
+    var codec = JacksonCodec.of(Event.class);
+    var event = new Elsewhere.Deposited(-1, Instant.MAX, Optional.empty());
+
+    byte[] json = PLAIN.writerFor(Elsewhere.Event.class).writeValueAsBytes(event);
+
+    assertEquals(new Deposited(-1, Instant.MAX, Optional.empty()), codec.decode(json));
+    assertTrue(PLAIN.readTree(json).path("Deposited").path("note").isNull());
+  }
+}
