@@ -32,7 +32,11 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   @Override
   @SuppressWarnings("unchecked") // the class of a value of the type
   public <S> Durable.OfState<S, M> state(S initial) {
-    return state(Codec.of((Class<S>) typeOf(initial)), initial);
+    var type = (Class<S>) typeOf(initial);
+    var codec = Codec.of(type);
+    if (isAlone(type)) throw new IllegalArgumentException("kind '" + name + "' begins with the only object of "
+        + type.getName() + ", so there would be no other state; let it be one of a sealed interface, or give a codec");
+    return state(codec, initial);
   }
 
   /** The sealed interface of which it is a choice, if there is one: later states may be others. */
@@ -44,6 +48,12 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
       type = sealed.getFirst();
     }
     return type;
+  }
+
+  /** Of a type that has a codec: it is one object, and no other state could follow. */
+  private static boolean isAlone(Class<?> type) {
+    return !(type.isRecord() || type.isEnum() || type.isSealed() || type.isArray()
+        || type.getName().startsWith("java."));
   }
 
   @Override
@@ -83,8 +93,10 @@ record Kinds<M>(String name, Messages<M> messages, int snapshotEvery, int ahead,
   /** Empty: it has no form in bytes. */
   @SuppressWarnings("unchecked") // the class of a value of the type
   private static <S> Optional<Codec<S>> codecOf(S initial) {
+    var type = (Class<S>) typeOf(initial);
     try {
-      return Optional.of(Codec.of((Class<S>) typeOf(initial)));
+      Codec<S> codec = Codec.of(type);
+      return isAlone(type) ? Optional.empty() : Optional.of(codec);
     } catch (IllegalArgumentException none) {
       return Optional.empty();
     }

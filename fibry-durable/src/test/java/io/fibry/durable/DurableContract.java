@@ -186,6 +186,19 @@ abstract class DurableContract extends AtAStore {
     assertTrue(kind.newActor(scope.named("lamp"), store).ask(new Turn(1)));
   }
 
+  static final class Alone {
+    static final Alone INSTANCE = new Alone();
+  }
+
+  @Test
+  void aStateOfWhichThereIsOneObjectIsRefused() {
+    var kind = Durable.kind("alone", Turn.class);
+
+    String text = assertThrows(IllegalArgumentException.class, () -> kind.state(Alone.INSTANCE)).getMessage();
+
+    assertTrue(text.startsWith("kind 'alone' begins with the only object of " + Alone.class.getName()), text);
+  }
+
   @Test
   void oneLineOfMeaning() {
     var hits = Durable.kind("hits", String.class).state(0L).by((n, hit) -> n + 1);
