@@ -7,12 +7,14 @@ import io.fibry.Strategy
 import io.fibry.mailbox.Mailbox
 import io.fibry.mailbox.Overflow
 import io.fibry.pubsub.Topic
+import io.fibry.store.folder.FolderStore
 import io.fibry.stereotype.Stereotypes
 import java.nio.file.Files
 import java.nio.file.Path
 import java.util.concurrent.ConcurrentLinkedQueue
 import java.util.concurrent.CountDownLatch
 import kotlin.io.path.readText
+import kotlin.time.Duration.Companion.minutes
 import kotlin.time.Duration.Companion.seconds
 import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.async
@@ -26,6 +28,7 @@ import kotlinx.coroutines.withContext
 import org.junit.jupiter.api.Assertions.assertEquals
 import org.junit.jupiter.api.Test
 import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.io.TempDir
 
 // @start
 sealed interface Account
@@ -185,6 +188,11 @@ class ReadmeTest {
   }
 
   @Test
+  fun durables(@TempDir folder: Path) = coroutineTest {
+    assertEquals(listOf(1, 2), listOf(shop(folder), shop(folder)))
+  }
+
+  @Test
   fun theReadmeShowsTheRegionsOfThisTest() {
     val shown = Regex("(?ms)^```kotlin\n(.*?)^```$").findAll(Path.of("README.md").readText())
       .map { it.groupValues[1].trimEnd() }.toList()
@@ -195,3 +203,37 @@ class ReadmeTest {
     assertEquals(run, shown)
   }
 }
+
+// @start
+sealed interface CartMessage
+@JvmRecord data class Add(val item: String) : CartMessage  // a record, so it has a form in bytes
+data object Items : CartMessage, Request<Items, Int>       // so has an object
+
+sealed interface CartEvent
+@JvmRecord data class Added(val item: String) : CartEvent
+data object Emptied : CartEvent
+
+@JvmRecord data class Cart(val items: List<String>)
+
+val carts = durable<CartMessage>("cart").keepsMessages(1_000)
+  .events(Cart(emptyList())) { cart: Cart, event: CartEvent ->
+    when (event) {
+      is Added -> Cart(cart.items + event.item)
+      Emptied -> Cart(emptyList())
+    }
+  }
+  .handle { cart, message ->                               // as in actor { handle { .. } }, with the state
+    when (message) {
+      is Add -> persist(Added(message.item))
+      Items -> reply(Items, cart.items.size)               // leaves when all before it is on disk
+    }
+  }
+
+suspend fun shop(folder: Path): Int =
+  FolderStore.open(folder).use { store ->
+    carts.entities(ActorSystem.anonymous(), store, idle = 5.minutes).use { carts ->
+      carts.actor("ada").send(Add("a cup"))                // true when it is stored
+      carts.actor("ada").await(Items)
+    }
+  }
+// @end

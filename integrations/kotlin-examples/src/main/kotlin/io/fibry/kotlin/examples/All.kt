@@ -7,7 +7,7 @@ import java.nio.file.Path
 import kotlin.time.measureTime
 
 /**
- * Runs all programs, in about a minute. Each has its own JVM, since idle threads of IO would slow
+ * Runs all programs that measure, in about a minute. Each has its own JVM, since idle threads of IO would slow
  * the next program.
  */
 fun main() {

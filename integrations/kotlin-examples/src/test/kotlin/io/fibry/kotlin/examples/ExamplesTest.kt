@@ -13,25 +13,25 @@ import org.junit.jupiter.api.Timeout
 class ExamplesTest {
   private val sources = Path.of("src/main/kotlin/io/fibry/kotlin/examples").listDirectoryEntries("*.kt")
 
-  /** Runs All in the smallest size; returns its lines. */
-  private fun printed(): List<String> {
+  /** Runs a program in the smallest size; returns its lines. */
+  private fun printed(program: String): List<String> {
     val java = Path.of(System.getProperty("java.home"), "bin", "java").toString()
     val classPath = System.getProperty("java.class.path")
-    val all = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.All")
+    val process = ProcessBuilder(java, "-Dsize=10", "-Drounds=1", "-cp", classPath, "io.fibry.kotlin.examples.$program")
       .redirectErrorStream(true).start()
-    val lines = all.inputReader().readLines()
-    assertEquals(0, all.waitFor(), lines.joinToString("\n"))
+    val lines = process.inputReader().readLines()
+    assertEquals(0, process.waitFor(), lines.joinToString("\n"))
     return lines
   }
 
   @Test
   fun eachProgramPrintsARowForEachDispatcherAndWhatFollows() {
-    val lines = printed()
+    val lines = printed("All")
 
     val row = Regex("""(\S.{19}) +\d+ +\d+\.\d\d +\(\d+\.\d\d\.\.\d+\.\d\d\) +(\d+\.\d\d)( {3}\S.*)?""")
     val tables = lines.joinToString("\n").split("\n-> ").dropLast(1)
       .map { table -> table.lines().mapNotNull { row.matchEntire(it) } }
-    val programs = sources.map { it.nameWithoutExtension } - setOf("All", "Row", "Table")
+    val programs = sources.map { it.nameWithoutExtension } - setOf("All", "DurableBank", "Row", "Table")
     assertEquals(programs.size, tables.size, lines.joinToString("\n"))
     for (rows in tables) {
       val dispatchers = rows.map { it.groupValues[1].trim() }
@@ -39,6 +39,19 @@ class ExamplesTest {
       assertTrue(dispatchers.containsAll(wanted), dispatchers.toString())
       assertEquals("FIBER" to "1.00", dispatchers.first() to rows.first().groupValues[2])
     }
+  }
+
+  @Test
+  fun accountsAreThereTheNextTime() {
+    val lines = printed("DurableBank")
+
+    val expected = listOf(
+      "Ada has 0, pays in and has 500",
+      "she takes 300: true, and 300 again: false",
+      "Ada has 200, pays in and has 700",
+      "she takes 300: true, and 300 again: true",
+    )
+    assertEquals(expected, lines)
   }
 
   @Test

@@ -1,0 +1,75 @@
+package io.fibry.kotlin
+
+import io.fibry.ActorBuilder
+import io.fibry.codec.Codec
+import io.fibry.codec.Forms
+import io.fibry.codec.TypeCodec
+import io.fibry.durable.Durable
+import io.fibry.durable.DurableContext
+import io.fibry.durable.EventContext
+import io.fibry.pool.Entities
+import io.fibry.store.Store
+import java.util.concurrent.Callable
+import java.util.function.BiFunction
+import kotlin.time.Duration
+import kotlin.time.toJavaDuration
+
+/** Begins the definition of a kind of durable actor, as [Durable.kind] does. */
+public inline fun <reified M : Any> durable(name: String): Durable.Kind<M> =
+  Durable.kind(name, M::class.javaObjectType)
+
+/**
+ * CBOR for a data class with `@JvmRecord`, an enum, an `object`, or a sealed interface of them, as
+ * by [Codec.of].
+ *
+ * @param forms adds names and old forms
+ */
+public inline fun <reified T : Any> codecOf(noinline forms: (Forms<T>) -> Forms<T> = { it }): TypeCodec<T> =
+  Codec.of(T::class.javaObjectType, forms)
+
+/**
+ * Keeps events, from which the state follows. The parameters of [after] say the types of both.
+ *
+ * @param initial of each key: a value, since all keys share it
+ * @param after the state after an event; it does nothing else, and never fails
+ */
+public inline fun <M : Any, S : Any, reified E : Any> Durable.Kind<M>.events(
+  initial: S,
+  noinline after: (S, E) -> S,
+): Durable.OfEvents<S, E, M> = events(E::class.javaObjectType, initial, BiFunction(after))
+
+/** Ends the definition. The context is the receiver: `persist(event)`, `reply(message, value)`. */
+public fun <S : Any, E : Any, M : Any> Durable.OfEvents<S, E, M>.handle(
+  handler: EventContext<S, E, M>.(S, M) -> Unit,
+): Durable<M> = by { state, message, context -> context.handler(state, message) }
+
+/** Ends the definition. The handler answers the next state; the context is the receiver. */
+public fun <S : Any, M : Any> Durable.OfState<S, M>.handle(
+  handler: DurableContext<M>.(S, M) -> S,
+): Durable<M> = by(Durable.NextInContext { state, message, context -> context.handler(state, message) })
+
+/** An actor for each key, made when it is needed, that stays without a message for [idle]. */
+public fun <M : Any> Durable<M>.entities(
+  how: ActorBuilder<in M>,
+  store: Store,
+  idle: Duration,
+): Entities<String, M> = entities(how, store, idle.toJavaDuration())
+
+/** How long an actor remembers messages that are `Once`, and their answers. */
+public fun <M : Any> Durable.Kind<M>.remembers(answers: Int, time: Duration): Durable.Kind<M> =
+  remembers(answers, time.toJavaDuration())
+
+/** Runs the code, and remembers its result for when the message comes again. */
+public inline fun <reified R : Any> DurableContext<*>.step(name: String, noinline effect: () -> R): R =
+  step(name, R::class.javaObjectType, Callable(effect))
+
+/** Sends this actor the message after [delay], though the process may end. */
+public fun <M : Any> DurableContext<M>.remind(name: String, message: M, delay: Duration): Unit =
+  remind(name, message, delay.toJavaDuration())
+
+/** Sends this actor the message once per [period], though the process may end. */
+public fun <M : Any> DurableContext<M>.remindEvery(name: String, message: M, period: Duration): Unit =
+  remindEvery(name, message, period.toJavaDuration())
+
+/** Waits; after a restart, for what is left of [time]. */
+public fun DurableContext<*>.sleep(name: String, time: Duration): Unit = sleep(name, time.toJavaDuration())

@@ -1,0 +1,322 @@
+package io.fibry.kotlin
+
+import io.fibry.Actor
+import io.fibry.ActorSystem
+import io.fibry.Request
+import io.fibry.codec.CodecException
+import io.fibry.durable.Durable
+import io.fibry.durable.NotStoredException
+import io.fibry.durable.Once
+import io.fibry.store.MemoryStore
+import io.fibry.store.Store
+import io.fibry.store.folder.FolderStore
+import java.nio.file.Path
+import java.time.Instant
+import java.time.InstantSource
+import java.util.Optional
+import java.util.concurrent.ConcurrentLinkedQueue
+import kotlin.time.Duration.Companion.days
+import kotlin.time.Duration.Companion.minutes
+import kotlin.time.Duration.Companion.seconds
+import kotlinx.coroutines.Dispatchers
+import kotlinx.coroutines.cancelAndJoin
+import kotlinx.coroutines.launch
+import kotlinx.coroutines.withContext
+import org.junit.jupiter.api.AfterEach
+import org.junit.jupiter.api.Assertions.assertEquals
+import org.junit.jupiter.api.Assertions.assertInstanceOf
+import org.junit.jupiter.api.Assertions.assertSame
+import org.junit.jupiter.api.Assertions.assertThrows
+import org.junit.jupiter.api.Assertions.assertTrue
+import org.junit.jupiter.api.Test
+import org.junit.jupiter.api.Timeout
+import org.junit.jupiter.api.io.TempDir
+import org.junit.jupiter.params.ParameterizedTest
+import org.junit.jupiter.params.provider.ValueSource
+
+@Timeout(30)
+class DurablesTest {
+  sealed interface Message
+
+  @JvmRecord
+  data class Deposit(val cents: Long) : Message
+
+  @JvmRecord
+  data class Withdraw(val cents: Long) : Message, Request<Withdraw, Boolean>
+
+  /** Waits at the gate. */
+  @JvmRecord
+  data class Hold(val cents: Long) : Message, Request<Hold, Long>
+
+  data object Balance : Message, Request<Balance, Long>
+
+  data object Break : Message, Request<Break, Long>
+
+  sealed interface Event
+
+  @JvmRecord
+  data class Changed(val cents: Long) : Event
+
+  data object Emptied : Event
+
+  @TempDir
+  private lateinit var folder: Path
+
+  private val scope = ActorSystem.openScope("kotlin's")
+  private val gate = Gate()
+  private val mine = IllegalStateException("mine")
+
+  @AfterEach
+  fun close() = scope.close()
+
+  private fun Durable.Kind<Message>.account() =
+    events(0L) { cents: Long, event: Event ->
+      when (event) {
+        is Changed -> cents + event.cents
+        Emptied -> 0
+      }
+    }.handle { cents, message ->
+      when (message) {
+        is Deposit -> persist(Changed(message.cents))
+        is Withdraw -> {
+          val enough = cents >= message.cents
+          if (enough) persist(if (cents == message.cents) Emptied else Changed(-message.cents))
+          reply(message, enough)
+        }
+        is Hold -> {
+          gate.pass()
+          reply(message, persist(Changed(message.cents)))
+        }
+        Balance -> reply(Balance, cents)
+        Break -> throw mine
+      }
+    }
+
+  private fun open(store: String): Store = if (store == "folder") FolderStore.open(folder) else MemoryStore.open()
+
+  /** What is there when the program runs again. */
+  private fun reopen(store: Store): Store = if (store is MemoryStore) store.crash() else FolderStore.open(folder)
+
+  private fun Durable<Message>.ada(store: Store): Actor<Message> = newActor(scope.named("ada"), store)
+
+  private suspend fun outcome(call: suspend () -> Any) =
+    try {
+      call()
+    } catch (failure: Throwable) {
+      failure
+    }
+
+  @ParameterizedTest
+  @ValueSource(strings = ["folder", "memory"])
+  fun anAccountIsThereTheNextTime(where: String) = coroutineTest {
+    val account = durable<Message>("account").account()
+    val store = open(where)
+    store.use {
+      account.ada(store).use { ada ->
+        ada.send(Deposit(500))
+        assertTrue(ada.await(Withdraw(200)))
+        assertEquals(300, ada.await(Balance, 10.seconds))
+      }
+    }
+
+    reopen(store).use { again ->
+      account.entities(scope.anonymous(), again, 5.minutes).use { accounts ->
+        assertTrue(accounts.actor("ada").await(Withdraw(300)))
+        assertEquals(0, accounts.actor("ada").await(Balance))
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = ["folder", "memory"])
+  fun aCancelledRequestThatWaitsIsNotHandled(where: String) = coroutineTest {
+    open(where).use { store ->
+      durable<Message>("account").account().ada(store).use { ada ->
+        val first = launch { ada.await(Hold(1)) }
+        eventually { gate.isEntered }
+        val second = launch { ada.await(Withdraw(-10)) }
+        eventually { scope.report().waiting() == 1L }
+
+        second.cancelAndJoin()
+        gate.open()
+        first.join()
+
+        assertTrue(second.isCancelled)
+        assertEquals(1, ada.await(Balance))
+      }
+    }
+  }
+
+  /** It is stored before it is handled, so it is handled though its asker has gone. */
+  @ParameterizedTest
+  @ValueSource(strings = ["folder", "memory"])
+  fun aCancelledRequestThatIsKeptIsHandled(where: String) = coroutineTest {
+    open(where).use { store ->
+      durable<Message>("account").keepsMessages(10).account().ada(store).use { ada ->
+        val first = launch { ada.await(Hold(1)) }
+        eventually { gate.isEntered }
+        val second = launch { ada.await(Withdraw(-10)) }
+        val id = Store.Id("account", "ada")
+        eventually { store.waiting(id, Instant.MAX, 9).size == 2 }
+
+        second.cancelAndJoin()
+        gate.open()
+        first.join()
+
+        assertTrue(second.isCancelled)
+        eventually { store.waiting(id, Instant.MAX, 9).isEmpty() }
+        assertEquals(11, ada.await(Balance))
+      }
+    }
+  }
+
+  @Test
+  fun aCancelledRequestThatIsBeingHandledIsStored() = coroutineTest {
+    MemoryStore.open().use { store ->
+      val ada = durable<Message>("account").account().ada(store)
+      val asking = launch(Dispatchers.FIBER) { ada.await(Hold(1)) }
+      eventually { gate.isEntered }
+
+      asking.cancelAndJoin()
+      gate.open()
+      ada.close()
+
+      assertTrue(asking.isCancelled)
+      assertEquals(1, durable<Message>("account").account().ada(store).await(Balance))
+    }
+  }
+
+  @Test
+  fun failuresArriveAsTheyAre() = coroutineTest {
+    MemoryStore.open().use { store ->
+      durable<Message>("account").account().ada(store).use { ada ->
+        assertSame(mine, outcome { ada.await(Break) })
+        store.failNext(1)
+        assertInstanceOf(NotStoredException::class.java, outcome { ada.await(Withdraw(-5)) })
+        assertEquals(0L, ada.await(Balance))
+      }
+    }
+  }
+
+  // ---- states, steps and time
+
+  sealed interface Order
+
+  data object New : Order
+
+  @JvmRecord
+  data class Paid(val receipt: String, val items: List<String>, val gift: Optional<String>) : Order
+
+  sealed interface Work
+
+  @JvmRecord
+  data class Pay(val id: String) : Work, Once, Request<Pay, String> {
+    override fun once() = id
+  }
+
+  data object Wake : Work, Request<Wake, Order>
+
+  @Test
+  fun aStateMayBeginWithAnObject() = coroutineTest {
+    val now = Instant.parse("2026-01-02T03:04:05Z")
+    val charged = ConcurrentLinkedQueue<String>()
+    val order = durable<Work>("order").remembers(10, 1.days).state<Order>(New).handle { order, work ->
+      when (work) {
+        is Pay -> {
+          val receipt = step("charge") { "receipt ${charged.size}".also { charged += stepKey("charge") } }
+          sleep("grace", 0.seconds)
+          remind("late", Wake, 7.days)
+          remindEvery("check", Wake, 1.days)
+          reply(work, receipt)
+          Paid(receipt, listOf("cup"), Optional.empty())
+        }
+        Wake -> order.also { reply(Wake, it) }
+      }
+    }
+    var store = MemoryStore.open(InstantSource { now })
+    val first = order.newActor(scope.named("o1"), store)
+    assertSame(New, first.await(Wake))
+    assertEquals("receipt 0", first.await(Pay("p1")))
+    assertEquals("receipt 0", first.await(Pay("p1")))
+    first.close()
+
+    store = store.crash()
+    order.newActor(scope.named("o1"), store).use { again ->
+      assertEquals(Paid("receipt 0", listOf("cup"), Optional.empty()), again.await(Wake))
+    }
+    val id = Store.Id("order", "o1")
+    assertEquals(Optional.of(now.plusSeconds(86_400)), store.due(id, "r:check"))
+    assertEquals(Optional.of(now.plusSeconds(7 * 86_400)), store.due(id, "r:late"))
+    assertEquals(1, charged.size)
+  }
+
+  // ---- codecs
+
+  data class Plain(val cents: Long)
+
+  sealed interface Half
+
+  data class Other(val cents: Long) : Half
+
+  @JvmRecord
+  data class Full(
+    val name: String,
+    val count: Int,
+    val events: List<Event>,
+    val names: Map<String, Set<Int>>,
+    val note: String?,
+  )
+
+  private fun refused(make: () -> Any): String = assertThrows(IllegalArgumentException::class.java) { make() }.message!!
+
+  @Test
+  fun aDataClassThatIsNoRecordSaysWhatToDo() {
+    val texts = listOf(
+      refused { codecOf<Plain>() },
+      refused { codecOf<Half>() },
+      refused { durable<Message>("x").state(Plain(1)) },
+      refused { durable<Plain>("x").keepsMessages(1).state(0L).by { n, _ -> n } },
+    )
+
+    for (text in texts) assertTrue(text.contains("write @JvmRecord in front of 'data class'"), text)
+  }
+
+  @Test
+  fun aRecordOfKotlinHasAForm() {
+    val codec = codecOf<Full>()
+    val full = Full("a", 1, listOf(Changed(1), Emptied), mapOf("b" to setOf(1, 2)), "c")
+
+    assertEquals(full, codec.decode(codec.encode(full)))
+    assertSame(Emptied, codec.decode(codec.encode(full)).events[1])
+    assertEquals(7, codecOf<Int>().decode(codecOf<Int>().encode(7)))
+    assertTrue(codec.schema().contains("Event = 'Changed' Changed | 'Emptied' Emptied\n"), codec.schema())
+    val missing = assertThrows(CodecException::class.java) { codec.encode(full.copy(note = null)) }
+    assertEquals("Full.Full.note: it is null; an Optional can be empty", missing.message)
+  }
+
+  @Test
+  fun anOldFormIsRead() {
+    val today = codecOf<Event> { it.reads("Earned", Earned::class.java) { old -> Changed(100 * old.euros) } }
+
+    assertEquals(Changed(500), today.decode(codecOf<Earned>().encode(Earned(5))))
+  }
+
+  @JvmRecord
+  data class Earned(val euros: Long)
+
+  @Test
+  fun aSuspendedAskHoldsNoThread() = coroutineTest {
+    MemoryStore.open().use { store ->
+      durable<Message>("account").account().entities(scope.anonymous(), store, 5.minutes).use { accounts ->
+        val one = Dispatchers.Default.limitedParallelism(1)
+        val asking = List(50) { n -> launch(one) { accounts.actor("k$n").await(Hold(n.toLong())) } }
+        eventually { gate.isEntered }
+        assertEquals("free", withContext(one) { "free" })
+        gate.open()
+        asking.forEach { it.join() }
+
+        assertEquals(49, accounts.actor("k49").await(Balance))
+      }
+    }
+  }
+}
