@@ -18,6 +18,8 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
@@ -82,25 +84,36 @@ class PlainJacksonTest {
     cart.close();
   }
 
+  /** What a view gets. */
+  private static List<Event> followed(Store store) throws Exception {
+    var seen = new LinkedBlockingQueue<Event>();
+    var view = Durable.follow("account", JacksonCodec.of(Event.class)).newActor(ActorSystem.anonymous(), store,
+        fact -> seen.add(fact.event()));
+    var events = List.of(seen.poll(20, TimeUnit.SECONDS), seen.poll(20, TimeUnit.SECONDS));
+    view.close();
+    return events;
+  }
+
   private static List<Body> turns(Store store, String kind, String key) {
     var bodies = Codec.of(Body.class);
     return store.load(new Store.Id(kind, key)).bodies().stream().map(bodies::decode).toList();
   }
 
-  private static void check(Store store) {
+  private static void check(Store store) throws Exception {
     var events = turns(store, "account", "ada").stream().flatMap(turn -> turn.events().stream())
         .map(json -> PLAIN.readValue(json, Elsewhere.Event.class)).toList();
     var state = PLAIN.readValue(turns(store, "cart", "7").getLast().state().orElseThrow(), Elsewhere.Cart.class);
 
     assertEquals(List.of(new Elsewhere.Deposited(500, Instant.EPOCH, Optional.of("a gift")), Elsewhere.Mark.CLOSED),
         events);
+    assertEquals(List.of(new Deposited(500, Instant.EPOCH, Optional.of("a gift")), Mark.CLOSED), followed(store));
     var full = (Elsewhere.Full) state;
     assertEquals(Map.of("cup", new BigDecimal("1.50")), full.items());
     assertEquals(2, full.pictures().getFirst()[1]);
   }
 
   @Test
-  void aStoreInAFolder(@TempDir Path folder) {
+  void aStoreInAFolder(@TempDir Path folder) throws Exception {
     try (var store = FolderStore.open(folder)) {
       work(store);
     }
@@ -110,7 +123,7 @@ class PlainJacksonTest {
   }
 
   @Test
-  void aStoreInMemory() {
+  void aStoreInMemory() throws Exception {
     try (var store = MemoryStore.open()) {
       work(store);
       check(store.crash());

@@ -7,6 +7,7 @@ import io.fibry.codec.TypeCodec
 import io.fibry.durable.Durable
 import io.fibry.durable.DurableContext
 import io.fibry.durable.EventContext
+import io.fibry.durable.Follow
 import io.fibry.pool.Entities
 import io.fibry.store.Store
 import java.util.concurrent.Callable
@@ -47,6 +48,12 @@ public fun <S : Any, E : Any, M : Any> Durable.OfEvents<S, E, M>.handle(
 public fun <S : Any, M : Any> Durable.OfState<S, M>.handle(
   handler: DurableContext<M>.(S, M) -> S,
 ): Durable<M> = by(Durable.NextInContext { state, message, context -> context.handler(state, message) })
+
+/** Reads the events of a kind, as [Durable.follow] does. */
+public inline fun <reified E : Any> follow(kind: String): Follow<E> = Durable.follow(kind, E::class.javaObjectType)
+
+/** [Follow.as], whose name is a keyword in Kotlin. */
+public fun <E : Any> Follow<E>.named(name: String): Follow<E> = `as`(name)
 
 /** An actor for each key, made when it is needed, that stays without a message for [idle]. */
 public fun <M : Any> Durable<M>.entities(

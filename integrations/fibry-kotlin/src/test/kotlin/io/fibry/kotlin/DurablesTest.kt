@@ -129,6 +129,23 @@ class DurablesTest {
 
   @ParameterizedTest
   @ValueSource(strings = ["folder", "memory"])
+  fun aViewFollowsTheEvents(where: String) = coroutineTest {
+    val seen = ConcurrentLinkedQueue<Event>()
+    open(where).use { store ->
+      durable<Message>("account").account().ada(store).use { ada ->
+        follow<Event>("account").named("all").newActor(scope.anonymous(), store) { fact -> seen += fact.event }.use {
+          ada.await(Withdraw(-5))
+          ada.await(Withdraw(5))
+          eventually { seen.size == 2 }
+        }
+      }
+    }
+
+    assertEquals(listOf(Changed(5), Emptied), seen.toList())
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = ["folder", "memory"])
   fun aCancelledRequestThatWaitsIsNotHandled(where: String) = coroutineTest {
     open(where).use { store ->
       durable<Message>("account").account().ada(store).use { ada ->
