@@ -97,9 +97,9 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   public List<Aside<M>> aside(Store store) {
     var actors = new LinkedHashSet<Store.Id>();
     store.waiting(kind.name(), (id, due) -> {
-      if (due.equals(Mail.NEVER)) actors.add(id);
+      if (due.equals(Store.Waiting.NEVER)) actors.add(id);
     });
-    return actors.stream().flatMap(id -> store.waiting(id, Mail.NEVER, Integer.MAX_VALUE).stream())
+    return actors.stream().flatMap(id -> store.waiting(id, Store.Waiting.NEVER, Integer.MAX_VALUE).stream())
         .filter(one -> Mail.isAside(one.id())).map(this::aside).toList();
   }
 

@@ -97,7 +97,7 @@ final class Delivery implements AutoCloseable {
 
   /** By any thread, also the store's: a message waits for this actor. */
   void told(String key, Instant due) {
-    if (due.equals(Mail.NEVER)) return;
+    if (due.equals(Store.Waiting.NEVER)) return;
     if (due.isAfter(now())) calendar.add(key, due);
     else wake(key);
   }

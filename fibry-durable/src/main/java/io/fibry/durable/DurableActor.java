@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.slf4j.LoggerFactory;
 
 /**
  * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
@@ -61,8 +60,7 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     } catch (TimeoutException never) {
       throw new AssertionError(never);
     } catch (StoreException | CancellationException refused) {
-      LoggerFactory.getLogger(Durable.class).warn("{} does not get a message, since it could not be kept", id(),
-          refused);
+      Home.of(delivery.store()).refusals().tell(id() + " does not get a message, since it could not be kept", refused);
       return false;
     }
     delivery.give(front, key, kept(waiting, message, false));

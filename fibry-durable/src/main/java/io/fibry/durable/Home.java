@@ -17,6 +17,7 @@ final class Home {
 
   private final Set<Store.Id> alive = ConcurrentHashMap.newKeySet();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
+  private final Refusals refusals = new Refusals(System::nanoTime);
 
   private Home() {}
 
@@ -37,6 +38,10 @@ final class Home {
     } finally {
       if (!made) alive.remove(id);
     }
+  }
+
+  Refusals refusals() {
+    return refusals;
   }
 
   void add(Delivery delivery) {

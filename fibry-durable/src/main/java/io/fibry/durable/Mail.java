@@ -17,8 +17,6 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   record Failed(String reason, Instant at) {}
 
   private static final Codec<Mail> CODEC = Codec.of(Mail.class);
-  static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE); // it is due
-
   private static final int LONGEST_TEXT = 1_000;
   private static final String SENT = "m:";
   private static final String REMINDER = "r:";

@@ -81,7 +81,7 @@ final class Outgoing {
   void putAside(byte[] message, String reason) {
     var why = new Mail.Failed(Mail.brief(reason), delivery.now());
     var mail = new Mail(message, Optional.empty(), Optional.of(why));
-    messages.add(new Store.Waiting(from, Mail.aside(UUID.randomUUID().toString()), Mail.NEVER, mail.bytes()));
+    messages.add(new Store.Waiting(from, Mail.aside(UUID.randomUUID().toString()), Store.Waiting.NEVER, mail.bytes()));
   }
 
   void end(Set<String> known) {

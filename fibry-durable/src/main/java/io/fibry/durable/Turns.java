@@ -13,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
-import org.slf4j.LoggerFactory;
 
 /**
  * The turns of an actor on their way to the store, since it was last read. Of the actor's thread,
@@ -122,8 +121,8 @@ final class Turns {
     if (refused || turn.life() != life) return;
     delivery.halt(id.key()); // before the actor goes on
     refused = true;
-    LoggerFactory.getLogger(Durable.class).error("{} reads its state again, since its turn {} was not stored", id,
-        turn.number(), why);
+    Home.of(store).refusals()
+        .tell(id + " reads its state again, since its turn " + turn.number() + " was not stored", why);
   }
 
   static StoreException cause(Throwable failure) {

@@ -35,7 +35,10 @@ public interface Store extends AutoCloseable {
    * @param due when the actor may get it; to the millisecond
    * @param body what it says
    */
-  record Waiting(Id to, String id, Instant due, byte[] body) {}
+  record Waiting(Id to, String id, Instant due, byte[] body) {
+    /** When a message is due that waits for a human. */
+    public static final Instant NEVER = Instant.ofEpochMilli(Long.MAX_VALUE);
+  }
 
   /**
    * What an actor did with a message.

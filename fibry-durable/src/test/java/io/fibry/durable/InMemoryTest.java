@@ -8,6 +8,7 @@ import io.fibry.durable.Bank.Balance;
 import io.fibry.durable.Bank.Deposit;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.MemoryStore;
+import io.fibry.store.folder.Logged;
 import org.junit.jupiter.api.Test;
 
 class InMemoryTest extends DurableContract {
@@ -28,5 +29,17 @@ class InMemoryTest extends DurableContract {
         + "test has asked for", failure.getMessage());
     assertFalse(failure.unknown());
     assertEquals(500, ada.ask(new Balance()));
+  }
+
+  @Test
+  void aStoreThatRefusesAgainAndAgainIsToldOnce() {
+    var ada = Bank.ACCOUNT.newActor(scope.named("ada"), store);
+    ada.ask(new Balance());
+    ((MemoryStore) store).failNext(50);
+    try (var logged = new Logged()) {
+      for (int i = 0; i < 50; i++) assertThrows(NotStoredException.class, () -> ada.ask(new Withdraw(0)));
+
+      assertEquals(1, logged.lines("account 'ada' reads its state again, since its turn 1 was not stored").size());
+    }
   }
 }

@@ -76,21 +76,49 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     return failure;
   }
 
-  /** {@return how it is} */
+  /**
+   * How it is. This never waits for the disk, and visits all actors of which something is stored.
+   *
+   * @return counts and figures; also of a store that is closed
+   */
   public abstract Health health();
 
   /**
    * How a store is.
    *
    * @param turns stored since it was opened
+   * @param refused turns and messages that were not stored since, whatever the reason
+   * @param underWay turns and messages on their way to the disk
    * @param actors of which something is stored
-   * @param waiting turns on their way to the disk
-   * @param full a part of the disk that is needed next could not be had
-   * @param broken it takes nothing more; see the log
+   * @param waiting messages that are stored and not handled yet, and reminders
+   * @param aside messages that were put aside, for a human
+   * @param bytes of its files
+   * @param forces of the log to the disk, since it was opened
+   * @param full the next file of the log could not be made. It takes neither new actors nor
+   *     messages to keep, and no turns once the file before is full. It tries again each second
+   * @param broken the disk failed in a way after which nobody knows what is on it. It takes nothing
+   *     more: close it, see to the disk, and open it again
    * @param torn files with ends of commits that a crash cut off; no sender was told that they were
    *     stored
    */
-  public record Health(long turns, long actors, long waiting, boolean full, boolean broken, List<String> torn) {}
+  public record Health(long turns, long refused, long underWay, long actors, long waiting, long aside, long bytes,
+      Forces forces, boolean full, boolean broken, List<String> torn) {}
+
+  /**
+   * How the disk takes what is written.
+   *
+   * @param count how often it was forced
+   * @param total how long that took
+   * @param last how long the last one took; zero: there was none
+   */
+  public record Forces(long count, Duration total, Duration last) {
+    static final Forces NONE = new Forces(0, Duration.ZERO, Duration.ZERO);
+
+    Forces and(long nanos) {
+      var last = Duration.ofNanos(nanos);
+      return new Forces(count + 1, total.plus(last), last);
+    }
+  }
 
   /**
    * Options of a store. Immutable.

@@ -37,9 +37,18 @@ final class Index {
     actors.forEach(reader);
   }
 
-  /** Of which something is stored. */
-  long actors() {
-    return actors.values().stream().filter(where -> where.last() > 0).count();
+  /** Actors of which something is stored, and messages that wait for one, or for a human. */
+  record Figures(long actors, long waiting, long aside) {}
+
+  Figures figures() {
+    long[] sums = new long[3];
+    for (var where : actors.values()) {
+      long aside = where.due(Store.Waiting.NEVER);
+      if (where.last() > 0) sums[0]++;
+      sums[1] += where.count() - aside;
+      sums[2] += aside;
+    }
+    return new Figures(sums[0], sums[1], sums[2]);
   }
 
   // ---- opening

@@ -42,6 +42,7 @@ final class Journal {
   private final int most;
   private final Inbox<Entry> inbox = new Inbox<>();
   private final Thread thread = Thread.ofPlatform().daemon().name("fibry-journal").unstarted(this::run);
+  private volatile int writing; // the size of the batch; written by the thread
   private final ArrayDeque<Entry> batch = new ArrayDeque<>(); // the thread's own, as the next one
   private long unforced; // the time of the first frame that is not forced; 0: all are
   private final ConcurrentLinkedQueue<CompletableFuture<Void>> wanted = new ConcurrentLinkedQueue<>(); // forces
@@ -67,9 +68,9 @@ final class Journal {
     return most;
   }
 
-  /** How many entries wait. */
-  int waiting() {
-    return inbox.size();
+  /** How many entries wait, or are being written. */
+  int underWay() {
+    return inbox.size() + writing;
   }
 
   boolean isEnded() {
@@ -137,6 +138,7 @@ final class Journal {
       take();
       if (!batch.isEmpty()) commit();
       forceIfDue();
+      log.prepare();
     } catch (StoreException broken) { // by a force that was due
       log("what was told as stored may be missing", broken);
     } catch (Throwable failure) { // out of memory
@@ -170,9 +172,7 @@ final class Journal {
   private void commit() {
     Frame.Place frame;
     try {
-      frame = log.append(batch.stream().map(Entry::record).toList(), millis.getAsLong());
-      if (pause == 0) log.force();
-      else if (unforced == 0) unforced = System.nanoTime();
+      frame = append();
     } catch (StoreException failure) {
       fail(failure);
       return;
@@ -182,6 +182,18 @@ final class Journal {
       var entry = batch.removeFirst();
       tell(entry, frame.segment(), offset);
       offset = Frame.next(offset, entry.record());
+    }
+  }
+
+  private Frame.Place append() {
+    writing = batch.size();
+    try {
+      var frame = log.append(batch.stream().map(Entry::record).toList(), millis.getAsLong());
+      if (pause == 0) log.force();
+      else if (unforced == 0) unforced = System.nanoTime();
+      return frame;
+    } finally {
+      writing = 0;
     }
   }
 
@@ -232,8 +244,9 @@ final class Journal {
   }
 
   private void sleep() {
-    if (unforced == 0) LockSupport.park(this);
-    else LockSupport.parkNanos(this, pause - (System.nanoTime() - unforced));
+    long longest = unforced == 0 ? Long.MAX_VALUE : pause - (System.nanoTime() - unforced);
+    if (!log.isPrepared()) longest = Math.min(longest, Spares.PAUSE);
+    LockSupport.parkNanos(this, longest);
   }
 
   private void end() {
@@ -248,10 +261,14 @@ final class Journal {
     }
   }
 
-  /** A logger is user code. */
   private static void log(String what, Throwable failure) {
+    log(() -> LoggerFactory.getLogger(Journal.class).error(what, failure));
+  }
+
+  /** A logger is user code. */
+  static void log(Runnable line) {
     try {
-      LoggerFactory.getLogger(Journal.class).error(what, failure);
+      line.run();
     } catch (Throwable broken) {
       // it cannot be told
     }

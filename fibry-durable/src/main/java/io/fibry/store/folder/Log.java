@@ -3,11 +3,13 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.folder.FolderStore.Forces;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.slf4j.LoggerFactory;
 
 /** Appends frames to the segments of a store. Of one thread at a time. */
 final class Log {
@@ -23,7 +25,8 @@ final class Log {
   private NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private Runnable sealed = () -> {}; // is told when one more is full
   private Runnable onForce = () -> {};
-  private volatile boolean broken; // read by others
+  private volatile Forces forces = Forces.NONE; // read by others, as the next one
+  private volatile boolean broken;
   private StoreBrokenException why; // null: it is not, or there was no memory to say so
 
   private Log(Disk disk, Spares spares) {
@@ -78,6 +81,10 @@ final class Log {
 
   boolean isBroken() {
     return broken;
+  }
+
+  Forces forces() {
+    return forces;
   }
 
   List<String> torn() {
@@ -140,13 +147,25 @@ final class Log {
   /** All frames are on disk. */
   void force() {
     checkWhole();
+    long began = System.nanoTime();
     try {
       disk.force(segment.name());
     } catch (Throwable failure) {
       throw broken("the disk could not say that it has what was written", failure);
     }
+    forces = forces.and(System.nanoTime() - began);
     forced = number - 1;
     onForce.run();
+  }
+
+  /** The next segment is there. */
+  boolean isPrepared() {
+    return broken || spares.isReady();
+  }
+
+  /** Tries again to have it made, where that failed and it is time. */
+  void prepare() {
+    if (!broken) spares.retry(segment.after());
   }
 
   private void seal(long time) {
@@ -188,6 +207,12 @@ final class Log {
     broken = true;
     why = new StoreBrokenException(disk + ": " + what
         + ". The store takes nothing more: close it, see to the disk, and open it again", failure, true);
+    Journal.log(() -> LoggerFactory.getLogger(Log.class).error("a store is broken", why));
     return why;
+  }
+
+  @Override
+  public String toString() {
+    return disk.toString();
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.store.folder;
 
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreException;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
 import java.io.IOException;
@@ -30,9 +31,10 @@ import java.util.function.Predicate;
 final class LogStore extends FolderStore {
   private static final int GLANCE = 1024; // read at once: most records are smaller
 
-  private final Disk disk;
+  private final MeasuredDisk disk;
   private final Index index;
   private final LongAdder turns = new LongAdder();
+  private final LongAdder refused = new LongAdder();
   private final AtomicBoolean closed = new AtomicBoolean();
   private final InstantSource clock;
   private final Set<LogHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
@@ -42,13 +44,14 @@ final class LogStore extends FolderStore {
   private Log log;
   private Journal journal;
 
-  private LogStore(Disk disk, InstantSource clock) {
+  private LogStore(MeasuredDisk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
     this.index = new Index(this::toString, clock);
   }
 
-  static LogStore open(Disk disk, Options options) throws IOException {
+  static LogStore open(Disk files, Options options) throws IOException {
+    var disk = MeasuredDisk.of(files);
     var store = new LogStore(disk, options.clock());
     store.id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
@@ -211,8 +214,10 @@ final class LogStore extends FolderStore {
     var record = Stored.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
     var where = index.of(turn.actor());
+    if (spares.isFull() && turn.number() == 1 && !snapshot && where.waiting().isEmpty())
+      return refuse(spares.refusal(turn.actor() + " is not begun"));
     var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
-    if (life == null) return CompletableFuture.failedFuture(new StoreOutdatedException(turn));
+    if (life == null) return refuse(new StoreOutdatedException(turn));
     return add(new UnderWay.OfTurn(this, record, where, life, turn, snapshot), turn.actor());
   }
 
@@ -220,6 +225,7 @@ final class LogStore extends FolderStore {
   public CompletionStage<Boolean> accept(Waiting message, int most) {
     var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
+    if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
     var where = index.of(message.to());
     if (!where.reserve(most, message.due())) return CompletableFuture.completedFuture(false);
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
@@ -228,6 +234,11 @@ final class LogStore extends FolderStore {
   private void checkSize(ByteBuffer record, String what, Id actor) {
     if (record.remaining() > journal.most()) throw new IllegalArgumentException(
         what + actor + " takes " + record.remaining() + " bytes; " + this + " takes at most " + journal.most());
+  }
+
+  private <T> CompletableFuture<T> refuse(StoreException why) {
+    countRefusal();
+    return CompletableFuture.failedFuture(why);
   }
 
   private <T> CompletableFuture<T> add(UnderWay<T> entry, Id actor) {
@@ -258,12 +269,17 @@ final class LogStore extends FolderStore {
     turns.increment();
   }
 
+  void countRefusal() {
+    refused.increment();
+  }
+
   // ---- the whole
 
   @Override
   public Health health() {
-    return new Health(turns.sum(), index.actors(),
-        journal.waiting(), spares.isFull(), log.isBroken(), log.torn());
+    var stored = index.figures();
+    return new Health(turns.sum(), refused.sum(), journal.underWay(), stored.actors(), stored.waiting(),
+        stored.aside(), disk.bytes(), log.forces(), spares.isFull(), log.isBroken(), log.torn());
   }
 
   @Override

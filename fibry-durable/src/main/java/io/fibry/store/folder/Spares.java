@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.slf4j.LoggerFactory;
 
@@ -13,21 +14,25 @@ import org.slf4j.LoggerFactory;
  * uses it; others may ask whether the disk is full.
  */
 final class Spares {
-  private static final long PAUSE = 1_000_000_000; // after a failure
+  static final long PAUSE = TimeUnit.SECONDS.toNanos(1); // after a failure
+  private static final long LOG_PAUSE = TimeUnit.MINUTES.toNanos(1); // between lines of the log
 
   private final Disk disk;
   private final Executor maker;
   private final int size;
   private final LongSupplier nanoTime;
   private CompletableFuture<Void> next = CompletableFuture.completedFuture(null);
-  private volatile long failedAt; // written by the maker, before `full`
-  private volatile boolean full;
+  private long toldAt; // as the next two, written by the maker, one after the other
+  private boolean told; // that it is full
+  private long failedAt; // read by the log's thread when the maker is through
+  private volatile boolean full; // written by the maker
 
   Spares(Disk disk, Executor maker, int size, LongSupplier nanoTime) {
     this.disk = disk;
     this.maker = maker;
     this.size = size;
     this.nanoTime = nanoTime;
+    this.toldAt = nanoTime.getAsLong() - LOG_PAUSE;
   }
 
   /** Whether the last segment that was asked for could not be made. */
@@ -39,13 +44,18 @@ final class Spares {
     return size;
   }
 
+  /** The segment that was begun is there. */
+  boolean isReady() {
+    return next.isDone() && !next.isCompletedExceptionally();
+  }
+
   /** Begins to make it. */
   void begin(Segment segment) {
     try {
       next = CompletableFuture.runAsync(() -> make(segment), maker);
     } catch (Throwable noThread) {
-      failed(segment, noThread);
       next = CompletableFuture.failedFuture(noThread);
+      failed(segment, noThread);
     }
   }
 
@@ -62,20 +72,30 @@ final class Spares {
       failed(segment, failure);
       throw new CompletionException(failure);
     }
+    if (told) Journal.log(() -> LoggerFactory.getLogger(Spares.class).info("{} has room again", disk));
+    told = false;
   }
 
   private void failed(Segment segment, Throwable failure) {
     failedAt = nanoTime.getAsLong();
     full = true;
-    LoggerFactory.getLogger(Spares.class).warn("{} has no room for {} in advance", disk, segment.name(), failure);
+    if (failedAt - toldAt < LOG_PAUSE) return;
+    toldAt = failedAt;
+    told = true;
+    Journal.log(() -> LoggerFactory.getLogger(Spares.class).warn(
+        "{} has no room for {}, of {} bytes: it takes no new actors and no messages to keep, and no turns once the "
+            + "file before is full. Free some space, and it goes on",
+        disk, segment.name(), size, failure));
   }
 
-  /**
-   * When it answers, the segment that was begun is there. Where that failed it tries again, once a
-   * second.
-   */
-  void await(Segment segment) {
+  /** Tries again, where that failed a second ago. */
+  void retry(Segment segment) {
     if (next.isCompletedExceptionally() && nanoTime.getAsLong() - failedAt >= PAUSE) begin(segment);
+  }
+
+  /** When it answers, the segment that was begun is there. */
+  void await(Segment segment) {
+    retry(segment);
     try {
       next.join();
     } catch (CompletionException failure) {
@@ -86,6 +106,12 @@ final class Spares {
   /** When it answers, nothing is made any more. */
   void close() {
     next.handle((none, failure) -> null).join();
+  }
+
+  /** What is not stored while it is full, so that what is begun may go on in the last file. */
+  StoreFullException refusal(String what) {
+    return new StoreFullException(what + ": " + disk + " has no room for another file, of " + size
+        + " bytes. Nothing is lost; free some space, and the store goes on", null);
   }
 
   private StoreFullException full(Segment segment, Throwable cause) {

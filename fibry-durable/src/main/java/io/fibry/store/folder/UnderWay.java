@@ -86,7 +86,10 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
     @Override
     public void refused(StoreException why) {
-      if (!snapshot) life.end();
+      if (!snapshot) {
+        life.end();
+        store.countRefusal();
+      }
       completeExceptionally(why);
       leave(); // last: the actor reads its state again when all have been told
     }
@@ -125,6 +128,7 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
     @Override
     public void refused(StoreException why) {
+      store.countRefusal();
       leave();
       completeExceptionally(why);
     }

@@ -191,6 +191,16 @@ final class Where {
     if (waiting.isEmpty()) waiting = Map.of();
   }
 
+  /** How many wait. */
+  synchronized int count() {
+    return waiting.size();
+  }
+
+  /** How many are due at this time. */
+  synchronized long due(Instant time) {
+    return waiting.isEmpty() ? 0 : waiting.values().stream().filter(one -> one.due.equals(time)).count();
+  }
+
   synchronized List<String> waiting() {
     return List.copyOf(waiting.keySet());
   }

@@ -1,0 +1,63 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+
+/** A disk that fails, or holds, when the test says so. */
+final class FaultyDisk implements InvocationHandler {
+  private final Disk files;
+  // written by the test, read by the store's threads; empty: none
+  private volatile String failing = "";
+  private volatile String held = "";
+  private final CountDownLatch holds = new CountDownLatch(1);
+  private final CountDownLatch open = new CountDownLatch(1);
+
+  FaultyDisk(Path folder) throws IOException {
+    files = FileDisk.open(folder);
+  }
+
+  Disk disk() {
+    return (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class}, this);
+  }
+
+  /** From now on, this operation fails. */
+  void fail(String operation) {
+    failing = operation;
+  }
+
+  void heal() {
+    failing = "";
+  }
+
+  /** From now on, this operation waits. */
+  void hold(String operation) {
+    held = operation;
+  }
+
+  void awaitHeld() throws InterruptedException {
+    holds.await();
+  }
+
+  void letGo() {
+    open.countDown();
+  }
+
+  @Override
+  public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    if (method.getName().equals(failing)) throw new IOException("made up, for a test");
+    if (method.getName().equals(held)) {
+      holds.countDown();
+      open.await();
+    }
+    try {
+      return method.invoke(files, arguments);
+    } catch (InvocationTargetException failure) {
+      throw failure.getCause();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreFullException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a store says of itself is true. */
+@Timeout(60)
+class HealthTest {
+  private static final int SEGMENT = 1 << 14;
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final Store.Id GRACE = new Store.Id("account", "grace");
+  private static final Instant LATER = Instant.parse("9999-12-31T00:00:00Z");
+
+  @TempDir
+  private Path folder;
+
+  private FolderStore open() {
+    return FolderStore.open(folder, options -> options.withSegment(SEGMENT));
+  }
+
+  private long bytes() throws IOException {
+    try (var files = Files.list(folder)) {
+      return files.filter(file -> !file.endsWith("store.lock")).mapToLong(file -> file.toFile().length()).sum();
+    }
+  }
+
+  private static CompletableFuture<Void> append(Store store, Store.Id actor, long life, long number, int size,
+      Store.Waiting... sends) {
+    return store.append(new Store.Turn(actor, life, number, Instant.EPOCH, true, new byte[size], List.of(),
+        List.of(sends))).toCompletableFuture();
+  }
+
+  private static Store.Waiting message(Store.Id to, String id, Instant due) {
+    return new Store.Waiting(to, id, due, new byte[1]);
+  }
+
+  @Test
+  void itCountsWhatIsStoredAndWhatWaits() throws Exception {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      append(store, ADA, life, 1, 1, message(GRACE, "m", Instant.EPOCH), message(ADA, "r", LATER)).get();
+      append(store, ADA, life, 2, 1, message(ADA, "x", Store.Waiting.NEVER)).get();
+      store.accept(message(GRACE, "n", Instant.EPOCH), 10).toCompletableFuture().get();
+
+      var health = store.health();
+
+      assertEquals(2, health.turns());
+      assertEquals(0, health.refused());
+      assertEquals(0, health.underWay());
+      assertEquals(1, health.actors());
+      assertEquals(3, health.waiting());
+      assertEquals(1, health.aside());
+      assertFalse(health.full() || health.broken());
+    }
+    try (var store = open()) {
+      assertEquals(0, store.health().turns());
+      assertEquals(1, store.health().actors());
+      assertEquals(3, store.health().waiting());
+      assertEquals(1, store.health().aside());
+    }
+  }
+
+  @Test
+  void itTellsHowTheDiskTakesWhatIsWritten() throws Exception {
+    try (var store = open()) {
+      assertEquals(new FolderStore.Forces(0, Duration.ZERO, Duration.ZERO), store.health().forces());
+      long life = store.load(ADA).life();
+      for (int i = 1; i <= 3; i++) append(store, ADA, life, i, 1).get();
+
+      var forces = store.health().forces();
+
+      assertEquals(3, forces.count());
+      assertTrue(forces.last().isPositive(), forces::toString);
+      assertTrue(forces.total().compareTo(forces.last()) > 0, forces::toString);
+    }
+  }
+
+  @Test
+  void itHasTheBytesOfTheFiles() throws Exception {
+    var store = open();
+    try (store) {
+      long life = store.load(ADA).life();
+      for (int i = 1; i <= 100; i++) append(store, ADA, life, i, 1_000).get(); // files are rewritten meanwhile
+    }
+    assertEquals(bytes(), store.health().bytes());
+    assertTrue(bytes() < 100 * 1_000, () -> "files were not rewritten: " + store.health());
+
+    Files.write(folder.resolve("a.torn"), new byte[100]); // of an earlier use
+    try (var again = open()) {
+      assertEquals(bytes(), again.health().bytes());
+    }
+  }
+
+  @Test
+  void itCountsWhatIsUnderWay() throws Exception {
+    var faulty = new FaultyDisk(folder);
+    try (var store = FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT))) {
+      long life = store.load(ADA).life();
+      append(store, ADA, life, 1, 1).get();
+      faulty.hold("force");
+
+      append(store, ADA, life, 2, 1);
+      faulty.awaitHeld();
+      append(store, ADA, life, 3, 1);
+      store.accept(message(GRACE, "m", Instant.EPOCH), 10);
+
+      assertEquals(3, store.health().underWay());
+      assertEquals(1, store.health().turns());
+      faulty.letGo();
+    }
+  }
+
+  @Test
+  void aFullDiskRefusesFirstWhatIsNewAndRecoversByItself() throws Exception {
+    var faulty = new FaultyDisk(folder);
+    try (var store = FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT));
+        var logged = new Logged()) {
+      long ada = store.load(ADA).life();
+      long grace = store.load(GRACE).life();
+      append(store, ADA, ada, 1, 9_000).get();
+      faulty.fail("create");
+      append(store, ADA, ada, 2, 9_000).get(); // begins the last file
+      while (!store.health().full()) Thread.onSpinWait();
+
+      var message = refusal(store.accept(message(ADA, "m", Instant.EPOCH), 10).toCompletableFuture());
+      var actor = refusal(append(store, GRACE, grace, 1, 1));
+      append(store, ADA, ada, 3, 1).get(); // what is begun goes on
+      var turn = refusal(append(store, ADA, ada, 4, 9_000));
+
+      assertEquals("a message for account 'ada' is not kept: " + folder + " has no room for another file, of 16384 "
+          + "bytes. Nothing is lost; free some space, and the store goes on", message);
+      assertTrue(actor.startsWith("account 'grace' is not begun: "), actor);
+      assertTrue(turn.startsWith(folder + ": no room for 00000003.log, of 16384 bytes."), turn);
+      assertEquals(3, store.health().refused());
+      assertEquals(3, store.health().turns());
+
+      faulty.heal();
+      while (store.health().full()) Thread.onSpinWait(); // though there is nothing to store
+
+      append(store, GRACE, store.load(GRACE).life(), 1, 9_000).get();
+      assertEquals(1, logged.lines(" has no room for 00000003.log").size());
+      assertEquals(1, logged.lines(folder + " has room again").size());
+    }
+  }
+
+  private static String refusal(CompletableFuture<?> refused) {
+    return assertInstanceOf(StoreFullException.class, assertThrows(ExecutionException.class, refused::get).getCause())
+        .getMessage();
+  }
+}

@@ -1,0 +1,45 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SparesTest {
+  @TempDir
+  private Path folder;
+
+  @Test
+  void aDiskThatStaysFullIsTriedEachSecondAndToldOnceAMinute() throws Exception {
+    var nanos = new AtomicLong(-5); // where System.nanoTime begins is not said
+    var faulty = new FaultyDisk(folder);
+    try (var disk = faulty.disk(); var logged = new Logged()) {
+      var spares = new Spares(disk, Runnable::run, 4096, nanos::get);
+      var next = new Segment(1, 2);
+      faulty.fail("create");
+
+      spares.begin(next);
+      for (int i = 0; i < 1_500; i++) {
+        nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(100));
+        spares.retry(next);
+      }
+
+      assertTrue(spares.isFull() && !spares.isReady());
+      assertEquals(3, logged.lines("has no room for 00000002.log").size()); // at 0:00, 1:00 and 2:00
+      assertEquals(0, logged.lines("has room again").size());
+      faulty.heal();
+      spares.retry(next);
+      assertTrue(spares.isFull(), "it is not tried again before a second is over");
+      nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+      spares.retry(next);
+      assertFalse(spares.isFull());
+      assertTrue(spares.isReady());
+      assertEquals(1, logged.lines(folder + " has room again").size());
+    }
+  }
+}
