@@ -4,6 +4,7 @@ import org.jspecify.annotations.NullMarked;
 @NullMarked
 module io.fibry.durable {
   requires transitive io.fibry;
+  requires jdk.jfr;
   requires org.slf4j;
   requires static org.jspecify;
 

@@ -6,6 +6,7 @@ import io.fibry.Exitable;
 import io.fibry.codec.Codec;
 import io.fibry.pool.Entities;
 import io.fibry.store.Store;
+import io.fibry.store.recorder.Recorder;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -73,6 +74,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
 
   private void check(ActorBuilder<?> how, Store store) {
     Objects.requireNonNull(store, "store");
+    Recorder.prepare();
     if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
       throw kind.refused("what it does with one message is a turn, so its mailbox cannot be selective");

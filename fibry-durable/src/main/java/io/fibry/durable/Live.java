@@ -6,6 +6,7 @@ import io.fibry.ActorStoppedException;
 import io.fibry.codec.CodecException;
 import io.fibry.store.Store;
 import io.fibry.store.StoreException;
+import io.fibry.store.recorder.Recorder;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.ArrayList;
 import java.util.List;
@@ -58,6 +59,7 @@ final class Live<S, E, M> {
   // ---- reading
 
   private void load() throws Exception {
+    var event = Recorder.beginLoad();
     doubtful = true;
     var loaded = turns.load();
     var kind = definition.kind();
@@ -69,6 +71,7 @@ final class Live<S, E, M> {
     for (var body : loaded.bodies()) read = after(read, body, ++turn);
     state = read;
     doubtful = false;
+    if (event != null) Recorder.endLoad(event, id.kind(), id.key(), loaded.bodies().size(), sinceWhole);
   }
 
   private S after(S before, byte[] bytes, long turn) {

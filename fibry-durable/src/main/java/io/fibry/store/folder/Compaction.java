@@ -1,5 +1,6 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.recorder.Recorder;
 import java.io.IOException;
 import java.util.List;
 import java.util.NavigableMap;
@@ -76,11 +77,21 @@ final class Compaction {
   private void end(Rewriting rewriting) throws IOException {
     if (rewriting.isVain()) return;
     try {
+      var event = Recorder.beginCompaction();
+      long before = event == null ? 0 : bytes(rewriting.replaced());
       rewriting.write(disk, index, full, forced.get());
+      if (event != null) Recorder.endCompaction(event, disk, rewriting.segment().name(), rewriting.replaced().size(),
+          before, disk.size(rewriting.segment().name()));
     } catch (Throwable failure) {
       disk.delete(rewriting.segment().name() + NewFile.UNREADY);
       throw failure;
     }
+  }
+
+  private long bytes(List<Segment> segments) throws IOException {
+    long bytes = 0;
+    for (var segment : segments) bytes += disk.size(segment.name());
+    return bytes;
   }
 
   private void failed(Throwable failure) {

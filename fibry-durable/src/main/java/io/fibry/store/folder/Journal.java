@@ -3,6 +3,7 @@ package io.fibry.store.folder;
 import io.fibry.store.StoreClosedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreWriteException;
+import io.fibry.store.recorder.Recorder;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -170,9 +171,11 @@ final class Journal {
   }
 
   private void commit() {
+    int records = batch.size();
+    var event = Recorder.beginCommit();
     Frame.Place frame;
     try {
-      frame = append();
+      frame = append(event);
     } catch (StoreException failure) {
       fail(failure);
       return;
@@ -183,14 +186,20 @@ final class Journal {
       tell(entry, frame.segment(), offset);
       offset = Frame.next(offset, entry.record());
     }
+    // last: what it throws without memory is no failure of the commit
+    if (event != null) Recorder.endCommit(event, log, Segment.nameOf(frame.segment()), records,
+        Frame.aligned(offset - frame.offset()));
   }
 
-  private Frame.Place append() {
+  private Frame.Place append(Object event) {
     writing = batch.size();
     try {
       var frame = log.append(batch.stream().map(Entry::record).toList(), millis.getAsLong());
-      if (pause == 0) log.force();
-      else if (unforced == 0) unforced = System.nanoTime();
+      Recorder.written(event);
+      if (pause == 0) {
+        log.force();
+        Recorder.forced(event);
+      } else if (unforced == 0) unforced = System.nanoTime();
       return frame;
     } finally {
       writing = 0;

@@ -4,6 +4,7 @@ import io.fibry.store.StoreBrokenException;
 import io.fibry.store.StoreFullException;
 import io.fibry.store.StoreWriteException;
 import io.fibry.store.folder.FolderStore.Forces;
+import io.fibry.store.recorder.Recorder;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -208,6 +209,7 @@ final class Log {
     why = new StoreBrokenException(disk + ": " + what
         + ". The store takes nothing more: close it, see to the disk, and open it again", failure, true);
     Journal.log(() -> LoggerFactory.getLogger(Log.class).error("a store is broken", why));
+    Journal.log(() -> Recorder.broken(disk, what, failure));
     return why;
   }
 

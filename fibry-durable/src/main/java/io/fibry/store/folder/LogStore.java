@@ -5,6 +5,7 @@ import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreException;
 import io.fibry.store.StoreOutdatedException;
 import io.fibry.store.StoreReadException;
+import io.fibry.store.recorder.Recorder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -51,6 +52,7 @@ final class LogStore extends FolderStore {
   }
 
   static LogStore open(Disk files, Options options) throws IOException {
+    Recorder.prepare();
     var disk = MeasuredDisk.of(files);
     var store = new LogStore(disk, options.clock());
     store.id = Identity.open(disk, options.segment());

@@ -1,6 +1,7 @@
 package io.fibry.store.folder;
 
 import io.fibry.store.StoreFullException;
+import io.fibry.store.recorder.Recorder;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,6 +80,7 @@ final class Spares {
   private void failed(Segment segment, Throwable failure) {
     failedAt = nanoTime.getAsLong();
     full = true;
+    Recorder.full(disk, segment.name(), size, failure);
     if (failedAt - toldAt < LOG_PAUSE) return;
     toldAt = failedAt;
     told = true;

@@ -1,0 +1,161 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.store.Store;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import jdk.jfr.consumer.RecordedEvent;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Events of a flight recording, each with its facts. */
+@Timeout(60)
+class RecorderTest {
+  private static final int SEGMENT = 1 << 14;
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+
+  @TempDir
+  private Path folder;
+
+  @BeforeAll
+  static void thereIsARecorder() {
+    Assumptions.assumeTrue(ModuleLayer.boot().findModule("jdk.jfr").isPresent(), "this Java has no flight recorder");
+  }
+
+  private FaultyDisk faulty() throws Exception {
+    return new FaultyDisk(folder);
+  }
+
+  private static FolderStore on(FaultyDisk faulty) {
+    return FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT));
+  }
+
+  private static void append(Store store, long life, long number, boolean whole, int size) throws Exception {
+    store.append(new Store.Turn(ADA, life, number, Instant.EPOCH, whole, new byte[size], List.of(), List.of()))
+        .toCompletableFuture().get();
+  }
+
+  private static Duration sum(RecordedEvent event, String... fields) {
+    return List.of(fields).stream().map(event::getDuration).reduce(Duration.ZERO, Duration::plus);
+  }
+
+  @Test
+  void aCommitTellsWhatItWroteAndHowLongThatTook() throws Exception {
+    try (var recorded = new Recorded("fibry.Commit")) {
+      try (var store = FolderStore.open(folder)) {
+        append(store, store.load(ADA).life(), 1, true, 1_000);
+      }
+
+      var event = recorded.of(folder).getFirst();
+      assertEquals("00000001.log", event.getString("segment"));
+      assertEquals(1, event.getInt("records"));
+      assertTrue(event.getLong("bytes") > 1_000 && event.getLong("bytes") < 1_200, event::toString);
+      assertTrue(event.getDuration("force").isPositive() && event.getDuration("write").isPositive(), event::toString);
+      assertTrue(sum(event, "write", "force").compareTo(event.getDuration()) <= 0, event::toString);
+      assertFalse(event.hasField("began") || event.hasField("written"), event::toString);
+    }
+  }
+
+  @Test
+  void whereForcesHavePausesACommitHasNone() throws Exception {
+    try (var recorded = new Recorded("fibry.Commit")) {
+      try (var store = FolderStore.open(folder, options -> options.withForceEvery(Duration.ofHours(1)))) {
+        append(store, store.load(ADA).life(), 1, true, 1);
+      }
+
+      assertEquals(Duration.ZERO, recorded.of(folder).getFirst().getDuration("force"));
+    }
+  }
+
+  record Count() implements Request<Count, Long> {}
+
+  @Test
+  void anActorThatIsReadTellsItsTurns() {
+    var counter = Durable.kind("read-counter", Count.class)
+        .events(Long.class, 0L, (Long sum, Long one) -> sum + one).by((sum, count, context) -> {
+          context.persist(1L);
+          context.reply(count, sum + 1);
+        });
+    try (var store = FolderStore.open(folder)) {
+      for (int round = 0; round < 2; round++)
+        try (var recorded = new Recorded("fibry.Load"); var actor = counter.newActor(ActorSystem.named("c"), store)) {
+          for (int i = 1; i <= 10; i++) assertEquals(10 * round + i, actor.ask(new Count()));
+
+          var event = recorded.all().stream().filter(one -> one.getString("kind").equals("read-counter")).findFirst()
+              .orElseThrow();
+          assertEquals("c", event.getString("key"));
+          assertEquals(10 * round, event.getInt("turns"));
+          assertEquals(round > 0, event.getLong("bytes") >= 10);
+        }
+    }
+  }
+
+  @Test
+  void aCompactionTellsWhatItFreed() throws Exception {
+    try (var recorded = new Recorded("fibry.Compaction")) {
+      try (var store = FolderStore.open(folder, options -> options.withSegment(SEGMENT))) {
+        long life = store.load(ADA).life();
+        for (int i = 1; i <= 80; i++) append(store, life, i, true, 1_000);
+      }
+
+      var event = recorded.of(folder).getFirst();
+      assertTrue(event.getInt("files") >= 4, event::toString);
+      assertEquals((long) event.getInt("files") * SEGMENT, event.getLong("before"));
+      assertTrue(event.getLong("after") < SEGMENT, event::toString);
+      assertTrue(event.getString("segment").endsWith(".log"), event::toString);
+    }
+  }
+
+  @Test
+  void aDiskThatRefusesAFileIsTold() throws Exception {
+    var faulty = faulty();
+    try (var recorded = new Recorded("fibry.StoreFull"); var logged = new Logged()) {
+      try (var store = on(faulty)) {
+        long life = store.load(ADA).life();
+        append(store, life, 1, true, 9_000);
+        faulty.fail("create");
+        append(store, life, 2, true, 9_000); // in the second file, which was there
+      }
+
+      var event = recorded.of(folder).getFirst();
+      assertEquals("00000003.log", event.getString("segment"));
+      assertEquals(SEGMENT, event.getLong("size"));
+      assertEquals("java.io.IOException: made up, for a test", event.getString("refusal"));
+      assertEquals(1, logged.lines(folder + " has no room for 00000003.log, of 16384 bytes").size());
+    }
+  }
+
+  @Test
+  void aStoreThatBreaksIsTold() throws Exception {
+    var faulty = faulty();
+    try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
+      try (var store = on(faulty)) {
+        long life = store.load(ADA).life();
+        faulty.fail("force");
+        assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
+        assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
+        assertTrue(store.health().broken());
+      }
+
+      var events = recorded.of(folder);
+      assertEquals(1, events.size());
+      var event = events.getFirst();
+      assertEquals("the disk could not say that it has what was written", event.getString("what"));
+      assertEquals("java.io.IOException: made up, for a test", event.getString("failure"));
+      assertEquals(1, logged.lines("a store is broken").size());
+    }
+  }
+}
