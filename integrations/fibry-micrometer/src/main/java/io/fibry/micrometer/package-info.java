@@ -1,2 +1,2 @@
-/** Meters of scopes, and observations that follow messages, for Micrometer. */
+/** Meters of scopes and stores, and observations that follow messages, for Micrometer. */
 package io.fibry.micrometer;

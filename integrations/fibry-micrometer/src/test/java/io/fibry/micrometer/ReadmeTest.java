@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorSystem;
 import io.fibry.DeadLetter;
+import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.io.File;
 import java.io.PrintWriter;
@@ -34,7 +35,7 @@ class ReadmeTest {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\n(.*?)^```$");
   private static final Pattern PRINTS = Pattern.compile("// prints (.*)");
   private static final Pattern NOT_THEIRS =
-      Pattern.compile("test-classes|junit|fibry-test|tracing|context-propagation|jspecify");
+      Pattern.compile("test-classes|junit|fibry-test|fibry-durable|tracing|context-propagation|jspecify");
   private static final Pattern METER = Pattern.compile("(?m)^\\| `(fibry\\.[a-z.]+)`");
 
   @TempDir
@@ -64,6 +65,9 @@ class ReadmeTest {
     new MessageTimers("shop").bindTo(registry);
     new FibryMetrics(ActorSystem.root()).bindTo(registry);
     new ActorMeters(ActorSystem.root(), "clerk").bindTo(registry);
+    try (var store = FolderStore.open(folder)) {
+      new StoreMeters("orders", store).bindTo(registry);
+    }
 
     assertEquals(registry.getMeters().stream().map(meter -> meter.getId().getName()).collect(Collectors.toSet()),
         METER.matcher(readme()).results().map(found -> found.group(1)).collect(Collectors.toSet()));

@@ -1,0 +1,90 @@
+package io.fibry.micrometer;
+
+import io.fibry.store.folder.FolderStore;
+import io.fibry.store.folder.FolderStore.Health;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The health of a store of durable actors as meters with the tag {@code store}: the counters
+ * {@code fibry.store.turns} and {@code fibry.store.refused}, the timer {@code fibry.store.force},
+ * and gauges. Thread-safe. Needs {@code fibry-durable}.
+ * {@snippet class="io.fibry.micrometer.StoreMetersTest" region="store"}
+ *
+ * <p>A registry that reads costs a look at all actors of the store, at most once a second. The
+ * meters stay after the store has closed, with its last figures, until {@link #close}.
+ */
+public final class StoreMeters implements MeterBinder, AutoCloseable {
+  private final Tags tags;
+  private final Recent<Health> health;
+  private final BoundMeters bound = new BoundMeters();
+
+  /**
+   * Meters with the tag {@code store}.
+   *
+   * @param name the tag's value
+   * @param store whose health they tell
+   */
+  public StoreMeters(String name, FolderStore store) {
+    this(name, store, Tags.empty());
+  }
+
+  /**
+   * Meters with the tag {@code store} and more.
+   *
+   * @param name the tag's value
+   * @param store whose health they tell
+   * @param tags on all meters
+   */
+  public StoreMeters(String name, FolderStore store, Iterable<Tag> tags) {
+    this.tags = Tags.of("store", name).and(tags);
+    this.health = new Recent<>(store::health);
+  }
+
+  @Override
+  public void bindTo(MeterRegistry registry) {
+    count(registry, "turns", "Turns that were stored", Health::turns);
+    count(registry, "refused", "Turns and messages that were not stored", Health::refused);
+    bound.add(registry,
+        FunctionTimer
+            .builder("fibry.store.force", health, weak -> health.now().forces().count(),
+                weak -> health.now().forces().total().toNanos(), TimeUnit.NANOSECONDS)
+            .tags(tags).description("Forces of the log to the disk").register(registry));
+    gauge(registry, "under.way", "records", "Turns and messages on their way to the disk", Health::underWay);
+    gauge(registry, "actors", "actors", "Actors of which something is stored", Health::actors);
+    gauge(registry, "waiting", FibryMetrics.UNIT, "Messages that are not handled yet, and reminders", Health::waiting);
+    gauge(registry, "aside", FibryMetrics.UNIT, "Messages that were put aside", Health::aside);
+    gauge(registry, "size", "bytes", "Files of the store", Health::bytes);
+    gauge(registry, "full", null, "1: the disk has no room for the next file", now -> now.full() ? 1 : 0);
+    gauge(registry, "broken", null, "1: the disk failed, and the store takes nothing more",
+        now -> now.broken() ? 1 : 0);
+  }
+
+  /** The function keeps the health, to which the registry refers weakly. */
+  private void count(MeterRegistry registry, String what, String description, ToLongFunction<Health> count) {
+    bound.add(registry,
+        FunctionCounter.builder("fibry.store." + what, health, weak -> count.applyAsLong(health.now())).tags(tags)
+            .baseUnit("turns").description(description).register(registry));
+  }
+
+  private void gauge(MeterRegistry registry, String what, @Nullable String unit, String description,
+      ToDoubleFunction<Health> figure) {
+    bound.add(registry, Gauge.builder("fibry.store." + what, () -> figure.applyAsDouble(health.now())).tags(tags)
+        .baseUnit(unit).description(description).register(registry));
+  }
+
+  /** Removes the meters from their registries. */
+  @Override
+  public void close() {
+    bound.remove();
+  }
+}

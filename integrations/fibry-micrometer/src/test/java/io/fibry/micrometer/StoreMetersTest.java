@@ -1,0 +1,93 @@
+package io.fibry.micrometer;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.NotStoredException;
+import io.fibry.store.folder.FolderStore;
+import io.fibry.test.CrashDisk;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class StoreMetersTest {
+  private final MeterRegistry registry = new SimpleMeterRegistry();
+
+  record Count() implements Request<Count, Long> {}
+
+  /** Reminds itself, in a year. */
+  private static final Durable<Count> COUNTER =
+      Durable.kind("counter", Count.class).state(0L).by((n, count, context) -> {
+        context.remind("again", new Count(), Duration.ofDays(365));
+        context.reply(count, n + 1);
+        return n + 1;
+      });
+
+  private double counter(String name) {
+    return registry.get(name).tag("store", "orders").functionCounter().count();
+  }
+
+  private double gauge(String name) {
+    return registry.get(name).tag("store", "orders").gauge().value();
+  }
+
+  @Test
+  void theHealthOfAStoreIsMeters(@TempDir Path folder) {
+    try (var store = FolderStore.open(folder)) {
+      // @start region="store"
+      var meters = new StoreMeters("orders", store);
+      meters.bindTo(registry);
+      // @end
+      try (var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
+        for (int i = 0; i < 3; i++) actor.ask(new Count());
+      }
+      while (counter("fibry.store.turns") < 3) Thread.onSpinWait(); // a second at most
+
+      assertEquals(0, counter("fibry.store.refused"));
+      assertEquals(1, gauge("fibry.store.actors"));
+      assertEquals(1, gauge("fibry.store.waiting"));
+      assertEquals(0, gauge("fibry.store.aside"));
+      assertEquals(0, gauge("fibry.store.under.way"));
+      assertEquals(0, gauge("fibry.store.full"));
+      assertEquals(0, gauge("fibry.store.broken"));
+      assertEquals(store.health().bytes(), gauge("fibry.store.size"));
+      var force = registry.get("fibry.store.force").tag("store", "orders").functionTimer();
+      assertEquals(3, force.count());
+      assertEquals(store.health().forces().total().toNanos(), force.totalTime(TimeUnit.NANOSECONDS), 1);
+      meters.close();
+      assertEquals(List.of(), registry.getMeters());
+    }
+  }
+
+  @Test
+  void aStoreThatBrokeAndIsClosedStillSaysSo() {
+    var disk = CrashDisk.empty();
+    try (var store = FolderStore.on(disk, options -> options.withSegment(1 << 14));
+        var actor = COUNTER.newActor(ActorSystem.named("c"), store)) {
+      new StoreMeters("orders", store, Tags.of("disk", "one")).bindTo(registry);
+      disk.beforeEach(operation -> {
+        throw new UncheckedIOException(new IOException("made up, for a test"));
+      });
+      assertThrows(NotStoredException.class, () -> actor.ask(new Count()));
+    }
+    while (gauge("fibry.store.broken") == 0) Thread.onSpinWait(); // a second at most
+
+    assertEquals(0, counter("fibry.store.turns"));
+    assertEquals(1, counter("fibry.store.refused"));
+    assertTrue(registry.getMeters().stream().allMatch(meter -> "one".equals(meter.getId().getTag("disk"))));
+  }
+}
