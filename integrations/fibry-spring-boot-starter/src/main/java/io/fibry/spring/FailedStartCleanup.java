@@ -1,22 +1,24 @@
 package io.fibry.spring;
 
 import io.fibry.ActorScope;
-import io.fibry.Exitable;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.config.DestructionAwareBeanPostProcessor;
 
 /**
- * Closes the scopes of a failed start before Spring destroys the first actor bean: the actor's
- * close has no limit, so a hanging handler would block the process.
+ * Closes the scopes of a failed start before Spring destroys the first actor bean, whose close has
+ * no limit, so a hanging handler would block the process; and before it destroys what actors need.
  */
 final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
   private final ConfigurableListableBeanFactory beans;
+  private final Predicate<Object> late; // beans that are destroyed after the scopes have closed
   private final List<ActorScope> scopes = new CopyOnWriteArrayList<>();
 
-  FailedStartCleanup(ConfigurableListableBeanFactory beans) {
+  FailedStartCleanup(ConfigurableListableBeanFactory beans, Predicate<Object> late) {
     this.beans = beans;
+    this.late = late;
   }
 
   @Override
@@ -27,7 +29,7 @@ final class FailedStartCleanup implements DestructionAwareBeanPostProcessor {
 
   @Override
   public boolean requiresDestruction(Object bean) {
-    return bean instanceof Exitable;
+    return late.test(bean);
   }
 
   /** Skips beans of other Spring scopes, which are destroyed while the application runs. */

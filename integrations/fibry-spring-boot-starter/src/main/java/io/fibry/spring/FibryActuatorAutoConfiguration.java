@@ -11,11 +11,12 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Actuator's health {@code fibry} and endpoint {@code actors}. */
+/** Actuator's health {@code fibry} and {@code fibryStore}, and endpoint {@code actors}. */
 @AutoConfiguration(
-    after = {FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class})
+    after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class, FibryTasksAutoConfiguration.class,
+      FibryTomcatAutoConfiguration.class})
 @ConditionalOnBean(ActorScope.class)
-@Import({Boot3Health.class, Boot4Health.class})
+@Import({Boot3Health.class, Boot4Health.class, Boot3StoreHealth.class, Boot4StoreHealth.class})
 public final class FibryActuatorAutoConfiguration {
   FibryActuatorAutoConfiguration() {}
 

@@ -3,6 +3,7 @@ package io.fibry.spring;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
 import io.fibry.Carrier;
+import io.fibry.Exitable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -30,7 +31,7 @@ public final class FibryAutoConfiguration {
 
   @Bean
   static FailedStartCleanup fibryFailedStartCleanup(ConfigurableListableBeanFactory beans) {
-    return new FailedStartCleanup(beans);
+    return new FailedStartCleanup(beans, Exitable.class::isInstance);
   }
 
   @Bean

@@ -2,17 +2,22 @@ package io.fibry.spring;
 
 import io.fibry.ActorScope;
 import io.fibry.micrometer.FibryMetrics;
+import io.fibry.micrometer.StoreMeters;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 
-/** Meters for Micrometer: outcomes, waiting messages, times. */
-@AutoConfiguration(after = FibryAutoConfiguration.class,
+/** Meters for Micrometer: outcomes, waiting messages, times, stores. */
+@AutoConfiguration(after = {FibryAutoConfiguration.class, FibryStoreAutoConfiguration.class},
     afterName = {"org.springframework.boot.actuate.autoconfigure.metrics.CompositeMeterRegistryAutoConfiguration",
       "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"})
 @ConditionalOnClass(MeterRegistry.class)
@@ -30,5 +35,19 @@ public final class FibryMetricsAutoConfiguration {
   @ConditionalOnBooleanProperty(name = "fibry.metrics.timers", matchIfMissing = true)
   ScopeTimers fibryScopeTimers() {
     return new ScopeTimers();
+  }
+
+  /** Each store in a folder has the name of its bean. */
+  @Configuration(proxyBeanMethods = false)
+  @ConditionalOnClass(FolderStore.class)
+  @ConditionalOnBean(Store.class)
+  static class Stores {
+
+    @Bean
+    MeterBinder fibryStoreMetrics(Map<String, Store> stores) {
+      return registry -> stores.forEach((name, one) -> {
+        if (one instanceof FolderStore store) new StoreMeters(name, store).bindTo(registry);
+      });
+    }
   }
 }

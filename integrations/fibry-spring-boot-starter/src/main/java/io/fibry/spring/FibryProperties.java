@@ -26,6 +26,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param executor Executors that are pools of fibers.
  * @param metrics What is measured.
  * @param web How web clients see refusals.
+ * @param store Where durable actors are kept.
  */
 @ConfigurationProperties("fibry")
 record FibryProperties(
@@ -41,7 +42,8 @@ record FibryProperties(
     @DefaultValue Watchdog watchdog,
     @DefaultValue Executor executor,
     @DefaultValue Metrics metrics,
-    @DefaultValue Web web) {
+    @DefaultValue Web web,
+    @DefaultValue Store store) {
 
   enum StrategyName {
     /** A virtual thread while there is work. */
@@ -125,6 +127,19 @@ record FibryProperties(
    * @param retryAfter When a refused client may try again.
    */
   record Web(@DefaultValue("true") boolean refusals, @DefaultValue("1s") Duration retryAfter) {}
+
+  /**
+   * Where durable actors are kept.
+   *
+   * @param folder Folder of a store, open in one process at a time; by default none.
+   */
+  record Store(@Nullable String folder) {
+    String checkedFolder() {
+      if (folder == null || folder.isBlank())
+        throw new IllegalArgumentException("fibry.store.folder is empty; name a folder, or leave the property out");
+      return folder;
+    }
+  }
 
   ActorScope.Options applyTo(ActorScope.Options options) {
     var changed = options.withStrategy(strategy.strategy).withMailbox(mailbox.mailbox()).withAskLimit(askLimit)

@@ -9,11 +9,13 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
@@ -23,9 +25,13 @@ import org.springframework.context.annotation.Configuration;
 /** What Actuator shows over HTTP, configured by Spring Boot alone. */
 @Timeout(60)
 class ActuatorServerTest {
+  @TempDir
+  private static Path folder;
+
   private final HttpClient client = HttpClient.newHttpClient();
   private final ConfigurableApplicationContext context = new SpringApplication(Beans.class).run("--server.port=0",
       "--spring.main.banner-mode=off", "--spring.application.name=shop", "--fibry.executor.tomcat.enabled=true",
+      "--fibry.store.folder=" + folder,
       "--management.endpoints.web.exposure.include=*", "--management.endpoint.health.show-details=always");
 
   @Configuration(proxyBeanMethods = false)
@@ -68,10 +74,12 @@ class ActuatorServerTest {
     var dump = get("actors", "text/plain").body();
 
     assertTrue(health.contains("\"fibry\":{") && health.contains("\"scope\":\"shop\",\"handled\":1"), health);
+    assertTrue(health.contains("\"fibryStore\":{") && health.contains("\"folderStore\":{\"turns\":0"), health);
     assertTrue(actors.contains("\"scope\":\"shop\"") && actors.contains("\"scope\":\"tomcat\""), actors);
     assertTrue(dump.contains("square (FIBER): idle; 1 handled"), dump);
     for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
-        "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
+        "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat",
+        "fibry.store.force?tag=store:folderStore"))
       assertTrue(json("metrics/" + meter).contains("\"measurements\":[{"), meter);
   }
 

@@ -4,7 +4,7 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Handler;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
@@ -13,13 +13,16 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.task.AsyncTaskExecutor;
 
-/** Starts a context with all auto-configurations; returns those that the class path enabled. */
-public class Application implements Supplier<String> {
+/**
+ * Starts a context with all auto-configurations, and a folder for a store; returns those that the
+ * class path enabled.
+ */
+public class Application implements UnaryOperator<String> {
 
   @Configuration(proxyBeanMethods = false)
   @ImportAutoConfiguration({FibryActuatorAutoConfiguration.class, FibryAutoConfiguration.class,
-    FibryContextAutoConfiguration.class, FibryMetricsAutoConfiguration.class, FibryTasksAutoConfiguration.class,
-    FibryTomcatAutoConfiguration.class,
+    FibryContextAutoConfiguration.class, FibryMetricsAutoConfiguration.class, FibryStoreAutoConfiguration.class,
+    FibryTasksAutoConfiguration.class, FibryTomcatAutoConfiguration.class,
     FibryWebAutoConfiguration.class, TaskExecutionAutoConfiguration.class})
   static class Beans {
     @Bean
@@ -32,11 +35,12 @@ public class Application implements Supplier<String> {
   record Client(ActorWithReturn<String, Integer> length) {}
 
   @Override
-  public String get() {
+  public String apply(String folder) {
     try (var context = new AnnotationConfigApplicationContext()) {
       context.getEnvironment().getPropertySources()
           .addFirst(new MapPropertySource("ours", Map.of("fibry.executor.tasks.enabled", true,
-              "fibry.executor.tomcat.enabled", true, "management.endpoints.web.exposure.include", "*")));
+              "fibry.executor.tomcat.enabled", true, "fibry.store.folder", folder,
+              "management.endpoints.web.exposure.include", "*")));
       context.register(Beans.class, Client.class);
       context.refresh();
       var present = new TreeSet<String>();
@@ -47,6 +51,8 @@ public class Application implements Supplier<String> {
       if (context.containsBean("fibryContextCarrier")) present.add("carriers");
       if (context.containsBean("fibryHealthIndicator")) present.add("health");
       if (context.containsBean("fibryActorsEndpoint")) present.add("endpoint");
+      if (context.containsBean("folderStore")) present.add("store");
+      if (context.containsBean("fibryStoreHealthIndicator")) present.add("health-of-stores");
       return String.join(" ", present);
     } catch (Exception failure) {
       throw new IllegalStateException(failure);

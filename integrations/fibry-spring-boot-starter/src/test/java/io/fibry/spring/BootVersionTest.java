@@ -24,7 +24,7 @@ class BootVersionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"Health", "Tomcat"})
+  @ValueSource(strings = {"Health", "StoreHealth", "Tomcat"})
   void onlyPackagesDifferBetweenTheClassesForEachVersion(String pair) throws Exception {
     assertEquals(lines("Boot3" + pair), lines("Boot4" + pair));
   }

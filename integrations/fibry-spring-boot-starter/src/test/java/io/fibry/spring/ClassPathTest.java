@@ -7,9 +7,10 @@ import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Path;
-import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -22,12 +23,15 @@ class ClassPathTest {
 
   @ParameterizedTest(name = "without {0}")
   @CsvSource({
-    "nothing, actors carriers endpoint health tasks",
-    "actuat|spring-boot-health, actors carriers tasks",
+    "nothing, actors carriers endpoint health health-of-stores store tasks",
+    "fibry-durable, actors carriers endpoint health tasks",
+    "actuat|spring-boot-health, actors carriers store tasks",
     "actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|micrometer-jakarta9|"
-        + "context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
+        + "context-propagation|webmvc|tomcat|servlet|spring-web, actors store tasks",
+    "fibry-durable|actuat|spring-boot-health|micrometer-core|micrometer-observation|micrometer-commons|"
+        + "micrometer-jakarta9|context-propagation|webmvc|tomcat|servlet|spring-web, actors tasks"
   })
-  void absentLibrariesDisableTheirFeaturesOnly(String absent, String present) throws Exception {
+  void absentLibrariesDisableTheirFeaturesOnly(String absent, String present, @TempDir Path folder) throws Exception {
     var loader = without(absent);
     var thread = Thread.currentThread();
     var before = thread.getContextClassLoader();
@@ -35,9 +39,9 @@ class ClassPathTest {
     try (loader) {
       @SuppressWarnings("unchecked") // the JDK's class, which both loaders share
       var application =
-          (Supplier<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
+          (UnaryOperator<String>) loader.loadClass("io.fibry.spring.Application").getConstructor().newInstance();
 
-      assertEquals(present, application.get());
+      assertEquals(present, application.apply(folder.toString()));
     } finally {
       thread.setContextClassLoader(before);
     }
@@ -47,9 +51,14 @@ class ClassPathTest {
     var jars = Stream.of(
         System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")).split(File.pathSeparator))
         .map(Path::of);
-    var urls = jars.filter(jar -> Stream.of(absent.split("\\|")).noneMatch(jar.getFileName().toString()::contains))
+    var urls = jars.filter(jar -> Stream.of(absent.split("\\|")).noneMatch(name(jar)::contains))
         .map(ClassPathTest::url).toArray(URL[]::new);
     return new URLClassLoader(urls, ClassLoader.getPlatformClassLoader());
+  }
+
+  /** Of a jar, or of the module whose classes these are. */
+  private static String name(Path jar) {
+    return (jar.endsWith(Path.of("target", "classes")) ? jar.getParent().getParent() : jar).getFileName().toString();
   }
 
   private static URL url(Path jar) {

@@ -2,15 +2,18 @@ package io.fibry.spring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.ActorScope;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -20,7 +23,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 class MetricsTest {
   private final ApplicationContextRunner bare = new ApplicationContextRunner()
       .withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class, FibryTasksAutoConfiguration.class,
-          FibryMetricsAutoConfiguration.class, Boot.metrics()));
+          FibryStoreAutoConfiguration.class, FibryMetricsAutoConfiguration.class, Boot.metrics()));
   private final ApplicationContextRunner runner = bare.withBean(SimpleMeterRegistry.class, SimpleMeterRegistry::new);
 
   private static double count(MeterRegistry registry, String scope, String outcome) {
@@ -65,6 +68,13 @@ class MetricsTest {
       assertEquals(0, registry.get("fibry.wait").tag("scope", "application").timer().count());
       assertEquals(0, count(registry, "application", "handled"));
     });
+  }
+
+  @Test
+  void storesAreMeasuredByTheNamesOfTheirBeans(@TempDir Path folder) {
+    runner.withPropertyValues("fibry.store.folder=" + folder).run(context -> assertNotNull(
+        context.getBean(MeterRegistry.class).get("fibry.store.turns").tag("store", "folderStore").functionCounter()));
+    runner.run(context -> assertNull(context.getBean(MeterRegistry.class).find("fibry.store.turns").meter()));
   }
 
   @Test

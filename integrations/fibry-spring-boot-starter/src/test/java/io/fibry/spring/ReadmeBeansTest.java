@@ -8,6 +8,11 @@ import io.fibry.ActorScope;
 import io.fibry.ActorWithReturn;
 import io.fibry.FailurePolicy;
 import io.fibry.Handler;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.pool.Entities;
+import io.fibry.store.Store;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
@@ -46,6 +52,21 @@ class ReadmeBeansTest {
       assertTrue(context.getBean(ActorScope.class).awaitQuiet(Duration.ofSeconds(20)));
       assertEquals(1, context.getBean(ActorScope.class).report().handled());
     });
+  }
+
+  record Client(Entities<String, GuestBook.Visit> visits) {}
+
+  @Test
+  void anActorThatSurvivesIsABean(@TempDir Path folder) {
+    var kept = runner.withConfiguration(AutoConfigurations.of(FibryStoreAutoConfiguration.class))
+        .withPropertyValues("fibry.store.folder=" + folder).withUserConfiguration(GuestBook.class)
+        .withBean(Client.class);
+
+    for (int i = 1; i <= 2; i++) {
+      long expected = i;
+      kept.run(context -> assertEquals(expected,
+          context.getBean(Client.class).visits().actor("ada").ask(new GuestBook.Visit())));
+    }
   }
 }
 
@@ -92,6 +113,21 @@ class Actors {
   ScopeCustomizer scope() {
     return options -> options.withFailurePolicy(FailurePolicy.restartAll())
         .withDeadLetters(letter -> System.err.println(letter));
+  }
+}
+
+@Configuration(proxyBeanMethods = false)
+class GuestBook {
+  record Visit() implements Request<Visit, Long> {}
+
+  static final Durable<Visit> VISITS = Durable.kind("visits", Visit.class).state(0L).by((n, visit, context) -> {
+    context.reply(visit, n + 1); // leaves when it is on disk
+    return n + 1;
+  });
+
+  @Bean
+  Entities<String, Visit> visits(ActorScope scope, Store store) {
+    return VISITS.entities(scope.anonymous(), store, Duration.ofMinutes(5));
   }
 }
 

@@ -1,0 +1,82 @@
+package io.fibry.spring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.MemoryStore;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
+import io.fibry.store.folder.FolderStore.Health;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+
+/** What Actuator's health says of stores. */
+@Timeout(60)
+class StoreHealthTest {
+  @TempDir
+  private Path folder;
+
+  private static Health health(boolean full, boolean broken, List<String> torn) {
+    return new Health(7, 6, 5, 4, 3, 2, 1, new FolderStore.Forces(2, Duration.ofMillis(5), Duration.ofMillis(3)), full,
+        broken, torn);
+  }
+
+  @Test
+  void aStoreThatWorksIsUpAndSaysWhatItDid() {
+    var now = StoreHealth.of(Map.of("one", health(false, false, List.of())));
+
+    assertEquals("UP", now.status());
+    assertEquals(Map.of("one", Map.of("turns", 7L, "refused", 6L, "underWay", 5L, "actors", 4L, "waiting", 3L, "aside",
+        2L, "bytes", 1L, "lastForce", "PT0.003S")), now.details());
+  }
+
+  @Test
+  void aTornEndIsShownAndNoFailure() {
+    var now = StoreHealth.of(Map.of("one", health(false, false, List.of("00000001-76.torn"))));
+
+    assertEquals("UP", now.status());
+    assertTrue(now.details().toString().contains("torn=[00000001-76.torn]"), now::toString);
+  }
+
+  @Test
+  void aFullStoreIsOutOfServiceAndABrokenOneIsDown() {
+    var full = health(true, false, List.of());
+    var broken = health(false, true, List.of());
+
+    assertEquals("OUT_OF_SERVICE", StoreHealth.of(Map.of("one", full)).status());
+    assertEquals("DOWN", StoreHealth.of(Map.of("one", broken)).status());
+    assertEquals("DOWN", StoreHealth.of(Map.of("one", health(true, true, List.of()))).status());
+    assertEquals("DOWN",
+        StoreHealth.of(Map.of("one", full, "two", broken, "three", health(false, false, List.of()))).status());
+    assertTrue(StoreHealth.of(Map.of("one", full)).details().toString().contains("why=the disk has no room"));
+  }
+
+  @Test
+  void storesElsewhereHaveNoDetails() {
+    try (var store = FolderStore.open(folder)) {
+      assertEquals(Map.of("folder", store.health()),
+          StoreHealth.healths(Map.<String, Store>of("memory", MemoryStore.open(), "folder", store)));
+    }
+  }
+
+  @Test
+  void healthOfStoresCanBeLeftOut() {
+    var runner = new ApplicationContextRunner().withConfiguration(AutoConfigurations.of(FibryAutoConfiguration.class,
+        FibryStoreAutoConfiguration.class, FibryActuatorAutoConfiguration.class))
+        .withPropertyValues("fibry.store.folder=" + folder);
+
+    runner.run(context -> assertTrue(context.containsBean("fibryStoreHealthIndicator")));
+    runner.withPropertyValues("management.health.fibry-store.enabled=false").run(context -> {
+      assertFalse(context.containsBean("fibryStoreHealthIndicator"));
+      assertTrue(context.containsBean("fibryHealthIndicator"));
+    });
+  }
+}
