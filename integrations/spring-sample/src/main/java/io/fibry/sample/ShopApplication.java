@@ -5,7 +5,10 @@ import io.fibry.ActorWithReturn;
 import io.fibry.Strategy;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.mailbox.Overflow;
+import io.fibry.pool.Entities;
 import io.fibry.pool.Pools;
+import io.fibry.store.Store;
+import java.time.Duration;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.annotation.Bean;
@@ -13,7 +16,9 @@ import org.springframework.context.annotation.Bean;
 /**
  * The shop. Try {@code curl -i localhost:8080/orders/hat}, then too much load with
  * {@code ab -n 20000 -c 200 http://localhost:8080/orders/hat}, then
- * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}.
+ * {@code curl -H 'Accept: text/plain' localhost:8080/actuator/actors}. Put a hat into a basket by
+ * {@code curl -X POST localhost:8080/baskets/ada/hat}, start the shop again, and see that
+ * {@code curl localhost:8080/baskets/ada} still has it.
  */
 @SpringBootApplication(proxyBeanMethods = false)
 class ShopApplication {
@@ -35,5 +40,11 @@ class ShopApplication {
         .fixed(scope.named("clerks").strategy(Strategy.THREAD).mailbox(Mailbox.bounded(WAITING, Overflow.REJECT)),
             AT_ONCE)
         .newActorWithReturn(warehouse::fetch);
+  }
+
+  /** In the store of {@code fibry.store.folder}. */
+  @Bean
+  Entities<String, Baskets.Message> basketActors(ActorScope scope, Store store) {
+    return Baskets.BASKET.entities(scope.anonymous(), store, Duration.ofMinutes(5));
   }
 }

@@ -8,6 +8,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.event.ContextClosedEvent;
@@ -28,16 +30,19 @@ class ShopTest {
   private static final Duration LIMIT = Duration.ofSeconds(20);
   private static final int ROOM = ShopApplication.AT_ONCE + ShopApplication.WAITING;
 
+  @TempDir
+  private static Path folder;
+
   private final HeldWarehouse warehouse = new HeldWarehouse();
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(LIMIT).build();
-  private final ConfigurableApplicationContext shop = start();
+  private ConfigurableApplicationContext shop = start();
 
   private ConfigurableApplicationContext start() {
     var application = new SpringApplication(ShopApplication.class);
     application.addInitializers(context -> ((GenericApplicationContext) context).registerBean("held", Warehouse.class,
         () -> warehouse, definition -> definition.setPrimary(true)));
-    return application.run("--server.port=0", "--fibry.ask-limit=" + LIMIT);
+    return application.run("--server.port=0", "--fibry.ask-limit=" + LIMIT, "--fibry.store.folder=" + folder);
   }
 
   @AfterEach
@@ -57,6 +62,12 @@ class ShopTest {
 
   private HttpResponse<String> get(String path, String... headers) throws Exception {
     return client.send(request(path, headers), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private String post(String path) throws Exception {
+    var request = HttpRequest.newBuilder(request(path), (name, value) -> true)
+        .POST(HttpRequest.BodyPublishers.noBody()).build();
+    return client.send(request, HttpResponse.BodyHandlers.ofString()).body();
   }
 
   private CompletableFuture<HttpResponse<String>> order() {
@@ -90,6 +101,19 @@ class ShopTest {
     for (var meter : List.of("fibry.messages?tag=scope:shop&tag=outcome:handled",
         "fibry.messages.waiting?tag=scope:tomcat", "fibry.wait?tag=scope:shop", "fibry.handling?tag=scope:tomcat"))
       assertEquals(200, get("/actuator/metrics/" + meter).statusCode(), meter);
+  }
+
+  @Test
+  void aBasketIsThereWhenTheShopStartsAgain() throws Exception {
+    post("/baskets/ada/hat");
+    assertEquals("{\"items\":[\"hat\",\"shoes\"]}", post("/baskets/ada/shoes"));
+
+    shop.close();
+    shop = start();
+
+    assertEquals("{\"items\":[\"hat\",\"shoes\"]}", get("/baskets/ada").body());
+    assertEquals("{\"items\":[]}", get("/baskets/grace").body());
+    assertTrue(get("/actuator/health").body().contains("\"folderStore\":{\"turns\":0,"));
   }
 
   /** Orders are refused while all clerks are held, so a refusal needs no order to be served. */

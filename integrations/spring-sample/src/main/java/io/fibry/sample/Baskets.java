@@ -1,0 +1,58 @@
+package io.fibry.sample;
+
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.pool.Entities;
+import java.util.List;
+import java.util.stream.Stream;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/** A basket for each customer, which is still there when the shop starts again. */
+@RestController
+final class Baskets {
+  sealed interface Message {}
+
+  record Add(String what) implements Message, Request<Add, Basket> {}
+
+  record Look() implements Message, Request<Look, Basket> {}
+
+  record Basket(List<String> items) {
+    Basket with(String what) {
+      return new Basket(Stream.concat(items.stream(), Stream.of(what)).toList());
+    }
+  }
+
+  static final Durable<Message> BASKET =
+      Durable.kind("basket", Message.class).state(new Basket(List.of()))
+          .by((basket, message, context) -> switch (message) {
+            case Add add -> {
+              var next = basket.with(add.what());
+              context.reply(add, next);
+              yield next;
+            }
+            case Look look -> {
+              context.reply(look, basket);
+              yield basket;
+            }
+          });
+
+  private final Entities<String, Message> baskets;
+
+  Baskets(Entities<String, Message> baskets) {
+    this.baskets = baskets;
+  }
+
+  /** The answer leaves when the basket is on disk. */
+  @PostMapping("/baskets/{customer}/{what}")
+  Basket add(@PathVariable String customer, @PathVariable String what) {
+    return baskets.actor(customer).ask(new Add(what));
+  }
+
+  @GetMapping("/baskets/{customer}")
+  Basket look(@PathVariable String customer) {
+    return baskets.actor(customer).ask(new Look());
+  }
+}
