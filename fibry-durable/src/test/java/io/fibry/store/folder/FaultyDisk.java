@@ -25,6 +25,11 @@ final class FaultyDisk implements InvocationHandler {
     return (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class}, this);
   }
 
+  /** When it answers, the store has made this file. */
+  void awaitFile(String name) throws IOException {
+    while (!files.names().contains(name)) Thread.onSpinWait();
+  }
+
   /** From now on, this operation fails. */
   void fail(String operation) {
     failing = operation;

@@ -114,6 +114,7 @@ class HealthTest {
     try (var store = FolderStore.on(faulty.disk(), options -> options.withSegment(SEGMENT))) {
       long life = store.load(ADA).life();
       append(store, ADA, life, 1, 1).get();
+      faulty.awaitFile("00000002.log");
       faulty.hold("force");
 
       append(store, ADA, life, 2, 1);
@@ -135,6 +136,7 @@ class HealthTest {
       long ada = store.load(ADA).life();
       long grace = store.load(GRACE).life();
       append(store, ADA, ada, 1, 9_000).get();
+      faulty.awaitFile("00000002.log");
       faulty.fail("create");
       append(store, ADA, ada, 2, 9_000).get(); // begins the last file
       while (!store.health().full()) Thread.onSpinWait();

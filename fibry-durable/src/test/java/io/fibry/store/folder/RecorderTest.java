@@ -126,6 +126,7 @@ class RecorderTest {
       try (var store = on(faulty)) {
         long life = store.load(ADA).life();
         append(store, life, 1, true, 9_000);
+        faulty.awaitFile("00000002.log");
         faulty.fail("create");
         append(store, life, 2, true, 9_000); // in the second file, which was there
       }
@@ -144,6 +145,7 @@ class RecorderTest {
     try (var recorded = new Recorded("fibry.StoreBroken"); var logged = new Logged()) {
       try (var store = on(faulty)) {
         long life = store.load(ADA).life();
+        faulty.awaitFile("00000002.log"); // or its own force would be the one that fails
         faulty.fail("force");
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
         assertThrows(ExecutionException.class, () -> append(store, life, 1, true, 1));
