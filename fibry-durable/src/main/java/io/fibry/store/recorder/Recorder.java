@@ -46,8 +46,8 @@ public final class Recorder {
   public static Object beginCommit() {
     if (COMMIT == null || !COMMIT.isEnabled()) return null;
     var event = new Commit();
-    event.began = System.nanoTime();
     event.begin();
+    event.began = System.nanoTime();
     return event;
   }
 
