@@ -134,7 +134,6 @@ final class Delivery implements AutoCloseable {
     hand.drop(kept.id());
     if (!hand.isFree()) return false;
     hand.add(kept);
-    hand.call();
     return true;
   }
 
@@ -301,13 +300,13 @@ final class Delivery implements AutoCloseable {
   }
 
   private boolean isGoingOn(String key, List<Kept<Object>> batch) throws InterruptedException {
-    var actor = actors.apply(key);
     var answers = new ArrayList<CompletableFuture<Object>>(batch.size());
-    for (var kept : batch) {
-      synchronized (this) {
-        hand(key).call();
-      }
-      answers.add(call(actor, key, kept));
+    int called = 0;
+    try {
+      var actor = actors.apply(key);
+      while (called < batch.size()) answers.add(call(actor, key, batch.get(called++)));
+    } finally {
+      for (; called < batch.size(); called++) over(key); // all were counted before: none is the last too early
     }
     for (var answer : answers) await(answer);
     synchronized (this) {

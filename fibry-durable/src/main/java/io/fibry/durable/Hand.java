@@ -41,12 +41,9 @@ final class Hand {
     return !courier && !again && failures == 0 && !halted;
   }
 
+  /** Its actor is called to handle all up to this one. */
   void add(Kept<Object> kept) {
     queue.put(kept.id(), kept);
-  }
-
-  /** Its actor is called to handle all up to one of those. */
-  void call() {
     calls++;
   }
 

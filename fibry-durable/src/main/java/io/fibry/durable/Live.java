@@ -122,12 +122,15 @@ final class Live<S, E, M> {
       called |= next.get().id().equals(call.id());
       handleKept(new Turn<>(this, state, next.get(), call, core));
     }
-    if (!called && !Turn.isCutOff(core))
-      core.replyFailure(call, new CancellationException("it was handled, or is given again"));
+    if (!called && !Turn.isCutOff(core)) // when those before it are stored: as long as it is called, they are in hand
+      core.replyWhen(call, turns.last().thenRun(() -> {
+        throw new CancellationException("it was handled, or is given again");
+      }));
   }
 
   private Optional<Kept<Object>> next(Kept<Object> call, ActorContext<Object> core) throws Exception {
     boolean read = false;
+    if (Turn.isCutOff(core)) return Optional.empty();
     try {
       readAgain();
       read = true;
@@ -150,12 +153,12 @@ final class Live<S, E, M> {
     var kept = turn.kept().orElseThrow();
     boolean known = false;
     try {
-      boolean waits = turns.isWaiting(kept);
+      boolean leaves = kept.looked() && turns.isLeaving(kept); // it is in hand until that is stored
+      boolean waits = !leaves && (!kept.looked() || delivery.store().due(id, kept.id()).equals(Optional.of(kept.due())));
       boolean begun = waits && begin(kept);
-      if (!waits) { // it was handled meanwhile, or taken back
-        delivery.done(id.key(), kept.id(), kept.due());
-        turn.confirm();
-      } else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
+      if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled, or taken back
+      if (!waits) turn.confirm();
+      else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
       known = true;
       return begun;
     } finally {

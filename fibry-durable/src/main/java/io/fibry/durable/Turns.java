@@ -6,7 +6,6 @@ import io.fibry.store.StoreWriteException;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -65,11 +64,10 @@ final class Turns {
     return reminders;
   }
 
-  boolean isWaiting(Kept<?> kept) {
-    if (!kept.looked()) return true;
+  /** A turn has handled it, or sent it again, that may still be refused. */
+  boolean isLeaving(Kept<?> kept) {
     forgetLeft();
-    return leaving.stream().noneMatch(one -> one.ids.contains(kept.id()))
-        && store.due(id, kept.id()).equals(Optional.of(kept.due()));
+    return leaving.stream().anyMatch(one -> one.ids.contains(kept.id()));
   }
 
   // ---- on their way
