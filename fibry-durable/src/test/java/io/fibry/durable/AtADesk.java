@@ -12,8 +12,8 @@ import java.util.concurrent.CountDownLatch;
 
 /** A desk at a store. */
 abstract class AtADesk extends AtAStore {
-  AtADesk(boolean inMemory) {
-    super(inMemory);
+  AtADesk(TestStores.Maker maker) {
+    super(maker);
   }
 
   static final Duration HOUR = Duration.ofHours(1);

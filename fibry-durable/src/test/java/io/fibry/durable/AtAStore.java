@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.fibry.Actor;
 import io.fibry.ActorScope;
 import io.fibry.ActorSystem;
-import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
@@ -14,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,7 +23,8 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class AtAStore {
   static final Duration IDLE = Duration.ofDays(100_000);
   private static final Instant START = Instant.parse("2026-02-28T23:59:00Z");
-  private static final Duration LONG = Duration.ofSeconds(20);
+  private static final Duration LONG = Duration.ofSeconds(60);
+  private static final long POLL = 1_000_000;
 
   final ManualClock clock = new ManualClock();
   final ActorScope scope = ActorSystem.openScope("bank", options -> options.withScheduler(scheduler()));
@@ -32,15 +33,17 @@ abstract class AtAStore {
   @TempDir
   private Path folder;
 
-  private final boolean inMemory;
+  private final TestStores.Maker maker;
+  private TestStores stores;
 
-  AtAStore(boolean inMemory) {
-    this.inMemory = inMemory;
+  AtAStore(TestStores.Maker maker) {
+    this.maker = maker;
   }
 
   @BeforeEach
-  void openFirst() {
-    store = inMemory ? MemoryStore.open(instants()) : new Folders(folder, instants()).open();
+  void openFirst() throws Exception {
+    stores = maker.make(folder, instants());
+    store = stores.open();
   }
 
   Scheduler scheduler() {
@@ -53,13 +56,14 @@ abstract class AtAStore {
 
   /** What is there after a crash, as a new store; the one before is of no use. */
   Store crash(Store before) throws IOException {
-    return before instanceof MemoryStore memory ? memory.crash() : new Folders(folder, instants()).crash(before);
+    return stores.crash(before);
   }
 
   @AfterEach
   void close() {
     scope.close();
     store.close();
+    stores.close();
   }
 
   void crashAndReopen(Actor<?>... actors) throws IOException {
@@ -75,8 +79,7 @@ abstract class AtAStore {
     while (!fact.getAsBoolean()) {
       clock.advance(Duration.ZERO);
       assertTrue(System.nanoTime() < end, "it never came true");
-      Thread.onSpinWait();
-      Thread.yield();
+      LockSupport.parkNanos(POLL); // others need the processor
     }
   }
 }

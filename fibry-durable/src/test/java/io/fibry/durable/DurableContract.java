@@ -2,6 +2,7 @@ package io.fibry.durable;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -13,22 +14,24 @@ import io.fibry.durable.Bank.End;
 import io.fibry.durable.Bank.Fail;
 import io.fibry.durable.Bank.Withdraw;
 import io.fibry.store.Store;
+import io.fibry.store.StoreOutdatedException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What durable actors promise at every store. */
-@Timeout(60)
+@Timeout(120)
 abstract class DurableContract extends AtAStore {
-  DurableContract(boolean inMemory) {
-    super(inMemory);
+  DurableContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   private static final Duration IDLE = Duration.ofMinutes(5);
@@ -284,7 +287,8 @@ abstract class DurableContract extends AtAStore {
     var second = store.load(id);
 
     assertEquals(1, second.last());
-    assertTrue(store.append(turn(id, first.life(), 2)).toCompletableFuture().isCompletedExceptionally());
+    var late = store.append(turn(id, first.life(), 2)).toCompletableFuture();
+    assertInstanceOf(StoreOutdatedException.class, assertThrows(CompletionException.class, late::join).getCause());
     store.append(turn(id, second.life(), 2)).toCompletableFuture().join();
     assertEquals(2, store.load(id).last());
   }

@@ -8,9 +8,10 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 
 /** A store in a folder, and what a crash leaves of it. */
-record Folders(Path folder, InstantSource clock) {
+record Folders(Path folder, InstantSource clock) implements TestStores {
 
-  Store open() {
+  @Override
+  public Store open() {
     return open(folder.resolve("before"));
   }
 
@@ -20,7 +21,8 @@ record Folders(Path folder, InstantSource clock) {
   }
 
   /** A copy of the files while the store is open, as a crash would leave them. */
-  Store crash(Store before) throws IOException {
+  @Override
+  public Store crash(Store before) throws IOException {
     var copy = Files.createTempDirectory(folder, "after");
     var now = Path.of(before.toString().substring("the store in ".length()));
     try (var files = Files.list(now)) { // in their order, as none is written before the one in front of it is full

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What a view sees, at every store. */
-@Timeout(60)
+@Timeout(120)
 @SuppressWarnings("try") // a view is closed at the end of its block
 abstract class FollowContract extends AtAStore {
   sealed interface Message {}
@@ -45,8 +45,8 @@ abstract class FollowContract extends AtAStore {
 
   private final List<String> seen = new CopyOnWriteArrayList<>();
 
-  FollowContract(boolean inMemory) {
-    super(inMemory);
+  FollowContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   private static Durable<Message> list(Durable.Kind<Message> kind) {
@@ -298,7 +298,7 @@ abstract class FollowContract extends AtAStore {
         waiting.completeExceptionally(end);
       }
     });
-    eventually(() -> thread.getState() == Thread.State.WAITING);
+    eventually(() -> thread.getState().name().endsWith("WAITING")); // perhaps it looks again now and then
 
     history.close();
 

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class FollowInAFolderTest extends FollowContract {
   FollowInAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class FollowInMemoryTest extends FollowContract {
   FollowInMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 }

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class InAFolderTest extends DurableContract {
   InAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class InMemoryTest extends DurableContract {
   InMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 
   @Test

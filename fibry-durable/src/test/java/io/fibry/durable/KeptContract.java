@@ -31,10 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What kept messages promise at every store. */
-@Timeout(60)
+@Timeout(120)
 abstract class KeptContract extends AtADesk {
-  KeptContract(boolean inMemory) {
-    super(inMemory);
+  KeptContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   @Test

@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class KeptInAFolderTest extends KeptContract {
   KeptInAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class KeptInMemoryTest extends KeptContract {
   KeptInMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 
   @Override

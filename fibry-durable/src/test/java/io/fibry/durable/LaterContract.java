@@ -25,10 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What reminders and steps promise at every store. */
-@Timeout(60)
+@Timeout(120)
 abstract class LaterContract extends AtADesk {
-  LaterContract(boolean inMemory) {
-    super(inMemory);
+  LaterContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   // ---- reminders

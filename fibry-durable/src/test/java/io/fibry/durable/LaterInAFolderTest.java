@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class LaterInAFolderTest extends LaterContract {
   LaterInAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

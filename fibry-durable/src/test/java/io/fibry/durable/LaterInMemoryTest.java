@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 class LaterInMemoryTest extends LaterContract {
   LaterInMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 
   @Test

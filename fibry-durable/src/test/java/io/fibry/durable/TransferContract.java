@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 abstract class TransferContract extends AtAStore {
-  TransferContract(boolean inMemory) {
-    super(inMemory);
+  TransferContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   private static final int ACCOUNTS = 6;

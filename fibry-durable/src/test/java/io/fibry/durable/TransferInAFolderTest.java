@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInAFolderTest extends TransferContract {
   TransferInAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

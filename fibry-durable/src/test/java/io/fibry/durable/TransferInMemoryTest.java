@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class TransferInMemoryTest extends TransferContract {
   TransferInMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 }

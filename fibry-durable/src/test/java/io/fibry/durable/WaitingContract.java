@@ -20,10 +20,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What messages of turns, and those that come once promise at every store. */
-@Timeout(60)
+@Timeout(120)
 abstract class WaitingContract extends AtADesk {
-  WaitingContract(boolean inMemory) {
-    super(inMemory);
+  WaitingContract(TestStores.Maker maker) {
+    super(maker);
   }
 
   // ---- messages of turns

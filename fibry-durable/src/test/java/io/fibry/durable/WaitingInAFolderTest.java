@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class WaitingInAFolderTest extends WaitingContract {
   WaitingInAFolderTest() {
-    super(false);
+    super(Folders::new);
   }
 }

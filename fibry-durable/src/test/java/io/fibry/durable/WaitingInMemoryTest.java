@@ -2,6 +2,6 @@ package io.fibry.durable;
 
 class WaitingInMemoryTest extends WaitingContract {
   WaitingInMemoryTest() {
-    super(true);
+    super((folder, clock) -> TestStores.inMemory(clock));
   }
 }
