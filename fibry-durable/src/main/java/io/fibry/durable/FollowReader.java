@@ -145,7 +145,19 @@ final class FollowReader<E> implements AutoCloseable {
       var why = Turns.cause(refused);
       if (why instanceof StoreClosedException || why instanceof StoreOutdatedException) throw why;
       LoggerFactory.getLogger(Follow.class).warn("{} could not note where it stands, and goes on", what, why);
-      load(); // the refused turn has ended its life at the store
+      loadAgain(); // the refused turn has ended its life at the store
+    }
+  }
+
+  private void loadAgain() throws InterruptedException {
+    for (int tries = 0; !closing; tries++) {
+      try {
+        load();
+        return;
+      } catch (StoreReadException failure) {
+        LoggerFactory.getLogger(Follow.class).warn("{} tries again later", what, failure);
+        pause(tries);
+      }
     }
   }
 

@@ -1,6 +1,9 @@
 package io.fibry.store;
 
-/** A store has not said in time whether something is stored. It may be stored all the same. */
+/**
+ * A store has not said whether something is stored: a limit was over, or a connection was lost. It
+ * may be stored all the same.
+ */
 public final class StoreBusyException extends StoreException {
   private static final long serialVersionUID = 1;
 
@@ -10,7 +13,17 @@ public final class StoreBusyException extends StoreException {
    * @param message which limit was over
    */
   public StoreBusyException(String message) {
-    super(message, null);
+    this(message, null);
+  }
+
+  /**
+   * For stores.
+   *
+   * @param message what was lost
+   * @param cause how
+   */
+  public StoreBusyException(String message, Throwable cause) {
+    super(message, cause);
   }
 
   @Override
