@@ -34,7 +34,7 @@ abstract class AtAStore {
   private Path folder;
 
   private final TestStores.Maker maker;
-  private TestStores stores;
+  TestStores stores;
 
   AtAStore(TestStores.Maker maker) {
     this.maker = maker;

@@ -1,0 +1,189 @@
+package io.fibry.jdbc;
+
+import static io.fibry.jdbc.Columns.Type.BYTES;
+import static io.fibry.jdbc.Columns.Type.FLAG;
+import static io.fibry.jdbc.Columns.Type.NUMBER;
+import static io.fibry.jdbc.Columns.Type.TEXT;
+
+import io.fibry.store.Store;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** What one transaction stores of the entries that wait, and what became of each. Of one thread. */
+final class Commit {
+  /** Turns of one life stand or fall together. As the database has them. */
+  private record Line(String kind, String actor, long life) {}
+
+  /** A message that waits, as the database has it. */
+  private record Key(String kind, String actor, String id) {
+    static Key of(Store.Id actor, String id) {
+      return new Key(actor.kind(), Texts.stored(actor.key()), Texts.stored(id));
+    }
+  }
+
+  /** @param most empty: it is a part of a turn */
+  private record Put(Store.Waiting message, Optional<Integer> most) {}
+
+  private final Dialect dialect;
+  private final Connection connection;
+  private final Set<Entry<?>> stored = new HashSet<>(); // turns
+  private final Map<Key, Put> puts = new LinkedHashMap<>(); // of several for a key, the last one
+  private final Set<Key> done = new LinkedHashSet<>();
+  private final Set<Key> kept = new HashSet<>();
+  private final Set<String> kindsOfSnapshots = new HashSet<>();
+
+  private Commit(Dialect dialect, Connection connection) {
+    this.dialect = dialect;
+    this.connection = connection;
+  }
+
+  static Commit of(List<Entry<?>> entries, Dialect dialect, int limit, Connection connection) throws SQLException {
+    var commit = new Commit(dialect, connection);
+    if (entries.stream().allMatch(Entry.Barrier.class::isInstance)) return commit;
+    var lines = lines(entries);
+    if (lines.isEmpty()) commit.limit(limit);
+    else commit.fence(lines, limit);
+    commit.storeTurns(entries);
+    commit.storeMessages(entries);
+    commit.storeSnapshots(entries);
+    return commit;
+  }
+
+  // ---- turns
+
+  /** Each without gaps. */
+  private static Map<Line, List<Entry.OfTurn>> lines(List<Entry<?>> entries) {
+    var lines = new LinkedHashMap<Line, List<Entry.OfTurn>>();
+    for (var entry : entries) if (entry instanceof Entry.OfTurn of) {
+      var id = of.turn().actor();
+      var line = lines.computeIfAbsent(new Line(id.kind(), Texts.stored(id.key()), of.turn().life()),
+          none -> new ArrayList<>(1));
+      if (line.isEmpty() || line.getLast().turn().number() + 1 == of.turn().number()) line.add(of);
+    }
+    return lines;
+  }
+
+  /** As the fence does. */
+  private void limit(int limit) throws SQLException {
+    try (var statement = connection.prepareStatement(dialect.limit())) {
+      statement.setString(1, String.valueOf(limit));
+      statement.execute();
+    }
+  }
+
+  /** Turns are stored if their life is not over, and the first of them is the next one. */
+  private void fence(Map<Line, List<Entry.OfTurn>> lines, int limit) throws SQLException {
+    var given = new Columns(TEXT, TEXT, NUMBER, NUMBER, NUMBER);
+    lines.forEach((line, turns) -> given.add(line.kind, line.actor, line.life, turns.getFirst().turn().number(),
+        turns.getLast().turn().number()));
+    try (var statement = connection.prepareStatement(dialect.fence())) {
+      given.set(connection, statement).setString(given.width() + 1, String.valueOf(limit));
+      try (var rows = statement.executeQuery()) {
+        while (rows.next())
+          stored.addAll(lines.get(new Line(rows.getString(1), rows.getString(2), rows.getLong(3))));
+      }
+    }
+  }
+
+  private void storeTurns(List<Entry<?>> entries) throws SQLException {
+    var whole = new HashMap<Store.Id, Long>(); // the last of each actor: what is before is dead
+    for (var entry : entries)
+      if (entry instanceof Entry.OfTurn of && of.turn().whole() && hasStored(of))
+        whole.put(of.turn().actor(), of.turn().number());
+    var turns = new Columns(TEXT, TEXT, NUMBER, NUMBER, FLAG, BYTES);
+    for (var entry : entries) if (entry instanceof Entry.OfTurn of && hasStored(of)) {
+      var turn = of.turn();
+      if (turn.number() >= whole.getOrDefault(turn.actor(), 0L)) turns.add(turn.actor().kind(),
+          Texts.stored(turn.actor().key()), turn.number(), turn.at().toEpochMilli(), turn.whole(), turn.body());
+    }
+    turns.run(connection, Dialect.TURNS);
+    var dead = new Columns(TEXT, TEXT, NUMBER);
+    whole.forEach((id, number) -> dead.add(id.kind(), Texts.stored(id.key()), number));
+    dead.run(connection, Dialect.DEAD);
+  }
+
+  boolean hasStored(Entry.OfTurn turn) {
+    return stored.contains(turn);
+  }
+
+  boolean hasTurns() {
+    return !stored.isEmpty();
+  }
+
+  // ---- messages
+
+  private void storeMessages(List<Entry<?>> entries) throws SQLException {
+    for (var entry : entries) {
+      if (entry instanceof Entry.OfTurn of && hasStored(of)) {
+        of.turn().done().forEach(id -> take(Key.of(of.turn().actor(), id)));
+        of.turn().sends().forEach(message -> put(new Put(message, Optional.empty())));
+      }
+      if (entry instanceof Entry.OfMessage of) put(new Put(of.message(), Optional.of(of.most())));
+    }
+    var gone = new Columns(TEXT, TEXT, TEXT);
+    for (var key : done) if (!isReplaced(key)) gone.add(key.kind, key.actor, key.id);
+    gone.run(connection, Dialect.DONE);
+    keep();
+  }
+
+  /** For sure: there is no limit that could refuse it. */
+  private boolean isReplaced(Key key) {
+    return puts.containsKey(key) && puts.get(key).most.isEmpty();
+  }
+
+  private void take(Key key) {
+    puts.remove(key);
+    done.add(key);
+  }
+
+  private void put(Put put) {
+    var key = Key.of(put.message.to(), put.message.id());
+    puts.remove(key); // so that it is the last one
+    puts.put(key, put);
+  }
+
+  private void keep() throws SQLException {
+    if (puts.isEmpty()) return;
+    var given = new Columns(TEXT, TEXT, TEXT, NUMBER, BYTES, NUMBER);
+    var before = new HashMap<Store.Id, Integer>(); // how many of this transaction
+    puts.forEach((key, put) -> {
+      Long most = put.most.isEmpty() ? null
+          : (long) put.most.get() + 1 - before.merge(put.message.to(), 1, Integer::sum);
+      given.add(key.kind, key.actor, key.id, Reads.millis(put.message.due()), put.message.body(), most);
+    });
+    try (var statement = connection.prepareStatement(dialect.messages())) {
+      given.set(connection, statement);
+      try (var rows = statement.executeQuery()) {
+        while (rows.next()) kept.add(new Key(rows.getString(1), rows.getString(2), rows.getString(3)));
+      }
+    }
+  }
+
+  boolean hasStored(Store.Waiting message) {
+    return kept.contains(Key.of(message.to(), message.id()));
+  }
+
+  // ---- snapshots
+
+  private void storeSnapshots(List<Entry<?>> entries) throws SQLException {
+    var last = new LinkedHashMap<Store.Id, Store.Turn>();
+    for (var entry : entries) if (entry instanceof Entry.OfSnapshot of) last.put(of.turn().actor(), of.turn());
+    for (var id : last.keySet()) kindsOfSnapshots.add(id.kind());
+    var given = new Columns(TEXT, TEXT, NUMBER, NUMBER, BYTES);
+    last.forEach((id, turn) -> given.add(id.kind(), Texts.stored(id.key()), turn.life(), turn.number(), turn.body()));
+    given.run(connection, dialect.snapshots());
+  }
+
+  Set<String> kindsOfSnapshots() {
+    return kindsOfSnapshots;
+  }
+}

@@ -1,0 +1,173 @@
+package io.fibry.jdbc;
+
+import io.fibry.jdbc.Database.LostCommitException;
+import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreFullException;
+import io.fibry.store.StoreWriteException;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One thread that stores what others give it: all that waits is one transaction, in the order in
+ * which it was given.
+ */
+final class Committer {
+  private static final int MOST_ENTRIES = 8192;
+  private static final int MOST_BYTES = 8 << 20; // but for one entry
+  private static final String FULL = "53100"; // SQL's word for a disk without room
+
+  private final Database database;
+  private final Dialect dialect;
+  private final String store; // its name
+  private final Consumer<Commit> reader; // hears of each commit
+  private final Semaphore room; // in bytes
+  private final Inbox inbox = new Inbox();
+  private final Thread thread = Thread.ofPlatform().daemon().name("fibry-jdbc").unstarted(this::run);
+  private boolean failing; // the thread's own: the last commit failed
+
+  /** @param room for the entries on their way, in bytes: a sender of more waits */
+  Committer(Database database, Dialect dialect, String store, int room, Consumer<Commit> reader) {
+    this.database = database;
+    this.dialect = dialect;
+    this.store = store;
+    this.reader = reader;
+    this.room = new Semaphore(room, true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  boolean isClosed() {
+    return inbox.isClosed();
+  }
+
+  boolean isOwn(Thread other) {
+    return other == thread;
+  }
+
+  /** Tells the entry, now or later, what became of it. */
+  void add(Entry<?> entry) throws InterruptedException {
+    // an interrupt matters only to those who wait, and none overtakes them
+    if (room.hasQueuedThreads() || !room.tryAcquire(entry.size())) room.acquire(entry.size());
+    boolean added = false;
+    try {
+      added = inbox.add(entry);
+    } finally {
+      if (!added) refuse(entry, new StoreClosedException(store + " is closed"));
+    }
+  }
+
+  /** Stores what was added before. */
+  void close() {
+    if (isOwn(Thread.currentThread()))
+      throw new IllegalStateException("a store cannot be closed by what an answer runs; close it on another thread");
+    inbox.close();
+    boolean interrupted = false;
+    while (thread.isAlive()) {
+      try {
+        thread.join();
+      } catch (InterruptedException later) {
+        interrupted = true;
+      }
+    }
+    if (interrupted) Thread.currentThread().interrupt();
+  }
+
+  private void run() {
+    for (var entries = take(); !entries.isEmpty(); entries = take()) store(entries);
+  }
+
+  private List<Entry<?>> take() {
+    while (true) try {
+      return inbox.take(MOST_ENTRIES, MOST_BYTES);
+    } catch (OutOfMemoryError later) { // what waits is still there
+      Thread.onSpinWait();
+    }
+  }
+
+  private void store(List<Entry<?>> entries) {
+    Commit commit;
+    try {
+      commit = database.commit(connection -> Commit.of(entries, dialect, database.limit(), connection));
+    } catch (Throwable failure) {
+      fail(entries, failure);
+      return;
+    }
+    recovered();
+    for (var entry : entries) tell(entry, commit);
+    try {
+      reader.accept(commit);
+    } catch (Throwable later) { // of memory
+      log("what follows turns was not told of some; it looks by itself", later);
+    }
+  }
+
+  private void tell(Entry<?> entry, Commit commit) {
+    room.release(entry.size());
+    try {
+      entry.tell(commit);
+    } catch (Throwable failure) {
+      log("an entry was stored, and failed when it was told", failure);
+    }
+  }
+
+  // ---- failures
+
+  private void fail(List<Entry<?>> entries, Throwable failure) {
+    failing(failure);
+    var why = failure;
+    try {
+      why = refusal(failure);
+    } catch (OutOfMemoryError again) {
+      // the failure itself says enough
+    }
+    for (var entry : entries) refuse(entry, why);
+  }
+
+  private StoreException refusal(Throwable failure) {
+    if (failure instanceof LostCommitException)
+      return new StoreBusyException(store + " lost the connection during a commit: " + failure.getMessage(), failure);
+    if (failure instanceof SQLException full && FULL.equals(full.getSQLState()))
+      return new StoreFullException(store + " has no room; it goes on when there is some", failure);
+    return new StoreWriteException(store + " could not write: " + failure.getMessage(), failure);
+  }
+
+  private void refuse(Entry<?> entry, Throwable why) {
+    room.release(entry.size());
+    try {
+      entry.completeExceptionally(why);
+    } catch (Throwable failure) {
+      log("an entry was refused, and failed when it was told", failure);
+    }
+  }
+
+  // ---- the log
+
+  private void failing(Throwable failure) {
+    if (!failing) log(store + " does not store; it tries again when there is something to store", failure);
+    failing = true;
+  }
+
+  private void recovered() {
+    if (!failing) return;
+    failing = false;
+    try {
+      LoggerFactory.getLogger(JdbcStore.class).info("{} stores again", store);
+    } catch (Throwable broken) { // a logger is user code
+    }
+  }
+
+  private static void log(String what, Throwable failure) {
+    try {
+      LoggerFactory.getLogger(JdbcStore.class).error(what, failure);
+    } catch (Throwable broken) {
+      // it cannot be told
+    }
+  }
+}

@@ -1,0 +1,123 @@
+package io.fibry.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import javax.sql.DataSource;
+
+/** Transactions on connections that are borrowed for them. Thread-safe. */
+final class Database {
+  private static final int ATTEMPTS = 3;
+  private static final String UNKNOWN = "40003"; // of class 40, whether it was undone
+
+  /** What is done with a connection; perhaps several times, where the transaction was undone. */
+  interface Work<T> {
+    T run(Connection connection) throws SQLException;
+  }
+
+  /** A connection was lost during a commit: nobody knows whether that succeeded. */
+  static final class LostCommitException extends SQLException {
+    private static final long serialVersionUID = 1;
+
+    LostCommitException(SQLException cause) {
+      super(cause.getMessage(), cause.getSQLState(), cause);
+    }
+  }
+
+  private final DataSource source;
+  private final int limit;
+
+  /** @param limit in milliseconds: the database may take so long for an answer */
+  Database(DataSource source, int limit) {
+    this.source = source;
+    this.limit = limit;
+  }
+
+  int limit() {
+    return limit;
+  }
+
+  /**
+   * Runs work and commits it. Where the database says that it undid this, or the connection breaks
+   * before the commit, the work runs again, within the limit.
+   */
+  <T> T commit(Work<T> work) throws SQLException {
+    return run(work, false);
+  }
+
+  /** The same for work that is one statement, and reads. */
+  <T> T read(Work<T> work) throws SQLException {
+    return run(work, true);
+  }
+
+  private <T> T run(Work<T> work, boolean single) throws SQLException {
+    long end = System.nanoTime() + limit * 1_000_000L;
+    for (int attempt = 1;; attempt++) try {
+      return once(work, single);
+    } catch (SQLException failure) {
+      if (attempt == ATTEMPTS || !mayPass(failure) || System.nanoTime() - end > 0) throw failure;
+    }
+  }
+
+  private static boolean mayPass(SQLException failure) {
+    return !(failure instanceof LostCommitException)
+        && (isUndone(failure) || isOf(failure, "08") || isOf(failure, "57P"));
+  }
+
+  /** Transactions got in each other's way: as a deadlock, or as rows that both wanted to add. */
+  private static boolean isUndone(SQLException failure) {
+    return isOf(failure, "40") && !isOf(failure, UNKNOWN) || isOf(failure, "23");
+  }
+
+  private static boolean isOf(SQLException failure, String states) {
+    return failure.getSQLState() != null && failure.getSQLState().startsWith(states);
+  }
+
+  private <T> T once(Work<T> work, boolean single) throws SQLException {
+    var connection = source.getConnection();
+    boolean auto = false; // it commits each statement
+    int before = 0;
+    try {
+      before = connection.getNetworkTimeout();
+      connection.setNetworkTimeout(Runnable::run, limit);
+      auto = connection.getAutoCommit();
+      if (auto && !single) connection.setAutoCommit(false);
+      T result = work.run(connection);
+      if (!auto || !single) commit(connection);
+      return result;
+    } catch (Throwable failure) {
+      if (!auto || !single) quietly(connection::rollback);
+      throw failure;
+    } finally {
+      giveBack(connection, auto && !single, before);
+    }
+  }
+
+  private static void commit(Connection connection) throws SQLException {
+    try {
+      connection.commit();
+    } catch (SQLException failure) {
+      throw isUndone(failure) ? failure : new LostCommitException(failure);
+    } catch (Throwable failure) { // of memory
+      throw new LostCommitException(new SQLException("the driver failed", failure));
+    }
+  }
+
+  /** A failure here must not make a failure of what was committed. */
+  private static void giveBack(Connection connection, boolean auto, int before) {
+    if (auto) quietly(() -> connection.setAutoCommit(true));
+    quietly(() -> connection.setNetworkTimeout(Runnable::run, before));
+    quietly(connection::close);
+  }
+
+  private interface Step {
+    void run() throws SQLException;
+  }
+
+  private static void quietly(Step step) {
+    try {
+      step.run();
+    } catch (SQLException | RuntimeException broken) {
+      // the pool finds out, too
+    }
+  }
+}

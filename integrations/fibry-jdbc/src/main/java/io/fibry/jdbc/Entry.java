@@ -1,0 +1,100 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreOutdatedException;
+import java.util.concurrent.CompletableFuture;
+
+/** What is on its way to the database; as a future, done when it is there. */
+abstract sealed class Entry<T> extends CompletableFuture<T> {
+  private static final int FIXED = 128; // bytes that it takes besides bodies
+
+  private final int size;
+
+  private Entry(long bodies) {
+    size = (int) Math.min(Integer.MAX_VALUE, FIXED + bodies);
+  }
+
+  /** In bytes. */
+  int size() {
+    return size;
+  }
+
+  /** By the thread that stores: the commit is done. */
+  abstract void tell(Commit commit);
+
+  /** A turn of an actor. */
+  static final class OfTurn extends Entry<Void> {
+    private final Store.Turn turn;
+
+    OfTurn(Store.Turn turn) {
+      super(turn.body().length + turn.sends().stream().mapToLong(one -> FIXED + one.body().length).sum());
+      this.turn = turn;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+
+    @Override
+    void tell(Commit commit) {
+      if (commit.hasStored(this)) complete(null);
+      else completeExceptionally(new StoreOutdatedException(turn));
+    }
+  }
+
+  /** A snapshot: it may be lost. */
+  static final class OfSnapshot extends Entry<Void> {
+    private final Store.Turn turn;
+
+    OfSnapshot(Store.Turn turn) {
+      super(turn.body().length);
+      this.turn = turn;
+    }
+
+    Store.Turn turn() {
+      return turn;
+    }
+
+    @Override
+    void tell(Commit commit) {
+      complete(null);
+    }
+  }
+
+  /** A message that is accepted, unless too many wait. */
+  static final class OfMessage extends Entry<Boolean> {
+    private final Store.Waiting message;
+    private final int most;
+
+    OfMessage(Store.Waiting message, int most) {
+      super(message.body().length);
+      this.message = message;
+      this.most = most;
+    }
+
+    Store.Waiting message() {
+      return message;
+    }
+
+    int most() {
+      return most;
+    }
+
+    @Override
+    void tell(Commit commit) {
+      complete(commit.hasStored(message));
+    }
+  }
+
+  /** Nothing: what was given before it has been stored or refused. */
+  static final class Barrier extends Entry<Void> {
+    Barrier() {
+      super(0);
+    }
+
+    @Override
+    void tell(Commit commit) {
+      complete(null);
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.Store;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Objects;
+import java.util.function.UnaryOperator;
+import javax.sql.DataSource;
+
+/**
+ * A store in a database: Postgres, from version 15 on. Several stores, also of different processes,
+ * may have one database open; of each actor, only the one that read it last stores turns.
+ * Thread-safe.
+ *
+ * {@snippet class="io.fibry.jdbc.JavadocSnippetsTest" region="store"}
+ *
+ * <p>One thread stores all that waits in one transaction, so the more actors are at work, the less
+ * a turn costs. It and a few threads that read borrow their connections from the data source, and
+ * give them back after each transaction: let it be a pool. No actor ever holds a connection.
+ *
+ * <p>While the database does not answer, turns and messages are refused; afterwards the store goes
+ * on by itself. Where a connection is lost during a commit, the
+ * {@link io.fibry.store.StoreException#unknown outcome is unknown} to the askers; the actors read
+ * what is stored.
+ *
+ * <p>H2 is understood as well, for tests of programs. It is no durable home: its SQL engine does
+ * not force its file to disk.
+ */
+public abstract sealed class JdbcStore implements Store permits TableStore {
+
+  JdbcStore() {}
+
+  /**
+   * Opens a store. Where its tables are missing, it makes them, in the schema that new tables of
+   * these connections go to, and says so in the log. A user of the database that may not make
+   * tables needs those of {@link #schema}, and the rights to select, insert, update and delete.
+   *
+   * @param database where it is; not closed with the store
+   * @return the store; close it
+   * @throws io.fibry.store.StoreReadException if the database does not answer, or cannot be written
+   * @throws io.fibry.store.StoreDamagedException if the tables are those of another version
+   */
+  public static JdbcStore open(DataSource database) {
+    return open(database, options -> options);
+  }
+
+  /**
+   * The same, with options.
+   *
+   * @param database where it is; not closed with the store
+   * @param options changes the usual ones
+   * @return the store; close it
+   */
+  public static JdbcStore open(DataSource database, UnaryOperator<Options> options) {
+    return TableStore.open(Objects.requireNonNull(database, "database"), options.apply(Options.USUAL));
+  }
+
+  /** {@return the SQL that makes the tables in Postgres} */
+  public static String schema() {
+    return String.join(";\n", Postgres.DIALECT.schema()) + ";\n";
+  }
+
+  /**
+   * Options of a store. Immutable.
+   *
+   * @param room bytes of turns on their way to the database: further ones wait
+   * @param readers threads that read, with a connection each; the one that stores has another
+   * @param limit how long the database may take for an answer
+   * @param poll how often readers of the history look for turns of other processes
+   * @param clock says when messages are due
+   */
+  public record Options(int room, int readers, Duration limit, Duration poll, InstantSource clock) {
+    private static final int LEAST_ROOM = 4096;
+    private static final Duration LONGEST = Duration.ofHours(1);
+    private static final Options USUAL =
+        new Options(64 << 20, 4, Duration.ofSeconds(30), Duration.ofSeconds(1), InstantSource.system());
+
+    /** Checks them. */
+    public Options {
+      if (room < LEAST_ROOM)
+        throw new IllegalArgumentException("room for " + room + " bytes; give " + LEAST_ROOM + " or more");
+      if (readers < 1) throw new IllegalArgumentException(readers + " threads that read; give 1 or more");
+      check("a limit", limit);
+      check("a poll", poll);
+      Objects.requireNonNull(clock, "clock");
+    }
+
+    private static void check(String what, Duration time) {
+      if (time.compareTo(LONGEST) > 0 || time.toMillis() < 1)
+        throw new IllegalArgumentException(what + " of " + time + "; give a millisecond to an hour");
+    }
+
+    /**
+     * The room for turns on their way to the database.
+     *
+     * @param bytes 64 MiB unless told; a turn must fit into it
+     * @return a changed copy
+     */
+    public Options withRoom(int bytes) {
+      return new Options(bytes, readers, limit, poll, clock);
+    }
+
+    /**
+     * How many actors are read at a time.
+     *
+     * @param threads 4 unless told; each takes a connection while it reads
+     * @return a changed copy
+     */
+    public Options withReaders(int threads) {
+      return new Options(room, threads, limit, poll, clock);
+    }
+
+    /**
+     * How long the database may take for an answer. Then what was asked for fails, and the
+     * connection is closed; a transaction that stands still for so long is ended by the database.
+     *
+     * @param longest 30 seconds unless told
+     * @return a changed copy
+     */
+    public Options withLimit(Duration longest) {
+      return new Options(room, readers, longest, poll, clock);
+    }
+
+    /**
+     * How often readers of the history look for turns of other processes. Those of this one they
+     * see at once.
+     *
+     * @param period a second unless told
+     * @return a changed copy
+     */
+    public Options withPoll(Duration period) {
+      return new Options(room, readers, limit, period, clock);
+    }
+
+    /**
+     * The clock that says when messages are due.
+     *
+     * @param time that of the system unless told
+     * @return a changed copy
+     */
+    public Options withClock(InstantSource time) {
+      return new Options(room, readers, limit, poll, time);
+    }
+  }
+}

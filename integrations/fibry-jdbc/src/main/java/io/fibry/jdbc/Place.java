@@ -1,0 +1,28 @@
+package io.fibry.jdbc;
+
+import java.util.regex.Pattern;
+
+/**
+ * Where a turn is in the history of its kind.
+ *
+ * @param tx the transaction that stored it
+ * @param number of the turn, among all
+ */
+record Place(String tx, long number) {
+  private static final Pattern FORM = Pattern.compile("(\\d{1,20})\\.(\\d{1,18})");
+  static final Place BEGINNING = new Place("0", 0);
+
+  /** Empty: the beginning. */
+  static Place of(String text, String kind) {
+    if (text.isEmpty()) return BEGINNING;
+    var form = FORM.matcher(text);
+    if (!form.matches())
+      throw new IllegalArgumentException("'" + text + "' is no place in the history of kind '" + kind + "'");
+    return new Place(form.group(1), Long.parseLong(form.group(2)));
+  }
+
+  @Override
+  public String toString() {
+    return tx + "." + number;
+  }
+}

@@ -1,0 +1,73 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreReadException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Threads that read for others, which wait. So an interrupt ends a wait, and no connection.
+ * Thread-safe.
+ */
+final class Readers implements AutoCloseable {
+  private static final int IDLE = 10; // seconds
+
+  private final String store; // its name
+  private final int limit;
+  private final ThreadPoolExecutor threads;
+
+  /** @param limit in milliseconds: then a reading fails, also one that has not begun */
+  Readers(String store, int count, int limit) {
+    this.store = store;
+    this.limit = limit;
+    this.threads = new ThreadPoolExecutor(count, count, IDLE, TimeUnit.SECONDS, new LinkedBlockingQueue<>(),
+        Thread.ofPlatform().daemon().name("fibry-jdbc-reader-", 1).factory());
+    threads.allowCoreThreadTimeOut(true);
+  }
+
+  /** @param what is read, for errors */
+  <T> T read(Object what, Callable<T> reading) throws InterruptedException {
+    var task = new FutureTask<>(reading);
+    try {
+      threads.execute(task);
+      return task.get(limit, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException closed) {
+      throw new StoreClosedException(store + " is closed");
+    } catch (TimeoutException late) {
+      throw new StoreReadException(what + " could not be read from " + store + " within " + limit + " ms", late);
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof StoreException known) throw known;
+      throw new StoreReadException(
+          what + " could not be read from " + store + ": " + failed.getCause().getMessage(), failed.getCause());
+    } finally {
+      task.cancel(false); // where no thread has begun it, and nobody waits
+    }
+  }
+
+  /** Runs code on one of the threads, some time; not if they have ended. */
+  void execute(Runnable code) {
+    try {
+      threads.execute(code);
+    } catch (RejectedExecutionException closed) {
+      // nobody needs it
+    }
+  }
+
+  /** Waits for what is being read. */
+  @Override
+  public void close() {
+    threads.shutdown();
+    try {
+      threads.awaitTermination(limit, TimeUnit.MILLISECONDS);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

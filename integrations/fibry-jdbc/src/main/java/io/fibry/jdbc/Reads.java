@@ -1,0 +1,136 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** What is read of tables, each in one transaction. */
+final class Reads {
+  private static final Instant FIRST = Instant.ofEpochMilli(Long.MIN_VALUE);
+  private static final Instant LAST = Instant.ofEpochMilli(Long.MAX_VALUE);
+
+  /** Makes something of a row. */
+  private interface Row<T> {
+    T read(ResultSet row) throws SQLException;
+  }
+
+  /** When a message for an actor is due. */
+  record Due(Store.Id actor, String id, Instant at) {}
+
+  private Reads() {}
+
+  /** As tables keep times. */
+  static long millis(Instant time) {
+    return time.isAfter(LAST) ? Long.MAX_VALUE : time.isBefore(FIRST) ? Long.MIN_VALUE : time.toEpochMilli();
+  }
+
+  private static <T> List<T> all(Connection connection, String sql, Row<T> reader, Object... given)
+      throws SQLException {
+    try (var statement = connection.prepareStatement(sql)) {
+      for (int i = 0; i < given.length; i++) statement.setObject(i + 1, given[i]);
+      try (var rows = statement.executeQuery()) {
+        var all = new ArrayList<T>();
+        while (rows.next()) all.add(reader.read(rows));
+        return all;
+      }
+    }
+  }
+
+  // ---- an actor
+
+  private record Life(long number, long last) {}
+
+  private record Stored(long number, boolean whole, byte[] body) {}
+
+  /** Begins a life. Until the commit, no other one begins, and nobody stores a turn. */
+  static Store.Loaded load(Connection connection, Dialect dialect, int limit, Store.Id actor) throws SQLException {
+    String kind = actor.kind();
+    String key = Texts.stored(actor.key());
+    var life = all(connection, dialect.begin(), row -> new Life(row.getLong(1), row.getLong(2)), kind, key,
+        String.valueOf(limit)).getFirst();
+    var stored = all(connection, Dialect.READ, row -> new Stored(row.getLong(1), row.getBoolean(2), row.getBytes(3)),
+        kind, key, kind, key, kind, key);
+    var ids = all(connection, Dialect.IDS, row -> Texts.read(row.getString(1)), kind, key);
+    return new Store.Loaded(life.number, life.last, bodies(actor, stored, life.last), ids);
+  }
+
+  /** Of the last that is whole, and of those after it. */
+  private static List<byte[]> bodies(Store.Id actor, List<Stored> stored, long last) {
+    var bodies = new ArrayList<byte[]>();
+    long before = 0;
+    for (var turn : stored) {
+      if (turn.whole) bodies.clear();
+      else if (turn.number != before + 1) throw damaged(actor, before + 1);
+      bodies.add(turn.body);
+      before = turn.number;
+    }
+    if (before != last) throw damaged(actor, before + 1);
+    return bodies;
+  }
+
+  private static StoreDamagedException damaged(Store.Id actor, long number) {
+    return new StoreDamagedException("turn " + number + " of " + actor
+        + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
+  }
+
+  // ---- history
+
+  static List<Store.Past> history(Connection connection, Dialect dialect, String kind, Place behind)
+      throws SQLException {
+    return all(connection, dialect.history(),
+        row -> new Store.Past(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
+            Instant.ofEpochMilli(row.getLong(5)), row.getBytes(6)),
+        kind, behind.tx(), behind.number());
+  }
+
+  private static Place place(ResultSet row) throws SQLException {
+    return new Place(row.getString(1), row.getLong(2));
+  }
+
+  /** @param snapshot the number of that of its actor; 0: there is none */
+  record Age(Place place, Store.Id actor, long number, long millis, long snapshot) {}
+
+  static List<Age> ages(Connection connection, Dialect dialect, String kind, Place behind) throws SQLException {
+    return all(connection, dialect.ages(),
+        row -> new Age(place(row), new Store.Id(kind, Texts.read(row.getString(3))), row.getLong(4), row.getLong(5),
+            row.getLong(6)),
+        kind, behind.tx(), behind.number());
+  }
+
+  static boolean anyForeign(Connection connection, Dialect dialect, String kind) throws SQLException {
+    return all(connection, dialect.anyForeign(), row -> row.getBoolean(1), kind).getFirst();
+  }
+
+  // ---- what waits
+
+  static List<Store.Waiting> waiting(Connection connection, Store.Id actor, Instant until, int most)
+      throws SQLException {
+    return all(connection, Dialect.WAITING, row -> new Store.Waiting(actor, Texts.read(row.getString(1)),
+        Instant.ofEpochMilli(row.getLong(2)), row.getBytes(3)), actor.kind(), Texts.stored(actor.key()), millis(until),
+        most);
+  }
+
+  static Optional<Instant> due(Connection connection, Store.Id actor, String id) throws SQLException {
+    return all(connection, Dialect.DUE, row -> Instant.ofEpochMilli(row.getLong(1)), actor.kind(),
+        Texts.stored(actor.key()), Texts.stored(id)).stream().findFirst();
+  }
+
+  static Optional<Instant> next(Connection connection, Store.Id actor, Instant after) throws SQLException {
+    return all(connection, Dialect.NEXT, row -> Optional.ofNullable(row.getObject(1, Long.class)), actor.kind(),
+        Texts.stored(actor.key()), millis(after)).getFirst().map(Instant::ofEpochMilli);
+  }
+
+  /** Those behind an actor and an id. */
+  static List<Due> waiting(Connection connection, String kind, Due behind, int most) throws SQLException {
+    return all(connection, Dialect.ALL_WAITING,
+        row -> new Due(new Store.Id(kind, Texts.read(row.getString(1))), Texts.read(row.getString(2)),
+            Instant.ofEpochMilli(row.getLong(3))),
+        kind, Texts.stored(behind.actor.key()), Texts.stored(behind.id), most);
+  }
+}

@@ -1,0 +1,59 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Reads the turns of a kind, page by page. It is woken by turns of this process. Since those show
+ * only when no older transaction is under way, and since other processes have turns, too, it looks
+ * again after pauses that grow.
+ */
+final class TableHistory implements Store.History {
+  private static final long FIRST_PAUSE = 5; // milliseconds
+
+  private final TableStore store;
+  private final String kind;
+  private final long poll; // the longest pause
+  private final Semaphore news = new Semaphore(0); // given by the thread that stores, and by those who close
+  private volatile boolean closed;
+  private Place last; // of the turn that was answered last
+  private boolean checked; // its turns have places of this cluster
+
+  TableHistory(TableStore store, String kind, long poll, Place after) {
+    this.store = store;
+    this.kind = kind;
+    this.poll = poll;
+    this.last = after;
+  }
+
+  @Override
+  public List<Store.Past> next() throws InterruptedException {
+    for (long pause = FIRST_PAUSE;; pause *= 2) {
+      news.drainPermits(); // what comes from now on is told again
+      if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
+      if (!checked) store.checkPlaces(kind);
+      checked = true;
+      var found = store.history(kind, last);
+      if (!found.isEmpty()) {
+        last = Place.of(found.getLast().place(), kind);
+        return found;
+      }
+      if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
+    }
+  }
+
+  /** By any thread: there is more, or it is over. */
+  void wake() {
+    if (news.availablePermits() == 0) news.release();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    store.forget(this);
+    wake();
+  }
+}

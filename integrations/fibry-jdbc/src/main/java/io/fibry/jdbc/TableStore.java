@@ -1,0 +1,238 @@
+package io.fibry.jdbc;
+
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreReadException;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.function.BiConsumer;
+import javax.sql.DataSource;
+
+/**
+ * A thread that stores, and threads that read. It knows nothing of actors: which life an actor is
+ * in, and which number its next turn has, is in the tables only.
+ */
+final class TableStore extends JdbcStore {
+  private static final int PAGE = 1_000;
+
+  private final String name;
+  private final Options options;
+  private final Database database;
+  private final Dialect dialect;
+  private final Committer committer;
+  private final Readers readers;
+  private final Forgetting forgetting;
+  private final Set<TableHistory> histories = ConcurrentHashMap.newKeySet(); // that are open
+
+  private TableStore(String name, Options options, Database database, Dialect dialect) {
+    this.name = name;
+    this.options = options;
+    this.database = database;
+    this.dialect = dialect;
+    this.readers = new Readers(name, options.readers(), database.limit());
+    this.forgetting = new Forgetting(this, database, dialect, readers);
+    this.committer = new Committer(database, dialect, name, options.room(), this::hear);
+  }
+
+  static TableStore open(DataSource source, Options options) {
+    var database = new Database(source, (int) options.limit().toMillis());
+    String name = "the store in a database";
+    try {
+      name = database.commit(connection -> "the store in " + address(connection.getMetaData().getURL()));
+      var store = new TableStore(name, options, database, Tables.open(database, name));
+      store.committer.start();
+      return store;
+    } catch (SQLException failure) {
+      throw new StoreReadException(name + " cannot be opened: " + failure.getMessage(), failure);
+    }
+  }
+
+  /** Without parameters, which may have secrets. */
+  private static String address(String url) {
+    return url.replaceAll("[?;].*", "");
+  }
+
+  // ---- reading
+
+  @Override
+  public Loaded load(Id actor) {
+    await(actor);
+    return read(actor,
+        () -> database.commit(connection -> Reads.load(connection, dialect, database.limit(), actor)));
+  }
+
+  /** Turns that were given before are stored or refused. */
+  private void await(Id actor) {
+    var barrier = new Entry.Barrier();
+    try {
+      committer.add(barrier);
+      barrier.get();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException(actor + " was interrupted while it waited for turns of its life before");
+    } catch (ExecutionException failed) {
+      if (failed.getCause() instanceof StoreClosedException closed) throw closed;
+    }
+  }
+
+  private <T> T select(Object what, Database.Work<T> work) {
+    return read(what, () -> database.read(work));
+  }
+
+  private <T> T read(Object what, Callable<T> reading) {
+    try {
+      return readers.read(what, checked(reading));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while " + what + " was read from " + this);
+    }
+  }
+
+  private <T> Callable<T> checked(Callable<T> reading) {
+    if (committer.isOwn(Thread.currentThread()))
+      throw new IllegalStateException("a database cannot be read by what an answer runs; read on another thread");
+    if (committer.isClosed()) throw closed();
+    return reading;
+  }
+
+  private StoreClosedException closed() {
+    return new StoreClosedException(name + " is closed");
+  }
+
+  // ---- what waits
+
+  @Override
+  public List<Waiting> waiting(Id actor, Instant until, int most) {
+    return select(actor, connection -> Reads.waiting(connection, actor, until, most));
+  }
+
+  @Override
+  public Optional<Instant> due(Id actor, String id) {
+    return select(actor, connection -> Reads.due(connection, actor, id));
+  }
+
+  @Override
+  public Optional<Instant> next(Id actor, Instant after) {
+    return select(actor, connection -> Reads.next(connection, actor, after));
+  }
+
+  @Override
+  public void waiting(String kind, BiConsumer<Id, Instant> reader) {
+    var last = new Reads.Due(new Id(kind, ""), "", Instant.EPOCH);
+    List<Reads.Due> page;
+    do {
+      var behind = last;
+      page = select("what waits for actors of kind '" + kind + "'",
+          connection -> Reads.waiting(connection, kind, behind, PAGE));
+      for (var due : page) reader.accept(due.actor(), due.at());
+      if (!page.isEmpty()) last = page.getLast();
+    } while (page.size() == PAGE);
+  }
+
+  @Override
+  public InstantSource clock() {
+    return options.clock();
+  }
+
+  // ---- history
+
+  @Override
+  public History history(String kind, String after) {
+    if (committer.isClosed()) throw closed();
+    var history = new TableHistory(this, kind, options.poll().toMillis(), Place.of(after, kind));
+    histories.add(history);
+    return history;
+  }
+
+  List<Past> history(String kind, Place behind) throws InterruptedException {
+    return readers.read("the history of kind '" + kind + "'",
+        checked(() -> database.read(connection -> Reads.history(connection, dialect, kind, behind))));
+  }
+
+  /** A database that was copied has its turns, and begins its transactions anew. */
+  void checkPlaces(String kind) throws InterruptedException {
+    if (readers.read("the history of kind '" + kind + "'",
+        checked(() -> database.read(connection -> Reads.anyForeign(connection, dialect, kind)))))
+      throw new StoreDamagedException(this + " has turns of kind '" + kind
+          + "' from another cluster, so their order in the history is unknown: run \"update fibry_turn set tx = '0'\""
+          + " while no store is open, and let views begin anew");
+  }
+
+  void forget(TableHistory closed) {
+    histories.remove(closed);
+  }
+
+  @Override
+  public void forget(String kind, Duration age) {
+    forgetting.begin(kind, age);
+  }
+
+  /** By the thread that stores. */
+  private void hear(Commit commit) {
+    if (commit.hasTurns()) histories.forEach(TableHistory::wake);
+    commit.kindsOfSnapshots().forEach(forgetting::look);
+  }
+
+  // ---- writing
+
+  @Override
+  public CompletionStage<Void> append(Turn turn) {
+    check("a turn of ", turn.actor(), turn.body());
+    for (var message : turn.sends()) check("a message for ", message.to(), message.body());
+    return add(new Entry.OfTurn(turn), turn.actor());
+  }
+
+  @Override
+  public void snapshot(Turn turn) {
+    check("a snapshot of ", turn.actor(), turn.body());
+    add(new Entry.OfSnapshot(turn), turn.actor());
+  }
+
+  @Override
+  public CompletionStage<Boolean> accept(Waiting message, int most) {
+    check("a message for ", message.to(), message.body());
+    return add(new Entry.OfMessage(message, most), message.to());
+  }
+
+  private void check(String what, Id actor, byte[] body) {
+    if (body.length > dialect.most()) throw new IllegalArgumentException(
+        what + actor + " takes " + body.length + " bytes; " + this + " takes at most " + dialect.most());
+  }
+
+  private <T> Entry<T> add(Entry<T> entry, Id actor) {
+    if (entry.size() > options.room())
+      throw new IllegalArgumentException("what " + actor + " does or gets takes " + entry.size() + " bytes; " + this
+          + " has room for " + options.room() + ", as its options say");
+    try {
+      committer.add(entry);
+      return entry;
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
+    }
+  }
+
+  // ---- the whole
+
+  @Override
+  public void close() {
+    committer.close();
+    histories.forEach(TableHistory::wake);
+    readers.close();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,2 @@
+/** A store of durable actors in a database: {@link io.fibry.jdbc.JdbcStore}. */
+package io.fibry.jdbc;

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInH2Test extends FollowContract {
+  FollowInH2Test() {
+    super(InDatabases.h2());
+  }
+}

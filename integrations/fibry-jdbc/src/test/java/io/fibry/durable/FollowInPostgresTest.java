@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class FollowInPostgresTest extends FollowContract {
+  FollowInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

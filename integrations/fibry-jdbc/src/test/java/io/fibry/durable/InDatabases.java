@@ -1,0 +1,66 @@
+package io.fibry.durable;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.fibry.jdbc.Faults;
+import io.fibry.jdbc.JdbcStore;
+import io.fibry.jdbc.Pools;
+import io.fibry.jdbc.PostgresServer;
+import io.fibry.store.Store;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
+
+/** Stores in a database of their own; a crash cuts the connections of the one before. */
+final class InDatabases implements TestStores {
+  private final DataSource database;
+  private final InstantSource clock;
+  private HikariDataSource pool;
+  private Faults faults;
+
+  private InDatabases(DataSource database, InstantSource clock) {
+    this.database = database;
+    this.clock = clock;
+  }
+
+  /** Where there is no Postgres, tests are skipped before they begin. */
+  static Maker postgres() {
+    var server = PostgresServer.shared();
+    return (folder, clock) -> new InDatabases(server.newSchema(), clock);
+  }
+
+  static Maker h2() {
+    return (folder, clock) -> {
+      var database = new JdbcDataSource();
+      database.setURL("jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1");
+      return new InDatabases(database, clock);
+    };
+  }
+
+  @Override
+  public Store open() {
+    pool = Pools.of(database);
+    faults = new Faults(pool);
+    return JdbcStore.open(faults.source(), options -> options.withClock(clock));
+  }
+
+  @Override
+  public Store crash(Store before) {
+    pool.close();
+    before.close();
+    return open();
+  }
+
+  /** Of turns. */
+  void failNextWrite() {
+    faults.onNextStatement("set last", (connection, call) -> {
+      throw new SQLException("made up, for a test", "25006");
+    });
+  }
+
+  @Override
+  public void close() {
+    pool.close();
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class InH2Test extends DurableContract {
+  InH2Test() {
+    super(InDatabases.h2());
+  }
+}

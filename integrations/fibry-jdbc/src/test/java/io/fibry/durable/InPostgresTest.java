@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class InPostgresTest extends DurableContract {
+  InPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

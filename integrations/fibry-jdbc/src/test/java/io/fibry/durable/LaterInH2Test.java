@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class LaterInH2Test extends LaterContract {
+  LaterInH2Test() {
+    super(InDatabases.h2());
+  }
+}

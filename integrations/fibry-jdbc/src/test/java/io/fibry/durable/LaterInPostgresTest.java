@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class LaterInPostgresTest extends LaterContract {
+  LaterInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class TransferInH2Test extends TransferContract {
+  TransferInH2Test() {
+    super(InDatabases.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class TransferInPostgresTest extends TransferContract {
+  TransferInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

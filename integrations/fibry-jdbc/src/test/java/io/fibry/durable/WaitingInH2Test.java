@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class WaitingInH2Test extends WaitingContract {
+  WaitingInH2Test() {
+    super(InDatabases.h2());
+  }
+}

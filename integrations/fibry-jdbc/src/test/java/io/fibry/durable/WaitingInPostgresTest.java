@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class WaitingInPostgresTest extends WaitingContract {
+  WaitingInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

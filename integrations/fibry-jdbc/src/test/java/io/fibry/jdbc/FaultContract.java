@@ -1,0 +1,333 @@
+package io.fibry.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.ActorScope;
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.NotStoredException;
+import io.fibry.store.Store;
+import io.fibry.store.StoreBusyException;
+import io.fibry.store.StoreFullException;
+import io.fibry.store.StoreReadException;
+import io.fibry.store.StoreWriteException;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What happens when a database, or the way to it, fails. */
+@Timeout(120)
+abstract class FaultContract extends AtADatabase {
+  private static final Duration IDLE = Duration.ofMinutes(5);
+
+  /** Answers how often it was asked, or how often anybody was. */
+  record Count(boolean look) implements Request<Count, Long> {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class).state(0L)
+      .by((n, count, context) -> {
+        context.reply(count, count.look() ? n : n + 1);
+        return count.look() ? n : n + 1;
+      });
+
+  private final ActorScope scope = ActorSystem.openScope("faults");
+  private final JdbcStore store = open();
+
+  FaultContract(Maker maker) {
+    super(maker);
+  }
+
+  @AfterEach
+  void closeScope() {
+    scope.close();
+  }
+
+  private Actor<Count> counter() {
+    return COUNTER.newActor(scope.named("ada"), store);
+  }
+
+  // ---- commits
+
+  @Test
+  void whereACommitIsLostBehindItTheTurnIsThere() {
+    var counter = counter();
+    assertEquals(1, counter.ask(new Count(false)));
+    faults.onNextCommit(Faults::loseAfter);
+
+    var failure = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
+
+    assertTrue(failure.unknown());
+    assertTrue(failure.getMessage().startsWith("counter 'ada' handled Count[look=false], and could not store what it "
+        + "did; it may be stored all the same: the store in jdbc:"), failure.getMessage());
+    assertTrue(failure.getMessage().endsWith(
+        " lost the connection during a commit: the connection is gone, as the test has asked for"));
+    assertInstanceOf(StoreBusyException.class, failure.getCause());
+    assertEquals(2, counter.ask(new Count(true)));
+    assertEquals(3, counter.ask(new Count(false)));
+  }
+
+  @Test
+  void whereACommitIsLostBeforeItTheTurnIsNot() {
+    var counter = counter();
+    assertEquals(1, counter.ask(new Count(false)));
+    faults.onNextCommit(Faults::loseBefore);
+
+    assertTrue(assertThrows(NotStoredException.class, () -> counter.ask(new Count(false))).unknown());
+
+    assertEquals(1, counter.ask(new Count(true)));
+    assertEquals(2, counter.ask(new Count(false)));
+  }
+
+  @Test
+  void anUnknownOutcomeOfAnAcceptedMessageIsToldSo() {
+    faults.onNextCommit(Faults::loseAfter);
+    var message = new Store.Waiting(ADA, "m", Instant.EPOCH, new byte[1]);
+
+    assertInstanceOf(StoreBusyException.class, refusal(store.accept(message, 9)));
+
+    assertEquals(1, store.waiting(ADA, Instant.MAX, 9).size());
+  }
+
+  @Test
+  void aConnectionThatBreaksBeforeTheCommitHarmsNobody() {
+    var counter = counter();
+    long n = counter.ask(new Count(true));
+    for (var state : List.of("08006", "40001", "40P01", "57P01")) {
+      faults.onNextStatement((connection, call) -> {
+        throw new SQLException("made up, for a test", state);
+      });
+      assertEquals(++n, counter.ask(new Count(false)));
+    }
+    faults.onNextCommit((connection, call) -> {
+      connection.rollback();
+      throw new SQLException("made up, for a test", "40001");
+    });
+    assertEquals(++n, counter.ask(new Count(false)));
+  }
+
+  @Test
+  void aRefusalIsKnown() {
+    long life = store.load(ADA).life();
+    faults.onNextStatement((connection, call) -> {
+      throw new SQLException("made up, for a test", "25006");
+    });
+
+    var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
+
+    assertFalse(failure.unknown());
+    assertTrue(failure.getMessage().endsWith(" could not write: made up, for a test"), failure.getMessage());
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+  }
+
+  @Test
+  void aFullDiskIsToldSo() {
+    long life = store.load(ADA).life();
+    faults.onNextStatement((connection, call) -> {
+      throw new SQLException("could not extend file", "53100");
+    });
+
+    assertInstanceOf(StoreFullException.class, refusal(store.append(turn(ADA, life, 1))));
+  }
+
+  @Test
+  void aDriverWithoutMemoryHarmsOneCommit() {
+    long life = store.load(ADA).life();
+    faults.onNextStatement((connection, call) -> {
+      throw new OutOfMemoryError("made up, for a test");
+    });
+    assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
+    faults.onNextCommit((connection, call) -> {
+      throw new OutOfMemoryError("made up, for a test");
+    });
+    assertInstanceOf(StoreBusyException.class, refusal(store.append(turn(ADA, life, 1))));
+
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+  }
+
+  // ---- a database that is away
+
+  @Test
+  void aStoreGoesOnWhenTheDatabaseIsBack() {
+    var counter = counter();
+    assertEquals(1, counter.ask(new Count(false)));
+    faults.down(true);
+
+    var refused = assertThrows(NotStoredException.class, () -> counter.ask(new Count(false)));
+    assertFalse(refused.unknown());
+    assertInstanceOf(StoreReadException.class, assertThrows(RuntimeException.class,
+        () -> counter.ask(new Count(false)))); // its state is to be read again
+    faults.down(false);
+
+    assertEquals(2, counter.ask(new Count(false)));
+  }
+
+  @Test
+  void keptMessagesComeAgainWhenTheDatabaseIsBack() {
+    var gate = new CountDownLatch(1);
+    var begun = new CountDownLatch(1);
+    List<String> handled = new CopyOnWriteArrayList<>();
+    var kind = Durable.kind("list", String.class).keepsMessages(100).state("").by((all, text, context) -> {
+      begun.countDown();
+      gate.await();
+      handled.add(text);
+      return all + text;
+    });
+    var lists = kind.entities(scope.anonymous(), store, IDLE);
+    assertTrue(lists.actor("ada").sendMessage("a"));
+    assertTrue(lists.actor("ada").sendMessage("b"));
+    await(begun);
+    faults.down(true);
+
+    gate.countDown(); // neither can be stored
+    eventually(() -> handled.size() >= 1);
+    assertFalse(lists.actor("ada").sendMessage("c"));
+    faults.down(false);
+
+    eventually(() -> store.waiting(new Store.Id("list", "ada"), Instant.MAX, 9).isEmpty());
+    lists.close();
+    var look = Durable.kind("list", Look.class).state("").by((all, what, context) -> {
+      context.reply(what, all);
+      return all;
+    });
+    assertEquals("ab", look.newActor(scope.openScope("look").named("ada"), store).ask(new Look()));
+  }
+
+  record Look() implements Request<Look, String> {}
+
+  private static void await(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException interrupt) {
+      throw new AssertionError(interrupt);
+    }
+  }
+
+  record Add(String text) implements Request<Add, Integer> {}
+
+  record Added(String text) {}
+
+  @Test
+  void aViewGoesOnWhenTheDatabaseIsBack() {
+    var kind = Durable.kind("list", Add.class).events(Added.class, 0, (Integer count, Added added) -> count + 1)
+        .by((count, add, context) -> context.reply(add, context.persist(new Added(add.text()))));
+    List<String> seen = new CopyOnWriteArrayList<>();
+    var failures = new AtomicInteger();
+    var view = Durable.follow("list", Added.class).as("seen").newActor(scope.anonymous(), store, fact -> {
+      seen.add(fact.event().text());
+      if (fact.event().text().equals("b")) faults.down(failures.getAndIncrement() == 0); // its place cannot be stored
+    });
+    var list = kind.newActor(scope.named("ada"), store);
+    list.ask(new Add("a"));
+    list.ask(new Add("b"));
+    eventually(() -> seen.contains("b"));
+    faults.down(false);
+    list.ask(new Add("c"));
+
+    eventually(() -> seen.contains("c"));
+    view.close();
+  }
+
+  // ---- connections
+
+  @Test
+  void noConnectionIsHeldWhileAHandlerRuns() {
+    var gate = new CountDownLatch(1);
+    var begun = new CountDownLatch(20);
+    var kind = Durable.kind("slow", Count.class).keepsMessages(9).state(0L).by((n, count, context) -> {
+      begun.countDown();
+      gate.await();
+      context.reply(count, n + 1);
+      return n + 1;
+    });
+    var slow = kind.entities(scope.anonymous(), store, IDLE);
+    for (int i = 0; i < 20; i++) assertTrue(slow.actor("a" + i).sendMessage(new Count(false)));
+
+    await(begun);
+
+    eventually(() -> faults.open() == 0);
+    gate.countDown();
+  }
+
+  @Test
+  void aPoolWithoutConnectionsRefusesAndRecovers() throws SQLException {
+    pool.setConnectionTimeout(250);
+    long life = store.load(ADA).life();
+    var all = new ArrayList<Connection>();
+    for (int i = 0; i < pool.getMaximumPoolSize(); i++) all.add(pool.getConnection());
+
+    assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
+    assertThrows(StoreReadException.class, () -> store.load(ADA));
+    for (var each : all) each.close();
+
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+  }
+
+  @Test
+  void aPoolOfOneConnectionIsEnough() {
+    pool.setMaximumPoolSize(1);
+    try (var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
+      var answers = new ArrayList<CompletableFuture<Long>>();
+      for (int i = 0; i < 200; i++) answers.add(counters.actor("c" + i % 20).sendMessageReturn(new Count(false)));
+      assertEquals(10, answers.stream().mapToLong(CompletableFuture::join).max().getAsLong());
+    }
+  }
+
+  @Test
+  void whatWaitsForRoomCanBeInterrupted() throws Exception {
+    var held = new CountDownLatch(1);
+    var narrow = JdbcStore.open(faults.source(), options -> options.withRoom(4096));
+    long life = narrow.load(ADA).life();
+    faults.onNextCommit((connection, call) -> {
+      held.await();
+      return call.run();
+    });
+    narrow.append(turn(ADA, life, 1, false, new byte[3000]));
+    var waiting = Thread.ofVirtual().start(() -> assertThrows(CancellationException.class,
+        () -> narrow.append(turn(ADA, life, 2, false, new byte[3000]))));
+    eventually(() -> waiting.getState() == Thread.State.WAITING);
+
+    waiting.interrupt();
+
+    assertTrue(waiting.join(Duration.ofSeconds(60)));
+    held.countDown();
+    assertEquals(1, narrow.load(ADA).last());
+    narrow.close();
+  }
+
+  @Test
+  void optionsThatMakeNoSenseAreRefused() {
+    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withRoom(0)));
+    assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(pool, options -> options.withReaders(0)));
+    assertThrows(IllegalArgumentException.class,
+        () -> JdbcStore.open(pool, options -> options.withLimit(Duration.ZERO)));
+    assertThrows(IllegalArgumentException.class,
+        () -> JdbcStore.open(pool, options -> options.withPoll(Duration.ofSeconds(Long.MAX_VALUE))));
+    assertThrows(NullPointerException.class, () -> JdbcStore.open(null));
+  }
+
+  @Test
+  void aDatabaseThatDoesNotAnswerIsToldAtOnce() {
+    faults.down(true);
+
+    var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(faults.source()));
+
+    assertEquals("the store in a database cannot be opened: there is no database, as the test has asked for",
+        failure.getMessage());
+  }
+}

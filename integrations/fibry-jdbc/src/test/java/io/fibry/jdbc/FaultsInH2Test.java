@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class FaultsInH2Test extends FaultContract {
+  FaultsInH2Test() {
+    super(AtADatabase::h2);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class FaultsInPostgresTest extends FaultContract {
+  FaultsInPostgresTest() {
+    super(AtADatabase::postgres);
+  }
+}

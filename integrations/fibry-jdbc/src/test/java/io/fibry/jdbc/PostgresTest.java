@@ -1,0 +1,278 @@
+package io.fibry.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreException;
+import io.fibry.store.StoreOutdatedException;
+import io.fibry.store.StoreReadException;
+import io.fibry.store.StoreWriteException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** What only a real database shows. */
+@Timeout(120)
+class PostgresTest extends AtADatabase {
+  private static final Duration SHORT = Duration.ofSeconds(2);
+
+  PostgresTest() {
+    super(AtADatabase::postgres);
+  }
+
+  // ---- history
+
+  @Test
+  void aLateCommitIsNotPassedOver() throws Exception {
+    var store = open();
+    long life = store.load(ADA).life();
+    try (var late = database.getConnection(); var statement = late.createStatement()) {
+      late.setAutoCommit(false); // as another process that is slow
+      statement.execute("insert into fibry_turn (kind, actor, number, millis, whole, body) "
+          + "values ('account', 'grace', 1, 0, false, '')");
+      append(store, turn(ADA, life, 1));
+      try (var history = store.history("account", "")) {
+        var keys = new ArrayList<String>();
+        var looks = new CountDownLatch(2); // so the first one is over
+        count(looks);
+        var reader = Thread.ofVirtual().start(() -> {
+          try {
+            while (keys.size() < 3) history.next().forEach(turn -> keys.add(turn.key()));
+          } catch (InterruptedException interrupt) {
+            throw new AssertionError(interrupt);
+          }
+        });
+        looks.await();
+        append(store, turn(ADA, life, 2)); // the reader is woken, and sees nothing yet
+        late.commit();
+
+        assertTrue(reader.join(Duration.ofSeconds(60)));
+        assertEquals(List.of("grace", "ada", "ada"), keys);
+      }
+    }
+  }
+
+  /** How often the history is read. */
+  private void count(CountDownLatch looks) {
+    faults.onNextStatement("t.millis, t.body", (connection, call) -> {
+      count(looks);
+      looks.countDown();
+      return call.run();
+    });
+  }
+
+  @Test
+  void turnsOfAnotherClusterAreFoundOut() throws Exception {
+    var store = open();
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+    execute("update fibry_turn set tx = '9999999999'"); // as `pg_dump` copies it
+    var history = store.history("account", "");
+
+    var failure = assertThrows(StoreDamagedException.class, history::next);
+
+    assertTrue(failure.getMessage().endsWith(" has turns of kind 'account' from another cluster, so their order in the "
+        + "history is unknown: run \"update fibry_turn set tx = '0'\" while no store is open, and let views begin anew"),
+        failure.getMessage());
+    execute("update fibry_turn set tx = '0'");
+    assertEquals(1, store.history("account", "").next().size());
+  }
+
+  // ---- rights
+
+  private DataSource as(String user, String options) {
+    var source = new PGSimpleDataSource();
+    var ours = (PGSimpleDataSource) database;
+    source.setURL(ours.getURL());
+    source.setUser(user);
+    source.setOptions(options);
+    return source;
+  }
+
+  private String newUser() throws SQLException {
+    String schema = ((PGSimpleDataSource) database).getCurrentSchema();
+    String user = "user_of_" + schema;
+    execute("create role " + user + " login");
+    execute("grant usage on schema " + schema + " to " + user);
+    return user;
+  }
+
+  @Test
+  void aUserWithStrictRightsNeedsNoOthers() throws Exception {
+    String user = newUser();
+    String schema = ((PGSimpleDataSource) database).getCurrentSchema();
+    var failure = assertThrows(StoreReadException.class, () -> JdbcStore.open(as(user, "")));
+    assertTrue(failure.getMessage().contains("permission denied for schema " + schema), failure.getMessage());
+
+    execute(JdbcStore.schema());
+    execute("grant select, insert, update, delete on all tables in schema " + schema + " to " + user);
+    var store = open(as(user, ""), SHORT);
+
+    long life = store.load(ADA).life();
+    append(store, turn(ADA, life, 1));
+    append(store, new Store.Turn(ADA, life, 2, Instant.now(), true, new byte[1], List.of("a"),
+        List.of(new Store.Waiting(ADA, "b", Instant.EPOCH, new byte[1]))));
+    store.snapshot(turn(ADA, life, 2, true));
+    assertEquals(2, store.load(ADA).last());
+  }
+
+  @Test
+  void aDatabaseThatCannotBeWrittenIsRefused() {
+    open().close();
+
+    var failure = assertThrows(StoreReadException.class,
+        () -> JdbcStore.open(as("postgres", "-c default_transaction_read_only=on")));
+
+    assertTrue(failure.getMessage().endsWith("cannot execute SELECT FOR UPDATE in a read-only transaction"),
+        failure.getMessage());
+  }
+
+  @Test
+  void aDatabaseThatCannotBeWrittenForAWhileRefusesTurns() throws Exception {
+    String user = newUser();
+    String schema = ((PGSimpleDataSource) database).getCurrentSchema();
+    execute(JdbcStore.schema());
+    execute("grant all on all tables in schema " + schema + " to " + user);
+    var store = open(as(user, ""), SHORT);
+    long life = store.load(ADA).life();
+    execute("alter role " + user + " set default_transaction_read_only = on");
+
+    var failure = assertInstanceOf(StoreWriteException.class, refusal(store.append(turn(ADA, life, 1))));
+
+    assertFalse(failure.unknown());
+    assertTrue(failure.getMessage().contains("in a read-only transaction"), failure.getMessage());
+    execute("alter role " + user + " reset default_transaction_read_only");
+    append(store, turn(ADA, life, 1));
+  }
+
+  @Test
+  void anotherDatabaseIsRefused() {
+    var data = (DatabaseMetaData) Proxy.newProxyInstance(getClass().getClassLoader(),
+        new Class<?>[] {DatabaseMetaData.class}, (proxy, method, given) -> switch (method.getName()) {
+          case "getDatabaseProductName" -> "PostgreSQL";
+          case "getDatabaseMajorVersion" -> 14;
+          default -> "jdbc:postgresql://old/db?password=secret";
+        });
+    var source = (DataSource) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {DataSource.class},
+        (proxy, method, given) -> Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {Connection.class},
+            (connection, call, arguments) -> switch (call.getName()) {
+              case "getMetaData" -> data;
+              case "getAutoCommit" -> true;
+              case "getNetworkTimeout" -> 0;
+              default -> null;
+            }));
+
+    var failure = assertThrows(IllegalArgumentException.class, () -> JdbcStore.open(source));
+
+    assertEquals("a store cannot be in PostgreSQL 14; give Postgres 15 or newer", failure.getMessage());
+  }
+
+  // ---- locks
+
+  @Test
+  void anActorThatIsLockedHarmsNoOther() throws Exception {
+    var store = open();
+    long ada = store.load(ADA).life();
+    long grace = store.load(GRACE).life();
+    try (var other = database.getConnection(); var statement = other.createStatement()) {
+      other.setAutoCommit(false); // as a process that begins a life of ada, and is slow
+      statement.execute("select * from fibry_actor where actor = 'ada' for update");
+
+      var late = store.append(turn(ADA, ada, 1));
+      append(store, turn(GRACE, grace, 1));
+
+      assertInstanceOf(StoreOutdatedException.class, refusal(late));
+      other.rollback();
+    }
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+  }
+
+  @Test
+  void aDatabaseThatStandsStillIsGivenUp() throws Exception {
+    var store = open(pool, SHORT);
+    long life = store.load(ADA).life();
+    try (var other = database.getConnection(); var statement = other.createStatement()) {
+      other.setAutoCommit(false);
+      statement.execute("lock table fibry_turn, fibry_snapshot");
+
+      var failure = refusal(store.append(turn(ADA, life, 1)));
+      assertThrows(StoreReadException.class, () -> store.load(GRACE));
+
+      assertInstanceOf(StoreWriteException.class, failure, failure.toString());
+      other.rollback();
+    }
+    append(store, turn(ADA, store.load(ADA).life(), 1));
+  }
+
+  /** Then the database refuses transactions that it cannot put into an order. */
+  @Test
+  void storesThatFightNeverForkWhereTransactionsAreSerializable() throws Exception {
+    open().close();
+    for (var isolation : List.of("repeatable\\ read", "serializable")) {
+      execute("delete from fibry_actor; delete from fibry_turn");
+      try (var strict = Pools.of(as("postgres", "-c default_transaction_isolation=" + isolation))) {
+        fight(strict);
+      }
+    }
+  }
+
+  /** Its connection stays open, as that of a machine that has lost its network. */
+  @Test
+  void aProcessThatStandsStillLosesItsLocks() throws Exception {
+    var still = open(faults.source(), SHORT);
+    long life = still.load(ADA).life();
+    append(still, turn(ADA, life, 1));
+    var held = new CountDownLatch(1);
+    var begun = new CountDownLatch(1);
+    faults.onNextCommit((connection, call) -> {
+      begun.countDown();
+      held.await();
+      return call.run();
+    });
+    var late = still.append(turn(ADA, life, 2));
+    begun.await();
+
+    var after = open(pool, Duration.ofSeconds(30)).load(ADA);
+
+    assertEquals(1, after.last());
+    held.countDown();
+    assertTrue(assertInstanceOf(StoreException.class, refusal(late)).unknown());
+  }
+
+  /** Views see what is before the oldest transaction under way. */
+  @Test
+  void aProcessThatStandsStillHoldsNoViewBack() throws Exception {
+    var still = open(faults.source(), SHORT);
+    var held = new CountDownLatch(1);
+    var begun = new CountDownLatch(1);
+    faults.onNextCommit((connection, call) -> {
+      begun.countDown();
+      held.await();
+      return call.run();
+    });
+    var late = still.accept(new Store.Waiting(ADA, "m", Instant.EPOCH, new byte[1]), 9);
+    begun.await();
+    var other = open(pool, Duration.ofSeconds(30));
+    append(other, turn(GRACE, other.load(GRACE).life(), 1));
+
+    try (var history = other.history("account", "")) {
+      assertEquals("grace", history.next().getFirst().key());
+    }
+    held.countDown();
+    assertTrue(assertInstanceOf(StoreException.class, refusal(late)).unknown());
+  }
+}

@@ -1,0 +1,177 @@
+package io.fibry.jdbc;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.RequestException;
+import io.fibry.durable.Durable;
+import io.fibry.store.StoreException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.postgresql.ds.PGSimpleDataSource;
+
+/** Processes that have one database open, and are killed. */
+@Timeout(600)
+class ProcessesTest extends AtADatabase {
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 30 : 2;
+  private static final int COUNTERS = 10;
+  private static final Duration IDLE = Duration.ofMinutes(5);
+
+  /** Answers how often it was asked. */
+  record Count() implements Request<Count, Long> {}
+
+  record Counted() {}
+
+  private static final Durable<Count> COUNTER = Durable.kind("counter", Count.class)
+      .events(Counted.class, 0L, (Long n, Counted counted) -> n + 1)
+      .by((n, count, context) -> context.reply(count, context.persist(new Counted())));
+
+  /** Counts for ever, and prints each answer: which counter, and what it says. */
+  static final class Counting {
+    public static void main(String[] args) {
+      var database = new PGSimpleDataSource();
+      database.setURL(args[0]);
+      try (var pool = Pools.of(database);
+          var store = JdbcStore.open(pool);
+          var scope = ActorSystem.openScope("counters");
+          var counters = COUNTER.entities(scope.anonymous(), store, IDLE);
+          var askers = Executors.newVirtualThreadPerTaskExecutor()) {
+        for (int i = 0; i < COUNTERS; i++) {
+          String key = "c" + i;
+          askers.execute(() -> {
+            while (true) try {
+              tell(key + " " + counters.actor(key).ask(new Count()));
+            } catch (RequestException | StoreException | CancellationException refused) {
+              // another process has read it; it is read again
+            }
+          });
+        }
+      }
+    }
+
+    private static synchronized void tell(String line) {
+      System.out.println(line);
+    }
+  }
+
+  /** A process, and what it has told. */
+  private static final class Child implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader out;
+    private final Map<String, Long> told = new HashMap<>(); // by counter, the last
+
+    Child(PGSimpleDataSource database) throws IOException {
+      process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
+          System.getProperty("java.class.path"), "-XX:TieredStopAtLevel=1",
+          "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",
+          Counting.class.getName(), database.getURL() + "&user=postgres")
+          .redirectError(ProcessBuilder.Redirect.INHERIT).start();
+      out = process.inputReader();
+    }
+
+    /** Its next answers. */
+    List<String> read(int answers) throws IOException {
+      var lines = new ArrayList<String>();
+      while (lines.size() < answers) lines.add(told(out.readLine()));
+      return lines;
+    }
+
+    private String told(String line) {
+      assertNotNull(line, "the process has ended");
+      var parts = line.split(" ");
+      Long before = told.put(parts[0], Long.valueOf(parts[1]));
+      assertTrue(before == null || before < told.get(parts[0]), line + " after " + before);
+      return line;
+    }
+
+    /** What else it told. */
+    List<String> kill() throws IOException {
+      process.toHandle().destroyForcibly();
+      process.onExit().join();
+      var lines = new ArrayList<String>();
+      for (var line = out.readLine(); line != null; line = out.readLine())
+        if (line.matches("c\\d+ \\d+")) lines.add(line); // the last one may be cut off
+      return lines;
+    }
+
+    @Override
+    public void close() throws IOException {
+      process.toHandle().destroyForcibly();
+      out.close();
+    }
+  }
+
+  private static String seeded(long seed) {
+    return "-Dfibry.seed=" + seed;
+  }
+
+  ProcessesTest() {
+    super(AtADatabase::postgres);
+  }
+
+  private Child start() throws IOException {
+    return new Child((PGSimpleDataSource) database);
+  }
+
+  /** Each counter by counter; answers what it says. */
+  private Map<String, Long> count() {
+    var all = new HashMap<String, Long>();
+    try (var store = JdbcStore.open(pool);
+        var scope = ActorSystem.openScope("check");
+        var counters = COUNTER.entities(scope.anonymous(), store, IDLE)) {
+      for (int i = 0; i < COUNTERS; i++) all.put("c" + i, counters.actor("c" + i).ask(new Count()));
+    }
+    return all;
+  }
+
+  @Test
+  void whatWasAnsweredIsThereThoughTheProcessIsKilled() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("kills: " + seeded(seed));
+    var random = new Random(seed);
+    for (int round = 0; round < ROUNDS; round++) try (var child = start()) {
+      child.read(200 + random.nextInt(1_000));
+      for (var late : child.kill()) child.told(late);
+
+      var now = count();
+
+      child.told.forEach((counter, before) -> assertTrue(now.get(counter) > before,
+          counter + " said " + before + ", and now " + now.get(counter) + ", " + seeded(seed)));
+    }
+  }
+
+  @Test
+  void twoProcessesThatHaveTheSameActorsTellNothingTwice() throws Exception {
+    var told = new ArrayList<String>();
+    try (var one = start(); var other = start()) {
+      for (int i = 0; i < 10; i++) {
+        told.addAll(one.read(20));
+        told.addAll(other.read(20));
+      }
+      told.addAll(one.kill());
+      told.addAll(other.read(500)); // it has them for itself now
+      told.addAll(other.kill());
+    }
+
+    var now = count();
+
+    assertEquals(told.size(), told.stream().distinct().count());
+    for (var line : told) {
+      var parts = line.split(" ");
+      assertTrue(Long.parseLong(parts[1]) < now.get(parts[0]), line + ", and now " + now.get(parts[0]));
+    }
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.jdbc;
+
+class StoreInPostgresTest extends StoreContract {
+  StoreInPostgresTest() {
+    super(AtADatabase::postgres);
+  }
+}
