@@ -154,7 +154,8 @@ final class Live<S, E, M> {
     boolean known = false;
     try {
       boolean leaves = kept.looked() && turns.isLeaving(kept); // it is in hand until that is stored
-      boolean waits = !leaves && (!kept.looked() || delivery.store().due(id, kept.id()).equals(Optional.of(kept.due())));
+      boolean waits =
+          !leaves && (!kept.looked() || delivery.store().due(id, kept.id()).equals(Optional.of(kept.due())));
       boolean begun = waits && begin(kept);
       if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled, or taken back
       if (!waits) turn.confirm();

@@ -81,7 +81,7 @@ abstract class KeptContract extends AtADesk {
           }
           return desk.handle(state, message, context);
         });
-    try (var desks = kind.entities(scope.anonymous(), store, IDLE);
+    try (var desks = kind.entities(scope.anonymous(), failing(), IDLE);
         var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       var sent = new AtomicInteger();
       for (int s = 0; s < 3; s++) {
@@ -94,6 +94,7 @@ abstract class KeptContract extends AtADesk {
       for (int done = 0; done < 3 * each; done = sent.get()) {
         int until = done + 20 + random.nextInt(60);
         while (sent.get() < Math.min(until, 3 * each)) Thread.yield();
+        failReads(random.nextInt(8) == 0);
         switch (random.nextInt(4)) {
           case 0 -> desks.actor("ada").close();
           case 1 -> desks.actor("ada").kill();
@@ -105,6 +106,7 @@ abstract class KeptContract extends AtADesk {
         }
         clock.advance(Duration.ofSeconds(random.nextInt(3)));
       }
+      failReads(false);
       eventually(() -> {
         clock.advance(Duration.ofSeconds(1));
         return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
@@ -142,6 +144,13 @@ abstract class KeptContract extends AtADesk {
 
   /** If this store can fail. */
   void failNextWrite() {}
+
+  /** Of a store that is `failing`. */
+  void failReads(boolean fail) {}
+
+  Store failing() {
+    return store;
+  }
 
   @Test
   void noMoreMessagesWaitThanAreAllowed() {

@@ -5,10 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Buy;
 import io.fibry.durable.Desk.Items;
 import io.fibry.store.MemoryStore;
 import io.fibry.store.Store;
+import io.fibry.store.StoreReadException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class KeptInMemoryTest extends KeptContract {
@@ -16,9 +24,55 @@ class KeptInMemoryTest extends KeptContract {
     super((folder, clock) -> TestStores.inMemory(clock));
   }
 
+  private final AtomicBoolean away = new AtomicBoolean();
+  private final AtomicInteger refused = new AtomicInteger(); // reads
+
   @Override
   void failNextWrite() {
     ((MemoryStore) store).failNext(1);
+  }
+
+  @Override
+  void failReads(boolean fail) {
+    away.set(fail);
+  }
+
+  @Override
+  Store failing() {
+    var reads = Set.of("load", "waiting", "due", "next");
+    var store = this.store;
+    return (Store) Proxy.newProxyInstance(Store.class.getClassLoader(), new Class<?>[] {Store.class},
+        (proxy, method, given) -> {
+          if (method.getName().equals("equals")) return proxy == given[0];
+          if (reads.contains(method.getName()) && away.get()) {
+            refused.incrementAndGet();
+            throw new StoreReadException("there is no store, as the test has asked for", null);
+          }
+          try {
+            return method.invoke(store, given);
+          } catch (InvocationTargetException thrown) {
+            throw thrown.getCause();
+          }
+        });
+  }
+
+  @Test
+  void aMessageIsNotForgottenWhileItsStoreCannotBeRead() {
+    var ada = keeping().newActor(scope.named("ada"), failing());
+    var held = hold(ada);
+    var answer = ada.sendMessageReturn(new Buy("x", "a"));
+
+    failReads(true);
+    answer.cancel(true); // so it is to be looked for
+    eventually(() -> refused.get() > 0);
+    failReads(false);
+    held.countDown();
+
+    eventually(() -> {
+      clock.advance(Duration.ofSeconds(1));
+      return store.waiting(new Store.Id("keeping", "ada"), Instant.MAX, 9).isEmpty();
+    });
+    assertEquals("a", ada.ask(new Items()));
   }
 
   @Test
