@@ -129,8 +129,8 @@ final class Live<S, E, M> {
   }
 
   private Optional<Kept<Object>> next(Kept<Object> call, ActorContext<Object> core) throws Exception {
-    boolean read = false;
     if (Turn.isCutOff(core)) return Optional.empty();
+    boolean read = false;
     try {
       readAgain();
       read = true;
