@@ -30,6 +30,6 @@ public final class FibryTomcatAutoConfiguration {
   @Bean
   ScopeClosing fibryTomcatPoolClosing(ConfigurableApplicationContext context, FiberPool fibryTomcatPool,
       FibryProperties properties) {
-    return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.EXECUTORS);
+    return new ScopeClosing(context, fibryTomcatPool.scope(), properties.drainLimit(), ScopeClosing.SERVERS);
   }
 }

@@ -9,12 +9,17 @@ import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes a scope with its context: after the web server, before any bean that handlers use. Logs
- * the outcome of the messages. A context that is only stopped may start again, so its scope stays
- * open.
+ * Closes a scope with its context: after the web server has finished its requests, before any bean
+ * that handlers use. Logs the outcome of the messages. A context that is only stopped may start
+ * again, so its scope stays open.
  */
 final class ScopeClosing implements SmartLifecycle {
-  /** Higher phases end first; web servers are 2,048 below the highest. */
+  /**
+   * Higher phases end first. Web servers finish their requests 1,024 below the highest, and cut
+   * connections 2,048 below. Between, the server's own executor ends: Tomcat counts a request as
+   * finished before the end of its answer has left.
+   */
+  static final int SERVERS = DEFAULT_PHASE - 1536;
   static final int EXECUTORS = DEFAULT_PHASE - 3072;
   static final int ACTORS = DEFAULT_PHASE - 4096;
 

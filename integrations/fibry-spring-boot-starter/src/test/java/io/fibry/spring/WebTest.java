@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.catalina.startup.Tomcat;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -13,6 +15,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.web.servlet.DispatcherServlet;
 
 /** Which web beans exist when. The test of the sample shows what they do. */
@@ -66,6 +69,38 @@ class WebTest {
           assertThrows(RejectedExecutionException.class, () -> sink.execute(() -> {}));
           gate.open();
         });
+  }
+
+  /** Tomcat cuts its connections then, and may have answers that have not left. */
+  @Test
+  void tomcatsPoolIsDoneBeforeTheServerStops() {
+    var before = new BeforeTheServerStops(new AtomicReference<>(), new AtomicBoolean());
+
+    runner.withPropertyValues("fibry.executor.tomcat.enabled=true")
+        .withBean(BeforeTheServerStops.class, () -> before)
+        .run(context -> before.pool.set(context.getBean(FiberPool.class)));
+
+    assertTrue(before.done.get());
+  }
+
+  record BeforeTheServerStops(AtomicReference<FiberPool> pool, AtomicBoolean done) implements SmartLifecycle {
+    @Override
+    public void start() {}
+
+    @Override
+    public void stop() {
+      done.set(!pool.get().sink().execAsync(nothing -> {}));
+    }
+
+    @Override
+    public boolean isRunning() {
+      return true;
+    }
+
+    @Override
+    public int getPhase() {
+      return DEFAULT_PHASE - 2047;
+    }
   }
 
   @Test
