@@ -31,9 +31,9 @@ public final class Schedules {
 
   private Schedules() {}
 
-  /** An ordinary build takes a half of what is asked for. */
+  /** An ordinary build takes a third of what is asked for. */
   private static int times(int asked) {
-    return SOAK ? 140 * asked : (asked + 1) / 2;
+    return SOAK ? 140 * asked : (asked + 2) / 3;
   }
 
   /** Those of the library: a schedule would wait for the end of threads that it starts. */
