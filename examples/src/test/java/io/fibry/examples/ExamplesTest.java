@@ -25,6 +25,11 @@ import org.junit.jupiter.params.provider.MethodSource;
 class ExamplesTest {
   private static final Path SOURCES = Path.of("src/main/java/io/fibry/examples");
 
+  private static final String MAILS = """
+      mail to ada: you have paid 300
+      mail to bob: you have paid 200
+      mail to ada: you have paid 300""";
+
   private static final String ORDERED_ONCE = """
       key-1 hat: order 1
       key-1 hat: order 1
@@ -178,6 +183,7 @@ class ExamplesTest {
           "o1 is new\ncharges 1500 with a key of o1\no1 is shipped a book for receipt 7"),
       Map.entry("Reminders", "in the cart: 1\nada has forgotten [a book]; awake: 1"),
       Map.entry("OrderOnce", ORDERED_ONCE),
+      Map.entry("Mails", MAILS + "\npaid in all: {ada=600, bob=200}"),
       Map.entry("OldEvents",
           "before: 500 cents\ntoday: [PaidIn[cents=500, currency=EUR], PaidIn[cents=20, currency=USD]]"),
       Map.entry("Crash", "stored: book, hat\nmessages kept, too: book, lamp, pen, hat"),
@@ -194,7 +200,8 @@ class ExamplesTest {
       "Transfer", "paid: true\ngrace got 300 from ada\nada has 400\ngrace has 600",
       "Workflow", "o1 is shipped a book for receipt 7",
       "Reminders", "in the cart: 2\nada has forgotten [a book, a book]; awake: 1",
-      "OrderOnce", ORDERED_ONCE);
+      "OrderOnce", ORDERED_ONCE,
+      "Mails", MAILS + "\npaid in all: {ada=1200, bob=400}");
 
   /** Arguments that make an example short. */
   private static final Map<String, String> ARGUMENTS =

@@ -1,0 +1,63 @@
+package io.fibry.examples;
+
+import io.fibry.ActorSystem;
+import io.fibry.Request;
+import io.fibry.durable.Durable;
+import io.fibry.durable.Follow;
+import io.fibry.examples.files.Folder;
+import io.fibry.store.Store;
+import io.fibry.store.folder.FolderStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/**
+ * Two views of what accounts have stored: one sends a mail for each payment, also in the next run;
+ * the other one adds up all that was ever paid.
+ */
+class Mails {
+  record Pay(long cents) implements Request<Pay, Long> {}
+
+  record Paid(long cents) {}
+
+  static final Durable<Pay> ACCOUNT = Durable.kind("account", Pay.class)
+      .events(Paid.class, 0L, (cents, event) -> cents + event.cents())
+      .by((cents, pay, context) -> context.reply(pay, context.persist(new Paid(pay.cents()))));
+  static final Follow<Paid> PAYMENTS = Durable.follow("account", Paid.class);
+
+  public static void main(String[] args) throws Exception {
+    try (var folder = Folder.of(args);
+        var store = FolderStore.open(folder.path());
+        var accounts = ACCOUNT.entities(ActorSystem.anonymous(), store, Duration.ofMinutes(5))) {
+      var balances = new TreeMap<String, Long>();
+      for (var name : List.of("ada", "bob", "ada"))
+        balances.put(name, accounts.actor(name).ask(new Pay(name.equals("ada") ? 300 : 200)));
+      mail(store, 3);
+      System.out.println("paid in all: " + sums(store, balances));
+    }
+  }
+
+  /** Its name is in the store: it goes on where it stood. */
+  private static void mail(Store store, int payments) throws InterruptedException {
+    var sent = new LinkedBlockingQueue<String>();
+    try (var mails = PAYMENTS.as("mails").newActor(ActorSystem.named("mails"), store,
+        fact -> sent.add("mail to " + fact.key() + ": you have paid " + fact.event().cents()))) {
+      for (int i = 0; i < payments; i++) System.out.println(sent.take());
+    }
+  }
+
+  /** Without a name it begins with the first event. Answers when it has seen the present. */
+  private static Map<String, Long> sums(Store store, Map<String, Long> present) throws InterruptedException {
+    var sums = new TreeMap<String, Long>();
+    var facts = new LinkedBlockingQueue<Follow.Fact<Paid>>();
+    try (var view = PAYMENTS.newActor(ActorSystem.named("sums"), store, facts::add)) {
+      while (!sums.equals(present)) {
+        var fact = facts.take();
+        sums.merge(fact.key(), fact.event().cents(), Long::sum);
+      }
+    }
+    return sums;
+  }
+}
