@@ -27,6 +27,7 @@ class ScopeRingTest {
   private final CompletableFuture<Throwable> told = new CompletableFuture<>();
   private final CompletableFuture<Report> report = new CompletableFuture<>();
   private final CompletableFuture<Actor<String>> asker = new CompletableFuture<>();
+  private final CompletableFuture<Thread> waiter = new CompletableFuture<>(); // of the one that waits
 
   /** Closes the scope at any message, and then answers. */
   private ActorWithReturn<String, String> closer(ActorScope where) {
@@ -46,12 +47,14 @@ class ScopeRingTest {
     });
   }
 
-  private static boolean waits(Actor<?> actor) {
-    return Inside.waits(actor);
+  /** Before it parks, it looks for a ring. */
+  private boolean waits(Actor<?> actor) {
+    return Inside.waits(actor) && waiter.isDone() && Patience.isParked(waiter.join());
   }
 
   private void asker(ActorWithReturn<String, String> closer) {
     asker.complete(scope.named("asker").newActor((String m) -> {
+      waiter.complete(Thread.currentThread());
       try {
         closer.ask(m);
       } catch (Throwable thrown) {
@@ -121,6 +124,7 @@ class ScopeRingTest {
       });
       member.complete(where.named("member").newActor((String m) -> {
         gate.pass();
+        waiter.complete(Thread.currentThread());
         try {
           second.ask(m);
         } catch (Throwable thrown) {
