@@ -42,8 +42,9 @@ class Mails {
   /** Its name is in the store: it goes on where it stood. */
   private static void mail(Store store, int payments) throws InterruptedException {
     var sent = new LinkedBlockingQueue<String>();
-    try (var mails = PAYMENTS.as("mails").newActor(ActorSystem.named("mails"), store,
-        fact -> sent.add("mail to " + fact.key() + ": you have paid " + fact.event().cents()))) {
+    try (var views = ActorSystem.openScope("views")) {
+      PAYMENTS.as("mails").newActor(views.anonymous(), store,
+          fact -> sent.add("mail to " + fact.key() + ": you have paid " + fact.event().cents()));
       for (int i = 0; i < payments; i++) System.out.println(sent.take());
     }
   }
@@ -52,7 +53,8 @@ class Mails {
   private static Map<String, Long> sums(Store store, Map<String, Long> present) throws InterruptedException {
     var sums = new TreeMap<String, Long>();
     var facts = new LinkedBlockingQueue<Follow.Fact<Paid>>();
-    try (var view = PAYMENTS.newActor(ActorSystem.named("sums"), store, facts::add)) {
+    try (var views = ActorSystem.openScope("views")) {
+      PAYMENTS.newActor(views.anonymous(), store, facts::add);
       while (!sums.equals(present)) {
         var fact = facts.take();
         sums.merge(fact.key(), fact.event().cents(), Long::sum);
