@@ -9,17 +9,12 @@ import io.fibry.store.Store;
 import io.fibry.store.folder.FolderStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/**
- * Two views of what accounts have stored: one sends a mail for each payment, also in the next run;
- * the other one adds up all that was ever paid.
- */
+/** Two views of payments: one mails each, also in the next run; the other adds up all. */
 class Mails {
   record Pay(long cents) implements Request<Pay, Long> {}
-
   record Paid(long cents) {}
 
   static final Durable<Pay> ACCOUNT = Durable.kind("account", Pay.class)
@@ -50,7 +45,7 @@ class Mails {
   }
 
   /** Without a name it begins with the first event. Answers when it has seen the present. */
-  private static Map<String, Long> sums(Store store, Map<String, Long> present) throws InterruptedException {
+  private static TreeMap<String, Long> sums(Store store, TreeMap<String, Long> present) throws InterruptedException {
     var sums = new TreeMap<String, Long>();
     var facts = new LinkedBlockingQueue<Follow.Fact<Paid>>();
     try (var views = ActorSystem.openScope("views")) {
