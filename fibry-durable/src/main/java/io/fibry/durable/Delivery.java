@@ -9,6 +9,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,7 +19,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
 /**
@@ -132,9 +132,7 @@ final class Delivery implements AutoCloseable {
   private synchronized boolean isQueued(String key, Kept<Object> kept) {
     var hand = hand(key);
     hand.drop(kept.id());
-    if (!hand.isFree()) return false;
-    hand.add(kept);
-    return true;
+    return hand.isAdded(kept);
   }
 
   /** Fails where there is no actor, such as by what the birth of an entity throws. */
@@ -160,18 +158,6 @@ final class Delivery implements AutoCloseable {
     wake(key);
   }
 
-  <R> CompletableFuture<R> inHandUntilAnswered(String key, String id, Supplier<CompletableFuture<R>> sending) {
-    boolean sent = false;
-    try {
-      var answer = sending.get();
-      sent = true;
-      answer.whenComplete((value, failure) -> release(key, id));
-      return answer; // whom its asker may cancel
-    } finally {
-      if (!sent) release(key, id);
-    }
-  }
-
   /** Unless it is done it goes on waiting, and a courier comes. */
   void release(String key, String id) {
     synchronized (this) {
@@ -179,6 +165,19 @@ final class Delivery implements AutoCloseable {
       if (hand == null || !hand.drop(id)) return;
     }
     wake(key);
+  }
+
+  /** Done at once, or when a courier has given what it sees, so that a request does not overtake it. */
+  CompletableFuture<Void> order(String key) {
+    var order = new CompletableFuture<Void>();
+    synchronized (this) {
+      var hand = hands.get(key);
+      return hand != null && hand.hold(order) ? order : Turns.STORED;
+    }
+  }
+
+  private static void free(List<CompletableFuture<Void>> requests) {
+    for (var request : requests) request.complete(null);
   }
 
   // ---- the actor
@@ -222,6 +221,7 @@ final class Delivery implements AutoCloseable {
       hand.again = true;
       if (hand.courier || hand.until.isAfter(now())) return;
       hand.courier = true;
+      hand.beginLooking();
     }
     boolean started = false;
     try {
@@ -237,8 +237,8 @@ final class Delivery implements AutoCloseable {
       while (isGoingOn(key)) {
         // to the next messages
       }
-    } catch (StoreClosedException over) {
-      // what waits is given when the store is open again
+    } catch (StoreClosedException over) { // what waits is given when the store is open again
+      isLooking(key, false);
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
           kind.name(), key, failure);
@@ -248,25 +248,48 @@ final class Delivery implements AutoCloseable {
 
   /** False: the courier goes. */
   private boolean isGoingOn(String key) throws InterruptedException {
-    var found = next(key);
-    return found.isEmpty() ? isExpected(key) : isGoingOn(key, queued(key, found));
+    var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // of what is given, by id
+    boolean any = false;
+    boolean all;
+    do {
+      int room = BATCH - answers.size();
+      var found = next(key, room);
+      give(key, queued(key, found), answers);
+      any |= !found.isEmpty();
+      all = found.size() < room;
+    } while (isLooking(key, all));
+    return any ? isGoingOn(key, answers) : isExpected(key);
+  }
+
+  /** What senders left meanwhile is given with the rest, as long as there is room. */
+  private boolean isLooking(String key, boolean all) {
+    List<CompletableFuture<Void>> freed;
+    synchronized (this) {
+      var hand = hand(key);
+      if (all && hand.hasMissed() && !closed) return true;
+      freed = hand.endLooking(all);
+    }
+    free(freed);
+    return false;
   }
 
   /** Empty: all that is due is in hand. */
-  private List<Store.Waiting> next(String key) {
-    var looked = now();
+  private List<Store.Waiting> next(String key, int room) {
+    Instant looked;
     int most;
     synchronized (this) {
       var hand = hand(key);
       hand.again = false;
       if (closed || hand.isHalted()) return List.of();
+      hand.beginLooking();
       hand.forgetLost();
+      looked = now(); // all that was left before is due
       hand.looked = looked;
-      most = BATCH + hand.size();
+      most = room + hand.size();
     }
     var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
-      return hand(key).unknown(found, BATCH);
+      return hand(key).unknown(found, room);
     }
   }
 
@@ -279,7 +302,7 @@ final class Delivery implements AutoCloseable {
     store.next(new Store.Id(kind.name(), key), looked).ifPresent(due -> told(key, due)); // it may be due by now
     synchronized (this) {
       var hand = hand(key);
-      if (hand.again && !closed && !hand.isHalted()) return true;
+      if (hand.isToLookAgain() && !closed) return true;
       hand.courier = false;
       hand.again = hand.isHalted() && !closed;
       hand.failures = 0;
@@ -299,20 +322,20 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  private boolean isGoingOn(String key, List<Kept<Object>> batch) throws InterruptedException {
-    var answers = new ArrayList<CompletableFuture<Object>>(batch.size());
+  private void give(String key, List<Kept<Object>> batch, Map<String, CompletableFuture<Object>> answers) {
     int called = 0;
     try {
       var actor = actors.apply(key);
-      while (called < batch.size()) answers.add(call(actor, key, batch.get(called++)));
+      for (; called < batch.size(); called++) answers.put(batch.get(called).id(), call(actor, key, batch.get(called)));
     } finally {
       for (; called < batch.size(); called++) over(key); // all were counted before: none is the last too early
     }
-    for (var answer : answers) await(answer);
+  }
+
+  private boolean isGoingOn(String key, Map<String, CompletableFuture<Object>> answers) throws InterruptedException {
+    for (var answer : answers.values()) await(answer);
     synchronized (this) {
-      var hand = hand(key);
-      long left = batch.stream().filter(kept -> hand.has(kept.id())).count();
-      if (left < batch.size() || batch.isEmpty()) return true;
+      if (answers.isEmpty() || !answers.keySet().stream().allMatch(hand(key)::has)) return true;
     }
     retry(key, "it could not handle what waits for it");
     return false;
@@ -345,21 +368,27 @@ final class Delivery implements AutoCloseable {
   /** Later: the pauses grow. */
   private void retry(String key, String why) {
     Instant when;
+    List<CompletableFuture<Void>> freed;
     synchronized (this) {
       var hand = hand(key);
       hand.courier = false;
       when = now().plusSeconds(1L << Math.min(hand.failures++, MOST_RETRY));
       hand.until = when;
+      freed = hand.endLooking(false);
     }
     LoggerFactory.getLogger(Durable.class).debug("{} '{}' is tried again: {}", kind.name(), key, why);
     calendar.add(key, when);
+    free(freed);
   }
 
   @Override
   public void close() {
+    var freed = new ArrayList<CompletableFuture<Void>>();
     synchronized (this) {
       closed = true;
+      for (var hand : hands.values()) freed.addAll(hand.endLooking(false));
     }
+    free(freed);
     calendar.close();
     Home.of(store).remove(this);
   }

@@ -169,9 +169,11 @@ public sealed interface Durable<M> permits Definition {
      * Stores messages before they are handled. Then {@code sendMessage} is true when the message is
      * stored; it is handled, though the process may end before, and its turn is stored once. One
      * that fails is put {@link Durable#aside aside} at once, unless its asker hears of it; the
-     * failure policy does not try it again. Requests are kept, too; one may overtake messages that
-     * wait since an earlier try failed, or the process began. The addresses that {@code newActor}
-     * and {@code entities} return do this, but neither their timers nor tasks.
+     * failure policy does not try it again. The addresses that {@code newActor} and
+     * {@code entities} return do this, but neither their timers nor tasks.
+     *
+     * <p>Messages keep the order of their sender. Requests are kept, too, and may overtake only
+     * messages that are tried again, or wait behind 63 others.
      *
      * @param most how many may wait for an actor; further ones are refused
      * @return a changed copy

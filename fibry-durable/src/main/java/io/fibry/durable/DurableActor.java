@@ -15,6 +15,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 /**
  * The address of a durable actor. Where its kind keeps messages, they are stored on the sender's
@@ -108,9 +110,13 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request) {
-    if (!isKept()) return front.ask(plain(request));
+    if (!isKept()) {
+      awaitOrder(FOR_EVER);
+      return front.ask(plain(request));
+    }
     var kept = keepRequest(request, FOR_EVER);
     try {
+      awaitOrder(FOR_EVER);
       return front.ask(kept);
     } finally {
       delivery.release(key, kept.id());
@@ -119,10 +125,10 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
 
   @Override
   public <Q extends M, R> R ask(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return front.ask(plain(request), limit);
+    if (!isKept()) return front.ask(plain(request), awaitOrder(limit));
     var kept = keepRequest(request, limit);
     try {
-      return front.ask(kept, limit);
+      return front.ask(kept, awaitOrder(limit));
     } finally {
       delivery.release(key, kept.id());
     }
@@ -130,16 +136,78 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request) {
-    if (!isKept()) return front.sendMessageReturn(plain(request));
+    if (!isKept()) return inOrder(FOR_EVER, left -> front.sendMessageReturn(plain(request)));
     var kept = keepRequest(request, FOR_EVER);
-    return delivery.inHandUntilAnswered(key, kept.id(), () -> front.sendMessageReturn(kept));
+    return inHand(kept, () -> inOrder(FOR_EVER, left -> front.sendMessageReturn(kept)));
   }
 
   @Override
   public <Q extends M, R> CompletableFuture<R> sendMessageReturn(Request<Q, R> request, Duration limit) {
-    if (!isKept()) return front.sendMessageReturn(plain(request), limit);
+    if (!isKept()) return inOrder(limit, left -> front.sendMessageReturn(plain(request), left));
     var kept = keepRequest(request, limit);
-    return delivery.inHandUntilAnswered(key, kept.id(), () -> front.sendMessageReturn(kept, limit));
+    return inHand(kept, () -> inOrder(limit, left -> front.sendMessageReturn(kept, left)));
+  }
+
+  /** Until it is answered. */
+  private <R> CompletableFuture<R> inHand(Kept<R> kept, Supplier<CompletableFuture<R>> sending) {
+    boolean sent = false;
+    try {
+      var answer = sending.get();
+      sent = true;
+      answer.whenComplete((value, failure) -> delivery.release(key, kept.id()));
+      return answer; // whom its asker may cancel
+    } finally {
+      if (!sent) delivery.release(key, kept.id());
+    }
+  }
+
+  /** Until the request overtakes no message. An interrupt or a limit that is over is the front's to tell. */
+  private Duration awaitOrder(Duration limit) {
+    var order = delivery.order(key);
+    if (order.isDone()) return limit;
+    long begin = System.nanoTime();
+    try {
+      order.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+    } catch (TimeoutException | ExecutionException late) {
+      // nothing is left of the limit
+    }
+    return left(limit, begin);
+  }
+
+  private <R> CompletableFuture<R> inOrder(Duration limit, Function<Duration, CompletableFuture<R>> sending) {
+    var order = delivery.order(key);
+    if (order.isDone()) return sending.apply(limit);
+    long begin = System.nanoTime();
+    var answer = new CompletableFuture<R>();
+    order.completeOnTimeout(null, TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS).thenRun(() -> {
+      if (!answer.isDone()) send(answer, () -> sending.apply(left(limit, begin)));
+    });
+    return answer;
+  }
+
+  private static Duration left(Duration limit, long begin) {
+    var left = limit.minusNanos(System.nanoTime() - begin);
+    return left.isPositive() ? left : Duration.ofNanos(1);
+  }
+
+  /** By a courier, whom code of the asker must not hold up. */
+  private static <R> void send(CompletableFuture<R> answer, Supplier<CompletableFuture<R>> sending) {
+    CompletableFuture<R> sent;
+    try {
+      sent = sending.get();
+    } catch (RuntimeException refused) {
+      sent = CompletableFuture.failedFuture(refused);
+    }
+    var of = sent;
+    answer.whenComplete((value, failure) -> of.cancel(true)); // where it has an answer, this does nothing
+    Runnable settle = () -> of.whenComplete((value, failure) -> {
+      if (failure == null) answer.complete(value);
+      else answer.completeExceptionally(failure);
+    });
+    if (of.isDone()) Thread.startVirtualThread(settle);
+    else settle.run();
   }
 
   @SuppressWarnings("unchecked") // a request of the kind's messages is one

@@ -9,10 +9,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 /** What is being given to an actor. Under the monitor of its {@link Delivery}. */
 final class Hand {
   boolean courier; // there is one
+  private boolean looking; // it has not given yet what it sees
+  private boolean behind; // it has not given all that was due when it looked
+  private boolean left; // what a sender left to it, or was tried, is to be given first
+  private boolean missed; // a sender left something since it began to look
   boolean again; // it looks again before it goes; if there is none, one is to come
   Instant looked = Instant.MIN; // the courier has seen all that was due then
   Instant until = Instant.MIN; // then a courier tries again
@@ -21,6 +26,7 @@ final class Hand {
   private final Set<String> taken = new HashSet<>(2); // being stored by senders, and requests that are not answered
   private final Map<String, Kept<Object>> queue = new LinkedHashMap<>(2); // by id; to be handled, in this order
   private final Map<String, Kept<Object>> begun = new LinkedHashMap<>(2); // handled in this order, not stored yet
+  private final List<CompletableFuture<Void>> requests = new ArrayList<>(0); // they go when it has given
   private final Set<String> unreadable = new HashSet<>(0); // they wait for another version of the program
   private int calls; // of the actor that it has not answered
   private boolean halted; // what was begun goes on waiting: nothing is handled before a courier gives all anew
@@ -36,9 +42,12 @@ final class Hand {
     return taken.remove(id);
   }
 
-  /** A message that is given now would overtake none. */
-  boolean isFree() {
-    return !courier && !again && failures == 0 && !halted;
+  /** Otherwise it is left to a courier, so that it overtakes no other. */
+  boolean isAdded(Kept<Object> kept) {
+    left |= courier && behind || failures > 0 || halted;
+    missed |= left;
+    if (!left) add(kept);
+    return !left;
   }
 
   /** Its actor is called to handle all up to this one. */
@@ -50,8 +59,9 @@ final class Hand {
   /** A call was answered, or came to nothing. True: a courier is to look for what is left. */
   boolean isOver() {
     if (--calls > 0) return false;
+    left |= halted || !queue.isEmpty() || !begun.isEmpty();
     halted = false;
-    return again || !queue.isEmpty() || !begun.isEmpty();
+    return again || left;
   }
 
   // ---- the actor
@@ -99,6 +109,40 @@ final class Hand {
 
   // ---- couriers
 
+  void beginLooking() {
+    looking = true;
+    behind = true;
+    left = false;
+    missed = false;
+  }
+
+  /** False: a request that goes now overtakes nothing that is about to be given. */
+  boolean hold(CompletableFuture<Void> request) {
+    if (looking) requests.add(request);
+    return looking;
+  }
+
+  /** There is something that it has not seen, and can give now. */
+  boolean hasMissed() {
+    return missed && !halted;
+  }
+
+  boolean isToLookAgain() {
+    return (again || left) && !halted;
+  }
+
+  /**
+   * @param all that was due is given
+   * @return the requests that may go
+   */
+  List<CompletableFuture<Void>> endLooking(boolean all) {
+    looking = false;
+    behind = !all;
+    var freed = List.copyOf(requests);
+    requests.clear();
+    return freed;
+  }
+
   /** All that is in no mailbox can be read again. */
   void forgetLost() {
     if (calls > 0) return;
@@ -125,6 +169,6 @@ final class Hand {
   }
 
   boolean isOfNoUse() {
-    return size() == 0 && calls == 0 && !courier && !again && failures == 0;
+    return size() == 0 && calls == 0 && requests.isEmpty() && !courier && !again && !left && failures == 0;
   }
 }

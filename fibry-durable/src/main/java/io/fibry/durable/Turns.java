@@ -18,7 +18,7 @@ import java.util.concurrent.Semaphore;
  * unless said otherwise.
  */
 final class Turns {
-  private static final CompletableFuture<Void> STORED = CompletableFuture.completedFuture(null);
+  static final CompletableFuture<Void> STORED = CompletableFuture.completedFuture(null);
 
   /** What a turn on its way has done, or sends again: the store still has it as it was. */
   private record Leaving(CompletableFuture<Void> stored, Set<String> ids) {}

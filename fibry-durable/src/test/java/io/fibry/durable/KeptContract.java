@@ -11,6 +11,7 @@ import io.fibry.durable.Desk.Fail;
 import io.fibry.durable.Desk.HoldAndAdd;
 import io.fibry.durable.Desk.Items;
 import io.fibry.durable.Desk.Message;
+import io.fibry.durable.Desk.Pass;
 import io.fibry.mailbox.Mailbox;
 import io.fibry.store.Store;
 import io.fibry.store.StoreBusyException;
@@ -52,6 +53,42 @@ abstract class KeptContract extends AtADesk {
 
     String all = IntStream.range(0, 100).mapToObj(i -> "i" + i).collect(Collectors.joining(" "));
     eventually(() -> has(after, all + " last"));
+  }
+
+  @Test
+  void aRequestComesAfterWhatWaitedWhenTheProcessBegan() throws IOException {
+    for (int i = 0; i < 30; i++) {
+      var before = keeping().newActor(scope.named("ada" + i), store);
+      hold(before);
+      for (var item : List.of("a", "b")) assertTrue(before.sendMessage(new Add(item)));
+      desk.begun.acquireUninterruptibly();
+      desk.gates.values().forEach(CountDownLatch::countDown); // the actor, and its life to come
+      crashAndReopen(before);
+
+      var after = keeping().newActor(scope.named("ada" + i), store);
+      assertEquals("a b", i % 2 == 0 ? after.ask(new Items()) : after.sendMessageReturn(new Items(), HOUR).join());
+    }
+  }
+
+  @Test
+  void aRequestComesAfterWhatItsSenderSentWhileOthersComeFromTheStore() throws Exception {
+    desk.others = keeping();
+    try (var desks = desk.others.entities(scope.anonymous(), store, IDLE);
+        var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      var passing = threads.submit(() -> {
+        for (int i = 0; i < 300; i++) {
+          assertTrue(desks.actor("bob").sendMessage(new Pass("ada", "b" + i)));
+          String last = "b" + i;
+          if (i % 16 == 15) eventually(() -> desks.actor("ada").ask(new Items()).contains(last)); // few wait
+        }
+      });
+      for (int i = 0; i < 300; i++) {
+        assertTrue(desks.actor("ada").sendMessage(new Add("a" + i)));
+        var items = List.of(desks.actor("ada").ask(new Items()).split(" "));
+        assertTrue(items.contains("a" + i), items::toString);
+      }
+      passing.get();
+    }
   }
 
   @Test
