@@ -2,14 +2,19 @@ package io.fibry.durable;
 
 import io.fibry.Actor;
 import io.fibry.store.Store;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** What lives here of a store. Thread-safe. */
 final class Home {
@@ -18,6 +23,8 @@ final class Home {
   private final Set<Store.Id> alive = ConcurrentHashMap.newKeySet();
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
   private final Refusals refusals = new Refusals(System::nanoTime);
+
+  private final ReentrantLock takingBack = new ReentrantLock();
 
   private Home() {}
 
@@ -37,6 +44,28 @@ final class Home {
       return actor;
     } finally {
       if (!made) alive.remove(id);
+    }
+  }
+
+  /** A message that is aside is due from now on. One at a time, so that none is tried again twice. */
+  void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
+    takingBack.lock();
+    try {
+      var found = store.waiting(actor, Store.Waiting.NEVER, Integer.MAX_VALUE).stream()
+          .filter(one -> one.id().equals(id) && Mail.isAside(one)).findFirst()
+          .orElseThrow(() -> new IllegalStateException("'" + id + "' of " + actor + " is not aside any more at " + store
+              + ": it was retried, or removed"));
+      var due = new Store.Waiting(actor, id, Instant.ofEpochMilli(store.clock().millis()),
+          change.apply(Mail.read(found.body())).bytes());
+      store.accept(due, Integer.MAX_VALUE).toCompletableFuture().get();
+      tell(List.of(due));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while '" + id + "' of " + actor + " was taken back");
+    } catch (ExecutionException refused) {
+      throw Turns.cause(refused);
+    } finally {
+      takingBack.unlock();
     }
   }
 
