@@ -73,7 +73,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   private void check(ActorBuilder<?> how, Store store) {
-    Objects.requireNonNull(store, "store");
+    Home.checkWhole(store);
     Recorder.prepare();
     if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())

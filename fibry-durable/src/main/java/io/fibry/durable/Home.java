@@ -1,11 +1,14 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.store.Copy;
 import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
 import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
 import java.util.concurrent.CancellationException;
@@ -26,10 +29,21 @@ final class Home {
 
   private final ReentrantLock takingBack = new ReentrantLock();
 
+  private volatile boolean whole; // it was found to be; written by any thread
+
   private Home() {}
 
   static Home of(Store store) {
     return HOMES.computeIfAbsent(store, none -> new Home());
+  }
+
+  /** It is no copy that was not finished, the actors of which would know too little. */
+  static void checkWhole(Store store) {
+    var home = of(Objects.requireNonNull(store, "store"));
+    if (home.whole) return;
+    if (Copy.isUnfinishedIn(store)) throw new StoreDamagedException(
+        store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
+    home.whole = true;
   }
 
   /** Two actors of one key would end each other's lives. */
