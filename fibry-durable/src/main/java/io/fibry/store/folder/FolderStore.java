@@ -67,6 +67,44 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
   }
 
+  /**
+   * Reads all files of a store that is not open, and compares them with their checksums. It changes
+   * nothing.
+   *
+   * @param folder where the store is
+   * @return what is there, and what is wrong
+   * @throws io.fibry.store.StoreInUseException if it is open
+   * @throws UncheckedIOException if the files cannot be read
+   */
+  public static Check check(Path folder) {
+    try (var disk = FileDisk.reading(folder)) {
+      return Survey.of(disk);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(folder + " cannot be read as a store: " + failure, failure);
+    }
+  }
+
+  /**
+   * Writes all that is whole in a damaged store to a new one. The damaged one is not changed. A
+   * turn that comes after one that is missing is left out, with what it has done and sends, unless
+   * a later one says all.
+   *
+   * @param folder where the damaged store is; it is not open
+   * @param to an empty folder; made if there is none
+   * @return what was wrong, and what is lost
+   * @throws io.fibry.store.StoreInUseException if one of them is open
+   * @throws IllegalArgumentException if the other folder is not empty
+   * @throws UncheckedIOException if the files cannot be read, or written
+   */
+  public static Check salvage(Path folder, Path to) {
+    try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
+      return Salvage.run(disk, target);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("what is whole in " + folder + " cannot be written to " + to + ": " + failure,
+          failure);
+    }
+  }
+
   private static RuntimeException closed(Disk disk, RuntimeException failure) {
     try {
       disk.close();
