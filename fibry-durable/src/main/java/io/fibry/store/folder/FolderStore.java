@@ -122,6 +122,32 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   public abstract Health health();
 
   /**
+   * Copies the store while it is at work. The copy is of one moment: it has all that was answered
+   * before this was called, and whole turns only. Files are not rewritten meanwhile.
+   *
+   * @param folder an empty one; made if there is none. It does not open as a store until it is
+   *     complete
+   * @throws IllegalArgumentException if it is not empty
+   * @throws io.fibry.store.StoreDamagedException if a file is not as it was written
+   * @throws io.fibry.store.StoreClosedException if the store is closed, also meanwhile
+   * @throws UncheckedIOException if files cannot be read, or written
+   */
+  public final void backup(Path folder) {
+    try (var to = FileDisk.open(folder)) {
+      backup(to);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(this + " could not be copied to " + folder + ": " + failure, failure);
+    }
+  }
+
+  /**
+   * The same, to a disk of your own.
+   *
+   * @param to has no files; stays open
+   */
+  public abstract void backup(Disk to);
+
+  /**
    * How a store is.
    *
    * @param turns stored since it was opened

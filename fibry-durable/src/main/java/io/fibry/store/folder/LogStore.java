@@ -314,6 +314,19 @@ final class LogStore extends FolderStore {
   }
 
   @Override
+  public void backup(Disk to) {
+    checkOpen();
+    try {
+      compaction.whileFilesStay(() -> {
+        force();
+        Backup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
+      });
+    } catch (IOException failure) {
+      throw new UncheckedIOException(this + " could not be copied to " + to + ": " + failure, failure);
+    }
+  }
+
+  @Override
   public void close() {
     journal.close();
     wakeHistories();

@@ -47,13 +47,13 @@ class SalvageTest {
   void aCheckFindsAFlippedBitWhereAnOpeningDoes() throws IOException {
     int damaged = 0;
     for (var name : disk.names()) {
-      for (long bit = 0; bit < disk.size(name) * 8; bit += 11) {
+      for (long bit = 0; bit < disk.size(name) * 8; bit += 43) {
         var copy = disk.copy();
         copy.flip(name, (int) bit);
         if (isDamaged(copy, name + ", bit " + bit)) damaged++;
       }
     }
-    assertTrue(damaged > 1_000, damaged + " were damaged");
+    assertTrue(damaged > 300, damaged + " were damaged");
   }
 
   @Test
@@ -62,7 +62,7 @@ class SalvageTest {
       var without = disk.copy();
       without.delete(name);
       isDamaged(without, "no " + name);
-      for (int length = 0; length < disk.size(name); length += 37) {
+      for (int length = 0; length < disk.size(name); length += 149) {
         var copy = disk.copy();
         copy.truncate(name, length);
         isDamaged(copy, name + ", its first " + length + " bytes");
