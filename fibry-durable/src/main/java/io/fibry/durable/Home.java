@@ -61,7 +61,7 @@ final class Home {
     }
   }
 
-  /** A message that is aside is due from now on. One at a time, so that none is tried again twice. */
+  /** A message that is aside is due from now on. One at a time: none is tried again twice. */
   void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
     takingBack.lock();
     try {

@@ -86,7 +86,10 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
   static final String ALL_WAITING = """
       select actor, id, due from fibry_message where kind = ? and (actor, id) > (?, ?) order by actor, id limit ?""";
 
-  /** Kind, tx, place; answers tx, place, actor, number, millis, whole and body of turns, oldest first. */
+  /**
+   * Kind, tx, place; answers tx, place, actor, number, millis, whole and body of turns, oldest
+   * first.
+   */
   String history() {
     return """
         select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.whole, t.body
