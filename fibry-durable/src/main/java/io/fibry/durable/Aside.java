@@ -7,8 +7,9 @@ import java.time.Instant;
  *
  * @param <M> messages
  * @param key of the actor
+ * @param id of the message, among those for the actor
  * @param message the message
  * @param reason why
  * @param at when it was put aside
  */
-public record Aside<M>(String key, M message, String reason, Instant at) {}
+public record Aside<M>(String key, String id, M message, String reason, Instant at) {}

@@ -73,7 +73,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
   }
 
   private void check(ActorBuilder<?> how, Store store) {
-    Objects.requireNonNull(store, "store");
+    Home.checkWhole(store);
     Recorder.prepare();
     if (how.forBlocks().isShared()) throw kind.refused("a pool handles several messages at a time; make entities");
     if (how.forBlocks().mailbox().isSelective())
@@ -102,13 +102,28 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
       if (due.equals(Store.Waiting.NEVER)) actors.add(id);
     });
     return actors.stream().flatMap(id -> store.waiting(id, Store.Waiting.NEVER, Integer.MAX_VALUE).stream())
-        .filter(one -> Mail.isAside(one.id())).map(this::aside).toList();
+        .filter(Mail::isAside).map(this::aside).toList();
   }
 
   private Aside<M> aside(Store.Waiting one) {
     var mail = Mail.read(one.body());
     var failed = mail.failed().orElseThrow();
-    return new Aside<>(one.to().key(), kind.messages().known().decode(mail.message()), failed.reason(), failed.at());
+    return new Aside<>(one.to().key(), one.id(), kind.messages().known().decode(mail.message()), failed.reason(),
+        failed.at());
+  }
+
+  @Override
+  public void retry(Store store, Aside<M> aside) {
+    Home.of(store).takeBack(store, idOf(aside), aside.id(), Mail::again);
+  }
+
+  @Override
+  public void remove(Store store, Aside<M> aside) {
+    Home.of(store).takeBack(store, idOf(aside), aside.id(), mail -> mail); // with its failure, but due
+  }
+
+  private Store.Id idOf(Aside<M> aside) {
+    return new Store.Id(kind.name(), kind.checkedKey(aside.key()));
   }
 
   @Override

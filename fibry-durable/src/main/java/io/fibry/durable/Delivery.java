@@ -353,8 +353,8 @@ final class Delivery implements AutoCloseable {
   private Optional<Kept<Object>> kept(Store.Waiting one) {
     try {
       var mail = Mail.read(one.body());
-      return Optional.of(
-          new Kept<>(one.id(), one.due(), kind.messages().known().decode(mail.message()), mail, true, false));
+      Object message = mail.isRemoved() ? mail : kind.messages().known().decode(mail.message());
+      return Optional.of(new Kept<>(one.id(), one.due(), message, mail, true, false));
     } catch (CodecException | IllegalArgumentException unknown) {
       LoggerFactory.getLogger(Durable.class).error("a message that waits for {} cannot be read; it goes on waiting",
           one.to(), unknown);

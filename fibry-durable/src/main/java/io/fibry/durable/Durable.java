@@ -99,6 +99,28 @@ public sealed interface Durable<M> permits Definition {
   List<Aside<M>> aside(Store store);
 
   /**
+   * Lets the actor handle a message that is aside, behind those that wait. It is the same message:
+   * its steps are not run again, and its turn is stored once. If it fails, it is put aside again.
+   *
+   * @param store where it is
+   * @param aside as {@link #aside(Store)} answered it
+   * @throws IllegalStateException if it is not aside any more
+   * @throws io.fibry.store.StoreException if the store refuses it
+   */
+  void retry(Store store, Aside<M> aside);
+
+  /**
+   * Takes back a message that is aside: it is not handled any more. It leaves the store when its
+   * actor is there.
+   *
+   * @param store where it is
+   * @param aside as {@link #aside(Store)} answered it
+   * @throws IllegalStateException if it is not aside any more
+   * @throws io.fibry.store.StoreException if the store refuses it
+   */
+  void remove(Store store, Aside<M> aside);
+
+  /**
    * The beginning of a definition. Immutable: each step answers a changed copy.
    *
    * @param <M> messages

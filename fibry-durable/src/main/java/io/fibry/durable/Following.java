@@ -15,8 +15,6 @@ import java.util.Optional;
 
 /** What is followed. */
 record Following<E>(String kind, Codec<E> events, Optional<String> name) implements Follow<E> {
-  private static final String KIND = ":follower"; // no user can give a kind this name
-
   @Override
   public Follow<E> as(String view) {
     return new Following<>(kind, events, Optional.of(Kinds.checkedName("view", view)));
@@ -24,9 +22,9 @@ record Following<E>(String kind, Codec<E> events, Optional<String> name) impleme
 
   @Override
   public Exitable newActor(ActorBuilder<?> how, Store store, Handler<Fact<E>> handler) {
-    Objects.requireNonNull(store, "store");
+    Home.checkWhole(store);
     Objects.requireNonNull(handler, "handler");
-    var id = name.map(view -> new Store.Id(KIND, kind + ":" + view));
+    var id = name.map(view -> new Store.Id(Store.VIEWS, kind + ":" + view));
     return id.isEmpty() ? begin(how, store, id, handler)
         : Home.only(store, id.get(), () -> begin(how, store, id, handler));
   }

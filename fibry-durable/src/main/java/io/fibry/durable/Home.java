@@ -1,15 +1,23 @@
 package io.fibry.durable;
 
 import io.fibry.Actor;
+import io.fibry.store.Copy;
 import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import java.time.Instant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.WeakHashMap;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** What lives here of a store. Thread-safe. */
 final class Home {
@@ -19,10 +27,23 @@ final class Home {
   private final List<Delivery> deliveries = new CopyOnWriteArrayList<>();
   private final Refusals refusals = new Refusals(System::nanoTime);
 
+  private final ReentrantLock takingBack = new ReentrantLock();
+
+  private volatile boolean whole; // it was found to be; written by any thread
+
   private Home() {}
 
   static Home of(Store store) {
     return HOMES.computeIfAbsent(store, none -> new Home());
+  }
+
+  /** It is no copy that was not finished, the actors of which would know too little. */
+  static void checkWhole(Store store) {
+    var home = of(Objects.requireNonNull(store, "store"));
+    if (home.whole) return;
+    if (Copy.isUnfinishedIn(store)) throw new StoreDamagedException(
+        store + " has a copy that was not finished, so it has no actors; empty it, and copy again");
+    home.whole = true;
   }
 
   /** Two actors of one key would end each other's lives. */
@@ -37,6 +58,28 @@ final class Home {
       return actor;
     } finally {
       if (!made) alive.remove(id);
+    }
+  }
+
+  /** A message that is aside is due from now on. One at a time: none is tried again twice. */
+  void takeBack(Store store, Store.Id actor, String id, UnaryOperator<Mail> change) {
+    takingBack.lock();
+    try {
+      var found = store.waiting(actor, Store.Waiting.NEVER, Integer.MAX_VALUE).stream()
+          .filter(one -> one.id().equals(id) && Mail.isAside(one)).findFirst()
+          .orElseThrow(() -> new IllegalStateException("'" + id + "' of " + actor + " is not aside any more at " + store
+              + ": it was retried, or removed"));
+      var due = new Store.Waiting(actor, id, Instant.ofEpochMilli(store.clock().millis()),
+          change.apply(Mail.read(found.body())).bytes());
+      store.accept(due, Integer.MAX_VALUE).toCompletableFuture().get();
+      tell(List.of(due));
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while '" + id + "' of " + actor + " was taken back");
+    } catch (ExecutionException refused) {
+      throw Turns.cause(refused);
+    } finally {
+      takingBack.unlock();
     }
   }
 

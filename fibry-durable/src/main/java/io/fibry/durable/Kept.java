@@ -21,9 +21,9 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
     return new Kept<>(id, due, message, mail, true, asked);
   }
 
-  /** Reminders of one name are different messages. */
+  /** Reminders of one name are different messages. One that was aside is the same as before. */
   String unique() {
-    return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : id;
+    return Mail.isReminder(id) ? beginning(id) + due.toEpochMilli() : Mail.before(id);
   }
 
   /** Of all that had this id. */
@@ -33,6 +33,6 @@ record Kept<R>(String id, Instant due, Object message, Mail mail, boolean looked
 
   @Override
   public String toString() {
-    return message.toString();
+    return mail.isRemoved() ? "a message that is removed" : message.toString();
   }
 }

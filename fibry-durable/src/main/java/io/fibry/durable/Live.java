@@ -149,6 +149,14 @@ final class Live<S, E, M> {
     else leave(turn);
   }
 
+  /** One that was aside. */
+  private void remove(Turn<S, E, M> turn) {
+    var outgoing = new Outgoing(id, delivery);
+    turn.kept().ifPresent(outgoing::done);
+    append(false, Optional.empty(), List.of(), turn.over(ledger), outgoing);
+    turn.confirm();
+  }
+
   private boolean isToBeHandled(Turn<S, E, M> turn) throws InterruptedException {
     var kept = turn.kept().orElseThrow();
     boolean known = false;
@@ -156,9 +164,11 @@ final class Live<S, E, M> {
       boolean leaves = kept.looked() && turns.isLeaving(kept); // it is in hand until that is stored
       boolean waits =
           !leaves && (!kept.looked() || delivery.store().due(id, kept.id()).equals(Optional.of(kept.due())));
-      boolean begun = waits && begin(kept);
+      boolean removed = waits && kept.mail().isRemoved();
+      boolean begun = waits && !removed && begin(kept);
       if (!waits && !leaves) delivery.done(id.key(), kept.id(), kept.due()); // it was handled, or taken back
       if (!waits) turn.confirm();
+      else if (removed) remove(turn);
       else if (!begun) putAside(turn, "it was begun " + MOST_BEGUN + " times, and each time the process ended");
       known = true;
       return begun;
@@ -173,6 +183,10 @@ final class Live<S, E, M> {
     int times = ledger.begun(kept.unique());
     if (times < MOST_BEGUN) store(List.of(new Note.Begun(kept.unique(), times + 1)));
     return times < MOST_BEGUN;
+  }
+
+  private List<Note> notBegun(Kept<?> kept) {
+    return isBegun(kept.unique()) ? List.of(new Note.Begun(kept.unique(), 0)) : List.of();
   }
 
   /** It was not the message. */
@@ -233,13 +247,17 @@ final class Live<S, E, M> {
     if (!aside && !turn.kept().get().asked()) delivery.halt(id.key()); // it goes on waiting
   }
 
-  /** It waits for the actor no more. Its asker is told; without one, it waits for a human. */
+  /**
+   * It waits for the actor no more. Its asker is told; without one, it waits for a human, and its
+   * steps stay.
+   */
   private void putAside(Turn<S, E, M> turn, String reason) {
     var kept = turn.kept().orElseThrow();
     var outgoing = new Outgoing(id, delivery);
     outgoing.done(kept);
-    if (!kept.asked() || turn.cancelled()) outgoing.putAside(encodeMessage(turn.message()), reason);
-    append(false, Optional.empty(), List.of(), turn.over(ledger), outgoing);
+    boolean aside = !kept.asked() || turn.cancelled();
+    if (aside) outgoing.putAside(kept, encodeMessage(turn.message()), reason);
+    append(false, Optional.empty(), List.of(), aside ? notBegun(kept) : turn.over(ledger), outgoing);
     turn.confirm();
   }
 
@@ -320,6 +338,10 @@ final class Live<S, E, M> {
   }
 
   // ---- what a turn asks
+
+  boolean isAside(String message) {
+    return turns.isAside(message);
+  }
 
   boolean isBegun(String message) {
     return ledger.begun(message) > 0;

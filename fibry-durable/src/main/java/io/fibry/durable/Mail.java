@@ -1,6 +1,7 @@
 package io.fibry.durable;
 
 import io.fibry.codec.Codec;
+import io.fibry.store.Store;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,7 +11,7 @@ import java.util.Optional;
  * What the store keeps of a message that waits.
  *
  * @param every a reminder that comes again and again
- * @param failed it waits for a human
+ * @param failed it waits for a human; once it is due, it is removed
  */
 record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
   /** Why, and when. */
@@ -28,6 +29,16 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
 
   static Mail read(byte[] bytes) {
     return CODEC.decode(bytes);
+  }
+
+  /** It is to be handled. */
+  Mail again() {
+    return of(message);
+  }
+
+  /** Of one that is due: it was aside, and its actor forgets it. */
+  boolean isRemoved() {
+    return failed.isPresent();
   }
 
   byte[] bytes() {
@@ -50,19 +61,21 @@ record Mail(byte[] message, Optional<Duration> every, Optional<Failed> failed) {
     return REMINDER + name;
   }
 
-  static boolean isSent(String id) {
-    return id.startsWith(SENT);
-  }
-
   static boolean isReminder(String id) {
     return id.startsWith(REMINDER);
   }
 
+  /** It stays the same message when it is tried again, and takes no other's place. */
   static String aside(String unique) {
     return ASIDE + unique;
   }
 
-  static boolean isAside(String id) {
-    return id.startsWith(ASIDE);
+  static boolean isAside(Store.Waiting message) {
+    return message.id().startsWith(ASIDE) && message.due().equals(Store.Waiting.NEVER);
+  }
+
+  /** What it was called before it was put aside. */
+  static String before(String id) {
+    return id.startsWith(ASIDE) ? id.substring(ASIDE.length()) : id;
   }
 }

@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.UUID;
 
 /** What a turn sends by the store, and what it takes back. Of the handler's thread. */
 final class Outgoing {
@@ -78,10 +77,10 @@ final class Outgoing {
   }
 
   /** The message waits for a human. */
-  void putAside(byte[] message, String reason) {
+  void putAside(Kept<?> kept, byte[] message, String reason) {
     var why = new Mail.Failed(Mail.brief(reason), delivery.now());
     var mail = new Mail(message, Optional.empty(), Optional.of(why));
-    messages.add(new Store.Waiting(from, Mail.aside(UUID.randomUUID().toString()), Store.Waiting.NEVER, mail.bytes()));
+    messages.add(new Store.Waiting(from, Mail.aside(kept.unique()), Store.Waiting.NEVER, mail.bytes()));
   }
 
   void end(Set<String> known) {

@@ -298,7 +298,8 @@ final class Turn<S, E, M> implements EventContext<S, E, M> {
     var over = new LinkedHashSet<String>(0);
     messageId().filter(ledger::knows).ifPresent(over::add);
     kept.map(Kept::unique).filter(ledger::knows).ifPresent(over::add);
-    for (var id : outgoing.own()) over.addAll(ledger.known(Kept.beginning(id)));
+    for (var id : outgoing.own())
+      ledger.known(Kept.beginning(id)).stream().filter(known -> !live.isAside(known)).forEach(over::add);
     return over.stream().<Note>map(Note.Over::new).toList();
   }
 

@@ -29,6 +29,7 @@ final class Turns {
   private final Semaphore ahead; // given back by the store's thread
   private final ArrayDeque<Leaving> leaving = new ArrayDeque<>();
   private Set<String> reminders; // ids of all that are set
+  private Set<String> aside; // what messages were called that were put aside
   private long life;
   private long number; // of the last turn
   private CompletableFuture<Void> last = STORED; // done when the last turn is stored, or refused
@@ -48,6 +49,8 @@ final class Turns {
     number = loaded.last();
     reminders = new HashSet<>(loaded.waiting());
     reminders.removeIf(one -> !Mail.isReminder(one));
+    aside = new HashSet<>(0);
+    loaded.waiting().forEach(this::noteAside);
     leaving.clear(); // the store has waited for them
     last = STORED;
     refused = false;
@@ -62,6 +65,16 @@ final class Turns {
 
   Set<String> reminders() {
     return reminders;
+  }
+
+  private void noteAside(String waiting) {
+    String before = Mail.before(waiting);
+    if (!before.equals(waiting)) aside.add(before);
+  }
+
+  /** It may be tried again. */
+  boolean isAside(String message) {
+    return aside.contains(message);
   }
 
   /** A turn has handled it, or sent it again, that may still be refused. */
@@ -106,8 +119,14 @@ final class Turns {
   private void sent(Store.Turn turn, Set<String> own) {
     if (!last.isDone()) leaving.add(new Leaving(last, Set.copyOf(own)));
     last.thenRun(() -> Home.of(store).tell(turn.sends())); // when it is stored, and `leaving` says so
-    turn.done().forEach(reminders::remove);
-    for (var one : turn.sends()) if (one.to().equals(id) && Mail.isReminder(one.id())) reminders.add(one.id());
+    for (var one : turn.done()) {
+      reminders.remove(one);
+      aside.remove(Mail.before(one));
+    }
+    for (var one : turn.sends()) if (one.to().equals(id)) {
+      if (Mail.isReminder(one.id())) reminders.add(one.id());
+      noteAside(one.id());
+    }
   }
 
   private void forgetLeft() {

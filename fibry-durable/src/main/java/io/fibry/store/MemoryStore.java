@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Semaphore;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /** A store in memory, for tests: {@link #crash} answers what a disk would hold. Thread-safe. */
 public final class MemoryStore implements Store {
@@ -102,6 +103,16 @@ public final class MemoryStore implements Store {
   }
 
   @Override
+  public synchronized long begin(Id actor, long last) {
+    checkOpen();
+    var kept = kept(actor);
+    kept.life++;
+    kept.over = false;
+    kept.last = last;
+    return kept.life;
+  }
+
+  @Override
   public synchronized CompletionStage<Void> append(Turn turn) {
     try {
       checkOpen();
@@ -182,6 +193,17 @@ public final class MemoryStore implements Store {
     for (var one : all) reader.accept(one.to(), one.due());
   }
 
+  @Override
+  public void actors(Consumer<Id> reader) {
+    List<Id> all;
+    synchronized (this) {
+      checkOpen();
+      all = actors.entrySet().stream().filter(one -> one.getValue().last > 0 || !one.getValue().waiting.isEmpty())
+          .map(Map.Entry::getKey).toList();
+    }
+    all.forEach(reader);
+  }
+
   // ---- history
 
   private final class Reading implements History {
@@ -199,10 +221,15 @@ public final class MemoryStore implements Store {
     public List<Past> next() throws InterruptedException {
       while (true) {
         news.drainPermits();
-        var found = past(this);
+        var found = now();
         if (!found.isEmpty()) return found;
         news.acquire();
       }
+    }
+
+    @Override
+    public List<Past> now() {
+      return past(this);
     }
 
     @Override
@@ -230,7 +257,8 @@ public final class MemoryStore implements Store {
     history.tailMap(reading.at, false).forEach((place, turn) -> {
       reading.at = place;
       if (turn.actor().kind().equals(reading.kind))
-        found.add(new Past(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.body()));
+        found.add(new Past(place.toString(), turn.actor().key(), turn.number(), turn.at(), turn.whole(),
+            turn.body()));
     });
     return found;
   }

@@ -7,12 +7,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 
 /**
  * Where durable actors are kept. Thread-safe. Programs open one and close it; its other methods are
  * for actors.
  */
 public interface Store extends AutoCloseable {
+  /**
+   * The kind of actors that say where views stand. The key of one is the kind that is followed, a
+   * colon, and the name of the view; its last turn says the place.
+   */
+  String VIEWS = ":follower";
 
   /**
    * An actor in a store.
@@ -72,9 +78,10 @@ public interface Store extends AutoCloseable {
    * @param key of its actor
    * @param number of the turn, among those of its actor
    * @param at when
+   * @param whole as the turn said
    * @param body what it says
    */
-  record Past(String place, String key, long number, Instant at, byte[] body) {}
+  record Past(String place, String key, long number, Instant at, boolean whole, byte[] body) {}
 
   /**
    * The turns of a kind, oldest first. Those of one actor have its order; all have the order in
@@ -92,6 +99,16 @@ public interface Store extends AutoCloseable {
      */
     List<Past> next() throws InterruptedException;
 
+    /**
+     * Does not wait for turns.
+     *
+     * @return those that come next; empty: no more are stored
+     * @throws InterruptedException if interrupted; it can go on later
+     * @throws StoreClosedException if this, or the store, is closed
+     * @throws StoreException if they cannot be read
+     */
+    List<Past> now() throws InterruptedException;
+
     /** One that waits for turns hears of it. */
     @Override
     void close();
@@ -106,6 +123,17 @@ public interface Store extends AutoCloseable {
    * @throws StoreException if that cannot be read
    */
   Loaded load(Id actor);
+
+  /**
+   * Begins a life of an actor that has had turns elsewhere, or whose turns are not complete: the
+   * next one has another number. For copies.
+   *
+   * @param actor which
+   * @param last the number of the turn before
+   * @return from now on, its turns have this number
+   * @throws StoreException if that cannot be stored
+   */
+  long begin(Id actor, long last);
 
   /**
    * Stores a turn, with what it has done and sends, after all of this actor that were given before.
@@ -174,6 +202,40 @@ public interface Store extends AutoCloseable {
    * @param reader gets the actor and when the message is due
    */
   void waiting(String kind, BiConsumer<Id, Instant> reader);
+
+  /**
+   * Tells of all actors that have turns, and of those for which messages wait.
+   *
+   * @param reader gets each of them once
+   */
+  void actors(Consumer<Id> reader);
+
+  /**
+   * Copies all that is stored into another store, of any kind: states and events, what actors
+   * remember, messages that wait or are aside, reminders, and where views stand. Then it compares
+   * both. Close the actors of both stores first.
+   *
+   * @param to an empty one. Until the copy is finished, it refuses actors
+   * @return what was copied
+   * @throws IllegalArgumentException if the other store is not empty
+   * @throws IllegalStateException if both are not the same afterwards, such as after a turn
+   *     meanwhile
+   * @throws StoreException if something cannot be read or stored; it says what
+   */
+  default Copy copyTo(Store to) {
+    return copyTo(to, progress -> {});
+  }
+
+  /**
+   * The same, and tells how far it is.
+   *
+   * @param to an empty one. Until the copy is finished, it refuses actors
+   * @param progress gets what has been copied so far, now and then
+   * @return what was copied
+   */
+  default Copy copyTo(Store to, Consumer<Copy> progress) {
+    return new Copying(this, to, progress).run();
+  }
 
   /**
    * Reads what was stored. Each turn comes after those that were stored before it, and none that a

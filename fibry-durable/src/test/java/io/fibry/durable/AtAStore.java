@@ -9,10 +9,13 @@ import io.fibry.store.Store;
 import io.fibry.time.ManualClock;
 import io.fibry.time.Scheduler;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -33,8 +36,9 @@ abstract class AtAStore {
   @TempDir
   private Path folder;
 
-  private final TestStores.Maker maker;
+  final TestStores.Maker maker;
   TestStores stores;
+  private final List<TestStores> others = new ArrayList<>();
 
   AtAStore(TestStores.Maker maker) {
     this.maker = maker;
@@ -44,6 +48,12 @@ abstract class AtAStore {
   void openFirst() throws Exception {
     stores = maker.make(folder, instants());
     store = stores.open();
+  }
+
+  /** A store of that kind beside the first one, to be closed by the test. */
+  Store another(TestStores.Maker kind) throws Exception {
+    others.add(kind.make(Files.createTempDirectory(folder, "other"), instants()));
+    return others.getLast().open();
   }
 
   Scheduler scheduler() {
@@ -64,6 +74,7 @@ abstract class AtAStore {
     scope.close();
     store.close();
     stores.close();
+    others.forEach(TestStores::close);
   }
 
   void crashAndReopen(Actor<?>... actors) throws IOException {

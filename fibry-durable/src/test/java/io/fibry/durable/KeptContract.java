@@ -218,8 +218,8 @@ abstract class KeptContract extends AtADesk {
     assertTrue(has(after, "a"));
     var aside = kind.aside(store);
     assertEquals(1, aside.size());
-    assertEquals(new Aside<>("ada", new Fail("poison"), "java.lang.IllegalStateException: made up, for a test: poison",
-        instants().instant()), aside.getFirst());
+    assertEquals(new Aside<>("ada", aside.getFirst().id(), new Fail("poison"),
+        "java.lang.IllegalStateException: made up, for a test: poison", instants().instant()), aside.getFirst());
   }
 
   @Test

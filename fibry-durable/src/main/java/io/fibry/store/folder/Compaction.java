@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.NavigableMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +28,7 @@ final class Compaction {
   private final Executor maker;
   private final NavigableMap<Long, Segment> full; // by the last frame of each; thread-safe
   private final Supplier<CompletableFuture<Void>> forced; // done when all that the index knows is on disk
+  private final ReentrantLock files = new ReentrantLock(); // by who replaces some, or reads all
   private CompletableFuture<Void> pass = CompletableFuture.completedFuture(null); // under this object's monitor
   private boolean closed; // likewise
 
@@ -76,6 +78,7 @@ final class Compaction {
 
   private void end(Rewriting rewriting) throws IOException {
     if (rewriting.isVain()) return;
+    files.lock();
     try {
       var event = Recorder.beginCompaction();
       long before = event == null ? 0 : bytes(rewriting.replaced());
@@ -85,6 +88,22 @@ final class Compaction {
     } catch (Throwable failure) {
       disk.delete(rewriting.segment().name() + NewFile.UNREADY);
       throw failure;
+    } finally {
+      files.unlock();
+    }
+  }
+
+  interface Reading {
+    void run() throws IOException;
+  }
+
+  /** Reads files, none of which is replaced or deleted meanwhile. */
+  void whileFilesStay(Reading reading) throws IOException {
+    files.lock();
+    try {
+      reading.run();
+    } finally {
+      files.unlock();
     }
   }
 

@@ -30,7 +30,7 @@ final class FileDisk implements Disk {
 
   private final Path folder;
   private final Path real;
-  private final FileChannel lock;
+  private final FileChannel lock; // null: there is none, and it is only read
   private final ConcurrentHashMap<String, FileChannel> written = new ConcurrentHashMap<>();
 
   private FileDisk(Path folder, Path real, FileChannel lock) {
@@ -62,6 +62,34 @@ final class FileDisk implements Disk {
       if (!isLocked(lock)) throw inUse(folder, holder(folder));
       lock.truncate(0);
       lock.write(ByteBuffer.wrap(Long.toString(ProcessHandle.current().pid()).getBytes(StandardCharsets.US_ASCII)));
+      return new FileDisk(folder, real, lock);
+    } catch (Throwable failure) {
+      lock.close();
+      throw failure;
+    }
+  }
+
+  /**
+   * To read only: nothing is changed, and nothing is made. Others may read, too.
+   *
+   * @throws StoreInUseException if a store has it open
+   */
+  static FileDisk reading(Path folder) throws IOException {
+    var real = folder.toRealPath();
+    if (!OPEN.add(real)) throw inUse(folder, " by this process");
+    try {
+      return readable(folder, real);
+    } catch (Throwable failure) {
+      OPEN.remove(real);
+      throw failure;
+    }
+  }
+
+  private static FileDisk readable(Path folder, Path real) throws IOException {
+    if (!Files.isReadable(folder.resolve(LOCK))) return new FileDisk(folder, real, null);
+    var lock = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.READ);
+    try {
+      if (lock.tryLock(0, Long.MAX_VALUE, true) == null) throw inUse(folder, holder(folder));
       return new FileDisk(folder, real, lock);
     } catch (Throwable failure) {
       lock.close();
@@ -179,7 +207,7 @@ final class FileDisk implements Disk {
   @Override
   public void close() throws IOException {
     for (var name : List.copyOf(written.keySet())) finish(name);
-    lock.close();
+    if (lock != null) lock.close();
     OPEN.remove(real);
   }
 

@@ -67,6 +67,44 @@ public abstract sealed class FolderStore implements Store permits LogStore {
     }
   }
 
+  /**
+   * Reads all files of a store that is not open, and compares them with their checksums. It changes
+   * nothing.
+   *
+   * @param folder where the store is
+   * @return what is there, and what is wrong
+   * @throws io.fibry.store.StoreInUseException if it is open
+   * @throws UncheckedIOException if the files cannot be read
+   */
+  public static Check check(Path folder) {
+    try (var disk = FileDisk.reading(folder)) {
+      return Survey.of(disk);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(folder + " cannot be read as a store: " + failure, failure);
+    }
+  }
+
+  /**
+   * Writes all that is whole in a damaged store to a new one. The damaged one is not changed. A
+   * turn that comes after one that is missing is left out, with what it has done and sends, unless
+   * a later one says all.
+   *
+   * @param folder where the damaged store is; it is not open
+   * @param to an empty folder; made if there is none
+   * @return what was wrong, and what is lost
+   * @throws io.fibry.store.StoreInUseException if one of them is open
+   * @throws IllegalArgumentException if the other folder is not empty
+   * @throws UncheckedIOException if the files cannot be read, or written
+   */
+  public static Check salvage(Path folder, Path to) {
+    try (var disk = FileDisk.reading(folder); var target = FileDisk.open(to)) {
+      return Salvage.run(disk, target);
+    } catch (IOException failure) {
+      throw new UncheckedIOException("what is whole in " + folder + " cannot be written to " + to + ": " + failure,
+          failure);
+    }
+  }
+
   private static RuntimeException closed(Disk disk, RuntimeException failure) {
     try {
       disk.close();
@@ -82,6 +120,32 @@ public abstract sealed class FolderStore implements Store permits LogStore {
    * @return counts and figures; also of a store that is closed
    */
   public abstract Health health();
+
+  /**
+   * Copies the store while it is at work. The copy is of one moment: it has all that was answered
+   * before this was called, and whole turns only. Files are not rewritten meanwhile.
+   *
+   * @param folder an empty one; made if there is none. It does not open as a store until it is
+   *     complete
+   * @throws IllegalArgumentException if it is not empty
+   * @throws io.fibry.store.StoreDamagedException if a file is not as it was written
+   * @throws io.fibry.store.StoreClosedException if the store is closed, also meanwhile
+   * @throws UncheckedIOException if files cannot be read, or written
+   */
+  public final void backup(Path folder) {
+    try (var to = FileDisk.open(folder)) {
+      backup(to);
+    } catch (IOException failure) {
+      throw new UncheckedIOException(this + " could not be copied to " + folder + ": " + failure, failure);
+    }
+  }
+
+  /**
+   * The same, to a disk of your own.
+   *
+   * @param to has no files; stays open
+   */
+  public abstract void backup(Disk to);
 
   /**
    * How a store is.

@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 final class Identity {
   static final String NAME = "store.id";
   private static final long MAGIC = 0x4669627279496421L; // "FibryId!"
+  private static final long UNFINISHED = 0x466962727948616cL; // "FibryHal"
   private static final int SIZE = 24;
 
   private Identity() {}
@@ -22,9 +23,19 @@ final class Identity {
           disk + " has segments of a log, but no " + NAME + "; put back a copy of that file");
     long id = new SecureRandom().nextLong();
     new Segment(id, 1).make(disk, segment); // in place of one whose store was not ready
+    write(disk, id);
+    return id;
+  }
+
+  /** From now on, the folder is a store. */
+  static void write(Disk disk, long id) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE).putLong(MAGIC).putInt(Segment.FORMAT).putLong(id);
     NewFile.make(disk, NAME, SIZE, bytes.putInt(Checksum.of(bytes.duplicate().flip())).flip());
-    return id;
+  }
+
+  /** Until it is written again, the folder is a copy that is not finished. */
+  static void begin(Disk disk) throws IOException {
+    NewFile.make(disk, NAME, SIZE, ByteBuffer.allocate(SIZE).putLong(UNFINISHED).flip());
   }
 
   /** Nothing was ever written to it. */
@@ -32,9 +43,11 @@ final class Identity {
     return Opening.lastNonZero(new Segment(0, Segment.numberOf(segment)).read(disk)) < Segment.HEADER;
   }
 
-  private static long read(Disk disk) throws IOException {
+  static long read(Disk disk) throws IOException {
     var bytes = ByteBuffer.allocate(SIZE);
     disk.read(NAME, 0, bytes);
+    if (bytes.position() >= Long.BYTES && bytes.getLong(0) == UNFINISHED) throw new StoreDamagedException(
+        disk + " has a copy that was not finished; empty the folder, and copy again");
     if (bytes.hasRemaining() || bytes.getLong(0) != MAGIC
         || bytes.getInt(SIZE - 4) != Checksum.of(bytes.slice(0, SIZE - 4)))
       throw new StoreDamagedException(disk + ": " + NAME + " is damaged; put back a copy of that file");

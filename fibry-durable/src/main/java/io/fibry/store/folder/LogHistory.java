@@ -67,13 +67,26 @@ final class LogHistory implements Store.History {
   public List<Store.Past> next() throws InterruptedException {
     while (true) {
       news.drainPermits(); // what comes from now on is told again
-      if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
-      store.checkOpen();
       long until = log.forced();
-      var found = seen < until ? index.whileNothingMoves(() -> read(until)) : List.<Store.Past>of();
+      var found = readUntil(until);
       if (!found.isEmpty()) return found;
       if (seen >= until) news.acquire();
     }
+  }
+
+  @Override
+  public List<Store.Past> now() {
+    store.force();
+    long until = log.forced();
+    var found = readUntil(until);
+    while (found.isEmpty() && seen < until) found = readUntil(until);
+    return found;
+  }
+
+  private List<Store.Past> readUntil(long until) {
+    if (closed) throw new StoreClosedException("the history of " + kind + " in " + store + " is closed");
+    store.checkOpen();
+    return seen < until ? index.whileNothingMoves(() -> read(until)) : List.of();
   }
 
   /** By any thread: there is more, or it is over. */
@@ -157,7 +170,7 @@ final class LogHistory implements Store.History {
       var place = new Place(frame.number(), stored.number(), stored.actor().key());
       if (place.number == last.number && place.key.equals(last.key)) answered = found.size();
       found.add(new Store.Past(place.toString(), place.key, place.number, Instant.ofEpochMilli(stored.millis()),
-          stored.body()));
+          stored.type() == Stored.Type.WHOLE, stored.body()));
     }
     if (again && answered >= 0) found.subList(begun, answered + 1).clear();
     again = false;

@@ -18,6 +18,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /** A log, and an index in memory of where the turns of each actor are. */
@@ -88,6 +90,16 @@ final class LogStore extends FolderStore {
     var loaded = new Loaded(life.number(), where.last(), bodies, where.waiting());
     where.hasRead(life);
     return loaded;
+  }
+
+  @Override
+  public long begin(Id actor, long last) {
+    checkOpen();
+    var where = index.of(actor);
+    var life = where.begin();
+    await(life.before(), actor);
+    where.goOn(life, last);
+    return life.number();
   }
 
   void checkOpen() {
@@ -173,6 +185,14 @@ final class LogStore extends FolderStore {
   }
 
   @Override
+  public void actors(Consumer<Id> reader) {
+    checkOpen();
+    index.forEach((actor, where) -> {
+      if (where.last() > 0 || where.count() > 0) reader.accept(actor);
+    });
+  }
+
+  @Override
   public InstantSource clock() {
     return clock;
   }
@@ -185,6 +205,15 @@ final class LogStore extends FolderStore {
     var history = new LogHistory(this, disk, index, log, id, kind, LogHistory.Place.of(after, kind));
     histories.add(history);
     return history;
+  }
+
+  /** What was told as stored is on disk. */
+  void force() {
+    try {
+      journal.forced().join();
+    } catch (CompletionException failure) {
+      throw failure.getCause() instanceof StoreException known ? known : failure;
+    }
   }
 
   void forget(LogHistory closed) {
@@ -282,6 +311,19 @@ final class LogStore extends FolderStore {
     var stored = index.figures();
     return new Health(turns.sum(), refused.sum(), journal.underWay(), stored.actors(), stored.waiting(),
         stored.aside(), disk.bytes(), log.forces(), spares.isFull(), log.isBroken(), log.torn());
+  }
+
+  @Override
+  public void backup(Disk to) {
+    checkOpen();
+    try {
+      compaction.whileFilesStay(() -> {
+        force();
+        Backup.run(disk, to, id, log.full(), log.forced(), this::checkOpen);
+      });
+    } catch (IOException failure) {
+      throw new UncheckedIOException(this + " could not be copied to " + to + ": " + failure, failure);
+    }
   }
 
   @Override

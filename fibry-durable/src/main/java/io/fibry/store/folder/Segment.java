@@ -35,7 +35,8 @@ record Segment(long store, int first, int number, boolean compact) {
     return new Segment(store, header.getInt(20), number, header.getInt(32) != 0);
   }
 
-  private static boolean isWhole(ByteBuffer file) {
+  /** Of a header. */
+  static boolean isWhole(ByteBuffer file) {
     return file.getInt(CHECKED) == Checksum.of(file.slice(0, CHECKED));
   }
 

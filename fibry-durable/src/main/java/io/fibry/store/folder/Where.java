@@ -140,7 +140,12 @@ final class Where {
 
   /** The life has read all turns before. */
   synchronized void hasRead(Life reader) {
-    if (life == reader) given = last;
+    goOn(reader, last);
+  }
+
+  /** The next turn of the life has the number after this one. */
+  synchronized void goOn(Life reader, long number) {
+    if (life == reader) given = number;
   }
 
   /** A turn is on its way, until it leaves. Null: it is of another life, or not the next one. */

@@ -54,7 +54,16 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
       using unnest(cast(? as varchar array), cast(? as varchar array), cast(? as bigint array)) g (kind, actor, number)
       on t.kind = g.kind and t.actor = g.actor and t.number = g.number when matched then delete""";
 
+  /** Number, kind and actor. */
+  static final String LAST = "update fibry_actor set last = ? where kind = ? and actor = ?";
+
   // ---- reading
+
+  /** Behind which kind and actor; how many. */
+  static final String ACTORS = """
+      select kind, actor from (
+        select kind, actor from fibry_actor where last > 0 union select kind, actor from fibry_message) a
+      where (kind, actor) > (?, ?) order by kind, actor limit ?""";
 
   /** Kind and actor, three times; answers number, whole and body. */
   static final String READ = """
@@ -77,10 +86,13 @@ record Dialect(List<String> schema, String limit, String begin, String fence, St
   static final String ALL_WAITING = """
       select actor, id, due from fibry_message where kind = ? and (actor, id) > (?, ?) order by actor, id limit ?""";
 
-  /** Kind, tx, place; answers tx, place, actor, number, millis and body of turns, oldest first. */
+  /**
+   * Kind, tx, place; answers tx, place, actor, number, millis, whole and body of turns, oldest
+   * first.
+   */
   String history() {
     return """
-        select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.body
+        select cast(t.tx as varchar), t.place, t.actor, t.number, t.millis, t.whole, t.body
         from fibry_turn t where t.kind = ? and %s order by t.tx, t.place limit 256""".formatted(behind);
   }
 

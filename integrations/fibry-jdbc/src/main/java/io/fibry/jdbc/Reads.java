@@ -60,6 +60,20 @@ final class Reads {
     return new Store.Loaded(life.number, life.last, bodies(actor, stored, life.last), ids);
   }
 
+  /** Begins a life, the first turn of which has another number. */
+  static long begin(Connection connection, Dialect dialect, int limit, Store.Id actor, long last) throws SQLException {
+    String kind = actor.kind();
+    String key = Texts.stored(actor.key());
+    long life = all(connection, dialect.begin(), row -> row.getLong(1), kind, key, String.valueOf(limit)).getFirst();
+    try (var statement = connection.prepareStatement(Dialect.LAST)) {
+      statement.setLong(1, last);
+      statement.setString(2, kind);
+      statement.setString(3, key);
+      statement.executeUpdate();
+    }
+    return life;
+  }
+
   /** Of the last that is whole, and of those after it. */
   private static List<byte[]> bodies(Store.Id actor, List<Stored> stored, long last) {
     var bodies = new ArrayList<byte[]>();
@@ -79,13 +93,19 @@ final class Reads {
         + " is missing in the table fibry_turn. Other actors are not concerned; put the row back");
   }
 
+  /** Those behind one. */
+  static List<Store.Id> actors(Connection connection, Store.Id behind, int most) throws SQLException {
+    return all(connection, Dialect.ACTORS, row -> new Store.Id(row.getString(1), Texts.read(row.getString(2))),
+        behind.kind(), Texts.stored(behind.key()), most);
+  }
+
   // ---- history
 
   static List<Store.Past> history(Connection connection, Dialect dialect, String kind, Place behind)
       throws SQLException {
     return all(connection, dialect.history(),
         row -> new Store.Past(place(row).toString(), Texts.read(row.getString(3)), row.getLong(4),
-            Instant.ofEpochMilli(row.getLong(5)), row.getBytes(6)),
+            Instant.ofEpochMilli(row.getLong(5)), row.getBoolean(6), row.getBytes(7)),
         kind, behind.tx(), behind.number());
   }
 

@@ -33,16 +33,20 @@ final class TableHistory implements Store.History {
   public List<Store.Past> next() throws InterruptedException {
     for (long pause = FIRST_PAUSE;; pause *= 2) {
       news.drainPermits(); // what comes from now on is told again
-      if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
-      if (!checked) store.checkPlaces(kind);
-      checked = true;
-      var found = store.history(kind, last);
-      if (!found.isEmpty()) {
-        last = Place.of(found.getLast().place(), kind);
-        return found;
-      }
+      var found = now();
+      if (!found.isEmpty()) return found;
       if (news.tryAcquire(Math.min(pause, poll), TimeUnit.MILLISECONDS)) pause = FIRST_PAUSE;
     }
+  }
+
+  @Override
+  public List<Store.Past> now() throws InterruptedException {
+    if (closed) throw new StoreClosedException("the history of kind '" + kind + "' in " + store + " is closed");
+    if (!checked) store.checkPlaces(kind);
+    checked = true;
+    var found = store.history(kind, last);
+    if (!found.isEmpty()) last = Place.of(found.getLast().place(), kind);
+    return found;
   }
 
   /** By any thread: there is more, or it is over. */

@@ -16,6 +16,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 
 /**
@@ -69,6 +70,13 @@ final class TableStore extends JdbcStore {
     await(actor);
     return read(actor,
         () -> database.commit(connection -> Reads.load(connection, dialect, database.limit(), actor)));
+  }
+
+  @Override
+  public long begin(Id actor, long last) {
+    await(actor);
+    return read(actor,
+        () -> database.commit(connection -> Reads.begin(connection, dialect, database.limit(), actor, last)));
   }
 
   /** Turns that were given before are stored or refused. */
@@ -135,6 +143,18 @@ final class TableStore extends JdbcStore {
       page = select("what waits for actors of kind '" + kind + "'",
           connection -> Reads.waiting(connection, kind, behind, PAGE));
       for (var due : page) reader.accept(due.actor(), due.at());
+      if (!page.isEmpty()) last = page.getLast();
+    } while (page.size() == PAGE);
+  }
+
+  @Override
+  public void actors(Consumer<Id> reader) {
+    var last = new Id("", "");
+    List<Id> page;
+    do {
+      var behind = last;
+      page = select("all actors", connection -> Reads.actors(connection, behind, PAGE));
+      page.forEach(reader);
       if (!page.isEmpty()) last = page.getLast();
     } while (page.size() == PAGE);
   }

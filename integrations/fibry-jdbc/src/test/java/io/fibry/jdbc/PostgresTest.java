@@ -69,7 +69,7 @@ class PostgresTest extends AtADatabase {
 
   /** How often the history is read. */
   private void count(CountDownLatch looks) {
-    faults.onNextStatement("t.millis, t.body", (connection, call) -> {
+    faults.onNextStatement("t.whole, t.body", (connection, call) -> {
       count(looks);
       looks.countDown();
       return call.run();

@@ -1,0 +1,138 @@
+package io.fibry.store;
+
+import io.fibry.store.Store.Id;
+import io.fibry.store.Store.Past;
+import io.fibry.store.Store.Waiting;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Whether two stores have the same actors. Turns that a later whole one has replaced may be missing
+ * in the second. On the way it finds out where views of the first stand in the second. Of one
+ * thread.
+ */
+final class Comparison {
+  /** A turn of an actor of one kind. */
+  private record Which(String key, long number) {}
+
+  /** The turns of a history, one by one; each once. */
+  private static final class Turns implements AutoCloseable {
+    private final Store.History history;
+    private final ArrayDeque<Past> page = new ArrayDeque<>();
+    private final Map<String, Long> seen = new HashMap<>(); // the last number, by key
+
+    Turns(Store.History history) {
+      this.history = history;
+    }
+
+    /** Null: there is none. */
+    Past peek() throws InterruptedException {
+      while (true) {
+        if (page.isEmpty()) page.addAll(history.now());
+        var first = page.peek();
+        if (first == null || first.number() > seen.getOrDefault(first.key(), 0L)) return first;
+        page.remove(); // it came again
+      }
+    }
+
+    void next() {
+      var past = page.remove();
+      seen.put(past.key(), past.number());
+    }
+
+    @Override
+    public void close() {
+      history.close();
+    }
+  }
+
+  private final Store from;
+  private final Store to;
+  private final Map<String, List<Id>> actors; // by kind
+  private final List<Id> views;
+
+  Comparison(Store from, Store to, Map<String, List<Id>> actors, List<Id> views) {
+    this.from = from;
+    this.to = to;
+    this.actors = actors;
+    this.views = views;
+  }
+
+  /** Answers the places of views in the second store. */
+  Map<Id, String> run() throws InterruptedException {
+    var places = new LinkedHashMap<Id, String>();
+    for (var view : views) places.put(view, "");
+    for (var kind : actors.keySet()) {
+      for (var id : actors.get(kind)) compare(id);
+      compareHistories(kind, places);
+    }
+    return places;
+  }
+
+  private void compare(Id id) {
+    var first = from.load(id);
+    var second = to.load(id);
+    if (first.last() != second.last() || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
+      throw differs(id, "its turns");
+    var waits = from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
+    var copies = to.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
+    if (waits.size() != copies.size()) throw differs(id, "what waits for it");
+    for (int i = 0; i < waits.size(); i++)
+      if (!isSame(waits.get(i), copies.get(i))) throw differs(id, "what waits for it");
+  }
+
+  private static boolean isSame(Waiting one, Waiting other) {
+    return one.id().equals(other.id()) && one.due().toEpochMilli() == other.due().toEpochMilli()
+        && Arrays.equals(one.body(), other.body());
+  }
+
+  private IllegalStateException differs(Object what, String of) {
+    return new IllegalStateException(what + " is not the same at " + from + " and at " + to + ": " + of
+        + " differ. Was it in use meanwhile? Copy again into an empty store");
+  }
+
+  // ---- history
+
+  private void compareHistories(String kind, Map<Id, String> places) throws InterruptedException {
+    var unread = new HashMap<Id, Which>(); // the first turn that a view has not seen
+    for (var view : views) if (view.key().startsWith(kind + ":")) unread.put(view, unread(kind, view));
+    var replaced = new HashMap<String, Long>(); // turns that are missing, until a whole one comes
+    String place = "";
+    try (var first = new Turns(from.history(kind, "")); var second = new Turns(to.history(kind, ""))) {
+      for (var past = first.peek(); past != null; past = first.peek()) {
+        var which = new Which(past.key(), past.number());
+        for (var view : unread.keySet()) if (which.equals(unread.get(view))) places.put(view, place);
+        unread.values().removeIf(which::equals);
+        var copied = second.peek();
+        if (copied != null && isSame(past, copied)) {
+          place = copied.place();
+          if (past.whole()) replaced.remove(past.key());
+          second.next();
+        } else replaced.put(past.key(), past.number());
+        first.next();
+      }
+      if (second.peek() != null || !replaced.isEmpty()) throw differs("kind '" + kind + "'", "turns of its history");
+    }
+    for (var view : unread.keySet()) places.put(view, place);
+  }
+
+  private static boolean isSame(Past one, Past other) {
+    return one.key().equals(other.key()) && one.number() == other.number() && one.whole() == other.whole()
+        && one.at().toEpochMilli() == other.at().toEpochMilli() && Arrays.equals(one.body(), other.body());
+  }
+
+  /** Of no actor: the view has seen all. */
+  private Which unread(String kind, Id view) throws InterruptedException {
+    var bodies = from.load(view).bodies();
+    String place = bodies.isEmpty() ? "" : new String(bodies.getLast(), StandardCharsets.UTF_8);
+    try (var history = from.history(kind, place)) {
+      var rest = history.now();
+      return rest.isEmpty() ? new Which("", 0) : new Which(rest.getFirst().key(), rest.getFirst().number());
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package io.fibry.store;
+
+import io.fibry.store.Store.Id;
+import io.fibry.store.Store.Past;
+import io.fibry.store.Store.Turn;
+import io.fibry.store.Store.Waiting;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+
+/**
+ * Copies what is stored from one store to another, kind by kind. Turns keep their numbers, and
+ * those of a kind their order. All that waits is sent by an actor of its own: first a message which
+ * says that the copy is not finished, and its last turn has done that one. Of one thread.
+ */
+final class Copying {
+  private static final int MOST_UNDER_WAY = 1_000; // turns
+  private static final int BATCH = 1 << 18; // bytes of messages, about
+
+  /** What is on its way to the other store. */
+  private record Giving(String what, CompletionStage<Void> stored) {}
+
+  /** How far the turns of an actor are. */
+  private static final class Progress {
+    private final long first; // the number of the whole one, from which it is read
+    private final int hash; // of what that one says; its turn, if it is in the history, may say something else
+    private final long last;
+    private boolean based; // the other store can read it from there
+    private long life; // at the other store
+    private long number; // of the turn that was given last
+
+    Progress(Store.Loaded loaded) {
+      last = loaded.last();
+      first = last - loaded.bodies().size() + 1;
+      hash = loaded.bodies().isEmpty() ? 0 : Arrays.hashCode(loaded.bodies().getFirst());
+      based = last == 0;
+    }
+  }
+
+  private final Store from;
+  private final Store to;
+  private final Consumer<Copy> progress;
+  private final Map<String, List<Id>> actors = new TreeMap<>(); // by kind
+  private final ArrayDeque<Giving> underWay = new ArrayDeque<>();
+  private final List<Waiting> batch = new ArrayList<>(); // messages that are to be sent
+  private long life; // of the actor that sends them
+  private long number;
+  private long actorsSoFar;
+  private long turns;
+  private long messages;
+
+  Copying(Store from, Store to, Consumer<Copy> progress) {
+    this.from = from;
+    this.to = to;
+    this.progress = progress;
+  }
+
+  Copy run() {
+    if (from.equals(to)) throw new IllegalArgumentException(from + " cannot be copied to itself");
+    if (Copy.isUnfinishedIn(from)) throw new IllegalArgumentException(
+        from + " has a copy that was not finished; copy from the first store again");
+    try {
+      begin();
+      from.actors(id -> actors.computeIfAbsent(id.kind(), none -> new ArrayList<>()).add(id));
+      actors.remove(Copy.ACTOR.kind());
+      var views = actors.remove(Store.VIEWS);
+      for (var kind : actors.keySet()) copy(kind);
+      var places = new Comparison(from, to, actors, views == null ? List.of() : views).run();
+      for (var view : places.entrySet()) copyView(view.getKey(), view.getValue());
+      send(List.of(Copy.UNFINISHED));
+      return soFar();
+    } catch (InterruptedException interrupt) {
+      Thread.currentThread().interrupt();
+      throw new CancellationException("interrupted while " + from + " was copied to " + to);
+    }
+  }
+
+  private Copy soFar() {
+    return new Copy(actorsSoFar, turns, messages);
+  }
+
+  /** A second copy that begins meanwhile ends the life of this one. */
+  private void begin() throws InterruptedException {
+    var loaded = to.load(Copy.ACTOR);
+    life = loaded.life();
+    number = loaded.last();
+    to.actors(id -> {
+      throw new IllegalArgumentException(from + " cannot be copied to " + to + ", which has " + (id.equals(Copy.ACTOR)
+          ? "another copy already" : id + " already") + "; give an empty store");
+    });
+    batch.add(new Waiting(Copy.ACTOR, Copy.UNFINISHED, Waiting.NEVER, new byte[0]));
+    send(List.of());
+  }
+
+  private void copy(String kind) throws InterruptedException {
+    var known = new HashMap<Id, Progress>();
+    try (var history = from.history(kind, "")) {
+      for (var page = history.now(); !page.isEmpty(); page = history.now()) {
+        for (var past : page) {
+          var id = new Id(kind, past.key());
+          copy(id, known.computeIfAbsent(id, this::read), past);
+        }
+        progress.accept(soFar());
+      }
+    }
+    for (var id : actors.get(kind)) end(id, known.computeIfAbsent(id, this::read));
+    awaitAllBut(0);
+    for (var id : actors.get(kind)) copyMessages(id);
+    if (!batch.isEmpty()) send(List.of());
+    progress.accept(soFar());
+  }
+
+  // ---- turns
+
+  private Progress read(Id id) {
+    return new Progress(from.load(id));
+  }
+
+  private void copy(Id id, Progress actor, Past past) throws InterruptedException {
+    if (past.number() <= actor.number) return; // it came again
+    if (past.number() > actor.first) base(id, actor);
+    if (past.number() > actor.last || past.number() > actor.first && past.number() != actor.number + 1)
+      throw missing(id, actor);
+    goOn(id, actor, past.number());
+    var turn = new Turn(id, actor.life, past.number(), past.at(), past.whole(), past.body(), List.of(), List.of());
+    give("turn " + past.number() + " of " + id, to.append(turn));
+    turns++;
+    if (past.number() < actor.first) return;
+    if (Arrays.hashCode(past.body()) == actor.hash) actor.based = true; // it is no snapshot
+    base(id, actor);
+  }
+
+  /** The other store can read the actor from its snapshot, or last whole turn, on. */
+  private void base(Id id, Progress actor) {
+    if (actor.based) return;
+    actor.based = true;
+    if (actor.number != actor.first) goOn(id, actor, actor.first + 1);
+    var body = from.load(id).bodies().getFirst();
+    to.snapshot(
+        new Turn(id, actor.life, actor.first, from.clock().instant(), true, body, List.of(), List.of()));
+    actor.number = actor.first;
+  }
+
+  /** With the turn of this number: turns before those that are read may be gone. */
+  private void goOn(Id id, Progress actor, long next) {
+    if (actor.life == 0 || next != actor.number + 1) actor.life = to.begin(id, next - 1);
+    actor.number = next;
+  }
+
+  private void end(Id id, Progress actor) {
+    base(id, actor);
+    if (actor.number != actor.last) throw missing(id, actor);
+    if (actor.last > 0) actorsSoFar++;
+  }
+
+  private IllegalStateException missing(Id id, Progress actor) {
+    return new IllegalStateException(id + " has " + actor.last + " turns at " + from + ", and its history goes to "
+        + actor.number + ". Something stores turns there, or holds them back; copy again into an empty store");
+  }
+
+  private void give(String what, CompletionStage<Void> stored) throws InterruptedException {
+    underWay.add(new Giving(what, stored));
+    awaitAllBut(MOST_UNDER_WAY);
+  }
+
+  private void awaitAllBut(int most) throws InterruptedException {
+    while (underWay.size() > most) await(underWay.remove());
+  }
+
+  private void await(Giving giving) throws InterruptedException {
+    try {
+      giving.stored.toCompletableFuture().get();
+    } catch (ExecutionException refused) {
+      throw new StoreWriteException(giving.what + " could not be copied to " + to + ": "
+          + refused.getCause().getMessage() + ". The copy is not finished", refused.getCause());
+    }
+  }
+
+  // ---- what waits
+
+  private void copyMessages(Id id) throws InterruptedException {
+    int bytes = 0;
+    for (var message : from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE)) {
+      bytes += message.body().length;
+      if (!batch.isEmpty() && bytes > BATCH || batch.size() == MOST_UNDER_WAY) {
+        send(List.of());
+        progress.accept(soFar());
+        bytes = message.body().length;
+      }
+      batch.add(message);
+      messages++;
+    }
+  }
+
+  private void send(List<String> done) throws InterruptedException {
+    var sent = new Turn(Copy.ACTOR, life, ++number, from.clock().instant(), true, new byte[0], done,
+        List.copyOf(batch));
+    batch.clear();
+    await(new Giving("what waits", to.append(sent)));
+  }
+
+  // ---- views
+
+  private void copyView(Id id, String place) throws InterruptedException {
+    var turn = new Turn(id, to.begin(id, 0), 1, from.clock().instant(), true, place.getBytes(StandardCharsets.UTF_8),
+        List.of(), List.of());
+    await(new Giving("the place of view " + id.key(), to.append(turn)));
+  }
+}

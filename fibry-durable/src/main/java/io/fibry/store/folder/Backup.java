@@ -1,0 +1,83 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.StoreDamagedException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.NavigableMap;
+
+/**
+ * Copies the files of a log that is written meanwhile, up to one of its frames: what is there is of
+ * one moment, since a log only grows. No file is rewritten meanwhile. Each frame is checked. The
+ * file that makes the folder a store is written last.
+ */
+final class Backup {
+  private final Disk from;
+  private final Disk to;
+  private final long store;
+  private final long until; // the last frame
+  private final Runnable going; // throws where the store is closed meanwhile
+  private long seen; // the frame that was copied last
+
+  private Backup(Disk from, Disk to, long store, long until, Runnable going) {
+    this.from = from;
+    this.to = to;
+    this.store = store;
+    this.until = until;
+    this.going = going;
+  }
+
+  /**
+   * What is on disk is copied.
+   *
+   * @param full the segments that are full, by the last frame of each; more may come
+   * @param until the last frame that is on disk
+   */
+  static void run(Disk from, Disk to, long store, NavigableMap<Long, Segment> full, long until, Runnable going)
+      throws IOException {
+    if (!to.names().isEmpty()) throw new IllegalArgumentException(
+        from + " cannot be copied to " + to + ", which has files already; give an empty folder");
+    Identity.begin(to);
+    new Backup(from, to, store, until, going).copy(List.copyOf(full.values()));
+    Identity.write(to, store);
+  }
+
+  private void copy(List<Segment> full) throws IOException {
+    boolean goesOn = true;
+    int last = 0;
+    for (var segment : full) if (goesOn) {
+      goesOn = isFull(segment);
+      last = segment.number();
+    }
+    while (goesOn) goesOn = isFull(new Segment(store, ++last));
+    if (seen != until) throw damaged(new Segment(store, last), "frame " + until + " was on disk, and is not found");
+  }
+
+  /** Copies it. True: the log goes on in the next one. */
+  private boolean isFull(Segment segment) throws IOException {
+    going.run();
+    var file = segment.read(from);
+    String differs = segment.differs(file);
+    if (differs != null) throw damaged(segment, differs);
+    int at = Segment.HEADER;
+    boolean full = false;
+    for (var frame = frame(segment, file, at); frame != null && !full; frame = frame(segment, file, at)) {
+      seen = frame.number();
+      full = frame.kind() == Frame.Kind.SEALED;
+      at += (int) frame.size();
+    }
+    NewFile.make(to, segment.name(), file.limit(), file.slice(0, at));
+    return full;
+  }
+
+  /** Null: none up to the last one. */
+  private Frame frame(Segment segment, ByteBuffer file, int at) {
+    var frame = seen == until ? null : Frame.of(segment.place(at), file.duplicate().position(at));
+    return frame == null || frame.number() > until ? null : frame;
+  }
+
+  private StoreDamagedException damaged(Segment segment, String what) {
+    return new StoreDamagedException(from + ": " + segment.name() + " is damaged: " + what
+        + ". The copy is not finished; put back a copy of the file");
+  }
+}

@@ -1,0 +1,97 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a look at all files of a store has found. Immutable and thread-safe.
+ *
+ * @param store which
+ * @param bytes of its files
+ * @param frames of the log that are whole
+ * @param actors that can be read
+ * @param turns of them
+ * @param waiting messages that are stored and not handled yet, and reminders
+ * @param aside messages that were put aside
+ * @param closed the store was closed at its last use
+ * @param torn ends of commits that a crash cut off: no sender was told that they were stored
+ * @param wrong what is not as it was written
+ * @param lost turns that cannot be read because of that. Those that were the last of their actor
+ *     are known only if {@code wrong} names the actor
+ */
+public record Check(String store, long bytes, long frames, long actors, long turns, long waiting, long aside,
+    boolean closed, List<String> torn, List<Wrong> wrong, List<Lost> lost) {
+
+  /**
+   * Something that is not as it was written.
+   *
+   * @param file in which
+   * @param offset where it begins there
+   * @param actor whose it was, if that can still be read
+   * @param what is wrong
+   */
+  public record Wrong(String file, long offset, Optional<Store.Id> actor, String what) {
+    @Override
+    public String toString() {
+      return file + " at " + offset + ": " + actor.map(id -> id + ": ").orElse("") + what;
+    }
+  }
+
+  /**
+   * Turns of an actor that cannot be read.
+   *
+   * @param actor which
+   * @param first the number of the first one
+   * @param last the number of the last one
+   * @param why they cannot
+   */
+  public record Lost(Store.Id actor, long first, long last, String why) {
+    @Override
+    public String toString() {
+      return actor + ", turn " + first + (last == first ? "" : " to " + last) + ": " + why;
+    }
+  }
+
+  /** {@return whether all is as it was written} */
+  public boolean isWhole() {
+    return wrong.isEmpty() && lost.isEmpty();
+  }
+
+  /** A line for each fact. */
+  @Override
+  public String toString() {
+    var head = store + " is " + (isWhole() ? "whole" : "damaged") + ": " + actors + " actors, " + turns + " turns, "
+        + waiting + " messages that wait, " + aside + " aside; " + frames + " frames, " + bytes + " bytes; it was "
+        + (closed ? "" : "not ") + "closed";
+    return Stream
+        .of(Stream.of(head), torn.stream().map(one -> "torn: " + one), wrong.stream().map(one -> "wrong: " + one),
+            lost.stream().map(one -> "lost: " + one))
+        .flatMap(lines -> lines).collect(Collectors.joining("\n"));
+  }
+
+  /**
+   * Prints what is in a folder, and ends with 0 if it is whole, with 1 if it is damaged. With a
+   * second folder, what is whole goes there.
+   *
+   * @param folders one, or two
+   */
+  public static void main(String... folders) {
+    if (folders.length < 1 || folders.length > 2) {
+      System.err.println("give the folder of a store; and an empty folder, if what is whole is to go there");
+      System.exit(2);
+    }
+    try {
+      var from = Path.of(folders[0]);
+      var found = folders.length == 1 ? FolderStore.check(from) : FolderStore.salvage(from, Path.of(folders[1]));
+      System.out.println(found);
+      System.exit(found.isWhole() ? 0 : 1);
+    } catch (RuntimeException failure) {
+      System.err.println(failure.getMessage());
+      System.exit(2);
+    }
+  }
+}

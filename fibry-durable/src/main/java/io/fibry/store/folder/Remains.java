@@ -1,0 +1,227 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.folder.Check.Wrong;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads what is whole of a log that may be damaged, and notes what is not. It changes nothing. What
+ * is whole is a frame; of a frame that is not, the records that are. What {@link Opening} takes for
+ * a torn end is one here, too.
+ */
+final class Remains {
+  interface Reader {
+    /** A record that is whole. */
+    void read(long frame, long time, Stored stored, ByteBuffer record) throws IOException;
+
+    /** The end of a file: all frames before this one were in it, or in those before. */
+    void end(Segment file, int size, long frame) throws IOException;
+  }
+
+  private final Disk disk;
+  private final Reader reader;
+  private final List<Wrong> wrong = new ArrayList<>();
+  private final List<String> torn = new ArrayList<>();
+  private long store;
+  private long number = 1; // of the frame that comes
+  private long frames;
+  private boolean closed;
+  private boolean noted; // what is missing in front of the next frame
+
+  private Remains(Disk disk, Reader reader) {
+    this.disk = disk;
+    this.reader = reader;
+  }
+
+  static Remains read(Disk disk, Reader reader) throws IOException {
+    var remains = new Remains(disk, reader);
+    remains.read();
+    return remains;
+  }
+
+  List<Wrong> wrong() {
+    return wrong;
+  }
+
+  List<String> torn() {
+    return torn;
+  }
+
+  long frames() {
+    return frames;
+  }
+
+  boolean closed() {
+    return closed;
+  }
+
+  private void note(String file, long offset, String what) {
+    wrong.add(new Wrong(file, offset, Optional.empty(), what));
+    noted = true;
+  }
+
+  private void read() throws IOException {
+    for (var name : disk.names()) if (name.endsWith(".torn")) torn.add(name);
+    var numbers = disk.names().stream().filter(Segment::isName).map(Segment::numberOf).toList();
+    store = store(numbers);
+    var segments = segments(numbers);
+    if (segments.isEmpty()) note(Segment.nameOf(1), 0, "it is missing, as all others");
+    boolean full = true; // the one before
+    int next = 1;
+    for (int i = 0; i < segments.size(); i++) {
+      var segment = segments.get(i);
+      if (segment.first() > next) note(Segment.nameOf(next), 0, "it is missing, and " + segment.name() + " is there");
+      next = segment.number() + 1;
+      var file = segment.read(disk);
+      String differs = segment.differs(file);
+      if (differs != null) note(segment.name(), 0, differs);
+      if (!full && isUsed(file)) note(segment.name(), 0, "it goes on with the log, and the one before it is not full");
+      full = readFrames(segment, file, isAnyUsed(segments.subList(i + 1, segments.size())));
+      reader.end(segment, file.limit(), number);
+    }
+    if (full && !segments.isEmpty()) note(Segment.nameOf(next), 0, "it is missing, and the one before it was full");
+  }
+
+  /** As the file says that makes the folder a store, or else one of the log. */
+  private long store(List<Integer> numbers) throws IOException {
+    try {
+      return Identity.read(disk);
+    } catch (RuntimeException | IOException failure) {
+      note(Identity.NAME, 0, "it is missing, or damaged: " + failure.getMessage());
+    }
+    for (int one : numbers) {
+      var header = ByteBuffer.allocate(Segment.HEADER);
+      disk.read(Segment.nameOf(one), 0, header);
+      if (!header.hasRemaining() && Segment.isWhole(header)) return header.getLong(12);
+    }
+    return 0;
+  }
+
+  /** As when a log is opened. */
+  private List<Segment> segments(List<Integer> numbers) throws IOException {
+    var segments = new ArrayDeque<Segment>();
+    for (var one : numbers.reversed())
+      if (segments.isEmpty() || one < segments.getFirst().first()) segments.addFirst(Segment.of(disk, store, one));
+    return List.copyOf(segments);
+  }
+
+  private boolean isAnyUsed(List<Segment> later) throws IOException {
+    for (var one : later) if (isUsed(one.read(disk))) return true;
+    return false;
+  }
+
+  private static boolean isUsed(ByteBuffer file) {
+    return Opening.lastNonZero(file) >= Segment.HEADER;
+  }
+
+  /** True: the log goes on in the next file. */
+  private boolean readFrames(Segment segment, ByteBuffer file, boolean goesOn) throws IOException {
+    int at = Segment.HEADER;
+    while (true) {
+      var frame = frame(segment, file, at);
+      if (frame == null) {
+        int next = next(segment, file, at);
+        if (next < 0) return isFullWithoutEnd(segment, file, at, goesOn);
+        if (!goesOn && !segment.compact() && !isForced(segment, file, next))
+          return isFullWithoutEnd(segment, file, at, false);
+        rescue(segment, file, at, next);
+        at = next;
+        continue;
+      }
+      if (frame.number() > number && !segment.compact() && !noted)
+        note(segment.name(), at, "frames " + number + " to " + (frame.number() - 1) + " are missing in front of it");
+      frames++;
+      noted = false;
+      number = frame.number() + 1;
+      closed = frame.kind() == Frame.Kind.CLOSED;
+      if (frame.kind() == Frame.Kind.SEALED) return true;
+      for (var record : frame.records()) reader.read(frame.number(), frame.time(), Stored.of(record), record);
+      at += (int) frame.size();
+    }
+  }
+
+  /** Null: none that is whole, and belongs here. */
+  private Frame frame(Segment segment, ByteBuffer file, int at) {
+    if (at > file.limit() - Frame.SMALLEST) return null;
+    var frame = Frame.of(segment.place(at), file.duplicate().position(at));
+    return frame == null || frame.number() < number ? null : frame;
+  }
+
+  /** Where the next frame is that is whole; negative: there is none. */
+  private int next(Segment segment, ByteBuffer file, int from) {
+    for (int at = from + Frame.ALIGNMENT; at <= file.limit() - Frame.SMALLEST; at += Frame.ALIGNMENT) {
+      long claimed = file.getLong(at + 8);
+      if (file.getInt(at) != 0 && claimed >= number && claimed - number <= Integer.MAX_VALUE
+          && frame(segment, file, at) != null)
+        return at;
+    }
+    return -1;
+  }
+
+  /** One from there on says that the frame which is missing was on disk. */
+  private boolean isForced(Segment segment, ByteBuffer file, int from) {
+    for (int at = from; at >= 0; at = next(segment, file, at))
+      if (frame(segment, file, at).forced() >= number) return true;
+    return false;
+  }
+
+  private boolean isFullWithoutEnd(Segment segment, ByteBuffer file, int at, boolean goesOn) throws IOException {
+    int last = Opening.lastNonZero(file);
+    if (goesOn || segment.compact()) {
+      rescue(segment, file, at, Math.max(at, last + 1));
+      number++; // of its end
+      return segment.compact() || goesOn;
+    }
+    if (last >= at) {
+      torn.add(segment.name() + " from " + at + " on: " + (last + 1 - at) + " bytes of a commit that was cut off");
+      closed = false;
+    }
+    return false;
+  }
+
+  /** Records of frames that are not whole. They get the number of the first. */
+  private void rescue(Segment segment, ByteBuffer file, int from, int to) throws IOException {
+    int saved = 0;
+    for (int at = from; at < to;) {
+      int length = to - at < Frame.RECORDS ? 0 : file.getInt(at);
+      long size = length < Frame.RECORDS - 8 ? to - at : Math.min(Frame.sizeFrom(length), to - at);
+      saved += rescueRecords(segment, file, at + Frame.RECORDS, (int) (at + size));
+      at += (int) size;
+    }
+    note(segment.name(), from, "the " + (to - from) + " bytes from here on are not as they were written; " + saved
+        + " records of them are whole");
+    if (saved > 0) number++;
+  }
+
+  private int rescueRecords(Segment segment, ByteBuffer file, int from, int to) throws IOException {
+    int saved = 0;
+    for (int at = from; at + Integer.BYTES < to;) {
+      int length = file.getInt(at);
+      if (length <= 0 || length > to - at - Integer.BYTES) return saved;
+      var record = file.slice(at + Integer.BYTES, length);
+      try {
+        var stored = Stored.checked(record);
+        if (stored == null) noteLost(segment, at, Stored.of(record));
+        else {
+          reader.read(number, 0, stored, record);
+          saved++;
+        }
+      } catch (RuntimeException unreadable) { // it does not even look like one
+        return saved;
+      }
+      at += Integer.BYTES + length;
+    }
+    return saved;
+  }
+
+  /** What its bytes say is probably right: one of them is not. */
+  private void noteLost(Segment segment, int at, Stored stored) {
+    String what = stored.type() == Stored.Type.MESSAGE ? "a message for it"
+        : (stored.type() == Stored.Type.SNAPSHOT ? "the snapshot at turn " : "turn ") + stored.number();
+    wrong.add(new Wrong(segment.name(), at, Optional.of(stored.actor()), what + " is not as it was written"));
+  }
+}

@@ -1,0 +1,84 @@
+package io.fibry.store.folder;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Writes what can be used of a log into another one: each file as one that was rewritten. Frames
+ * keep their numbers, so that views go on where they stood. The file that makes the folder a store
+ * is written last.
+ */
+final class Salvage implements Survey.Taking {
+  private static final int LEAST = 4096; // bytes of a file to go on in
+  private static final long GAP = 1L << 40; // more frames than can be lost
+
+  private final Disk disk;
+  private final long store = new SecureRandom().nextLong();
+  private final List<Frame> frames = new ArrayList<>(); // of the file
+  private final List<ByteBuffer> records = new ArrayList<>(); // of the frame
+  private long number; // of the frame
+  private long time;
+  private int last; // file that was written
+  private long sealed; // the number of its last frame
+  private int size; // of the largest file
+
+  private Salvage(Disk disk) {
+    this.disk = disk;
+  }
+
+  /** Answers what it found in the first one. */
+  static Check run(Disk from, Disk to) throws IOException {
+    if (!to.names().isEmpty())
+      throw new IllegalArgumentException("what is whole in " + from + " cannot be written to " + to
+          + ", which has files already; give an empty folder");
+    Identity.begin(to);
+    var salvage = new Salvage(to);
+    var found = Survey.of(from, none -> salvage);
+    salvage.write(salvage.last + 1, salvage.sealed + GAP); // a view may stand at a frame that is lost
+    new Segment(salvage.store, salvage.last + 1).make(to, Math.max(LEAST, salvage.size));
+    Identity.write(to, salvage.store);
+    var written = Survey.of(to);
+    if (!written.isWhole() || written.turns() != found.turns())
+      throw new IOException(to + " is not as it was written: " + written);
+    return found;
+  }
+
+  @Override
+  public void take(long frame, long when, ByteBuffer record) {
+    if (frame != number) endFrame();
+    number = frame;
+    time = when;
+    records.add(record);
+  }
+
+  private void endFrame() {
+    if (!records.isEmpty()) frames.add(Frame.ofRecords(number, number - 1, time, List.copyOf(records)));
+    records.clear();
+  }
+
+  /** What is in front of a frame was in this file. */
+  @Override
+  public void end(Segment file, int bytes, long next) throws IOException {
+    endFrame();
+    size = Math.max(size, bytes);
+    if (frames.isEmpty()) return;
+    long seal = frames.getLast().number() + 1;
+    write(file.number(), Math.max(seal, next - 1));
+  }
+
+  /** It stands for those that are missing, too. */
+  private void write(int file, long seal) throws IOException {
+    var segment = new Segment(store, last + 1, file, true);
+    frames.add(Frame.ofEnd(seal, seal - 1, time, Frame.Kind.SEALED));
+    int all = Segment.HEADER + frames.stream().mapToInt(frame -> (int) frame.size()).sum();
+    var content = ByteBuffer.allocate(all).put(segment.header(all));
+    for (var frame : frames) content.put(frame.bytes(segment.place(content.position())));
+    NewFile.make(disk, segment.name(), all, content.flip());
+    frames.clear();
+    last = file;
+    sealed = seal;
+  }
+}

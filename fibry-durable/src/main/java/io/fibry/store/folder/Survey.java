@@ -1,0 +1,150 @@
+package io.fibry.store.folder;
+
+import io.fibry.store.Store;
+import io.fibry.store.folder.Check.Lost;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What can be used of the records that are whole. A turn behind one that is missing cannot, unless
+ * a later one says all: it is lost with what it has done and sends. It looks at all records twice.
+ */
+final class Survey {
+  /** What the first look finds of an actor. */
+  private static final class Line {
+    private long base; // the last record that says all is of this turn; 0: there is none
+    private long whole; // the last turn that says all: those before it are dead
+    private long used; // in the second look: the last turn that is used
+    private long seen; // the last turn that is there
+    private final Map<String, Boolean> waiting = new LinkedHashMap<>(0); // by id: it is aside
+  }
+
+  private final Map<Store.Id, Line> lines = new HashMap<>();
+  private final List<Lost> lost = new ArrayList<>();
+  private boolean damaged;
+  private long turns;
+
+  private Line line(Store.Id actor) {
+    return lines.computeIfAbsent(actor, none -> new Line());
+  }
+
+  // ---- the first look
+
+  void look(Stored stored) {
+    if (stored.type() == Stored.Type.MESSAGE || stored.type() == Stored.Type.TURN) return;
+    var line = line(stored.actor());
+    line.base = Math.max(line.base, stored.number());
+    if (stored.type() == Stored.Type.WHOLE) line.whole = Math.max(line.whole, stored.number());
+  }
+
+  // ---- the second look
+
+  /** Something was not as it was written. */
+  void beginSecond(boolean isDamaged) {
+    damaged = isDamaged;
+  }
+
+  boolean isUsable(Stored stored) {
+    boolean usable = stored.type() == Stored.Type.MESSAGE || isUsable(stored, line(stored.actor()));
+    if (usable) use(stored);
+    return usable;
+  }
+
+  private boolean isUsable(Stored stored, Line line) {
+    long number = stored.number();
+    noteGap(stored, line);
+    line.seen = Math.max(line.seen, number);
+    boolean usable = stored.type() != Stored.Type.TURN || number <= line.base
+        || number == Math.max(line.used, line.base) + 1;
+    if (!usable) lose(stored.actor(), number, number, "it is whole, and comes after a turn that is missing");
+    else line.used = Math.max(line.used, number);
+    return usable;
+  }
+
+  private void noteGap(Stored stored, Line line) {
+    long number = stored.number();
+    long first = line.seen + 1;
+    if (number <= first && stored.type() != Stored.Type.SNAPSHOT || number < first || number <= line.whole) return;
+    long last = stored.type() == Stored.Type.SNAPSHOT ? number : number - 1;
+    if (number > line.base) lose(stored.actor(), Math.max(first, line.base + 1), last, "it is missing");
+    else if (damaged && line.seen > 0)
+      lose(stored.actor(), first, last, "it is missing in the history; the state is whole");
+  }
+
+  private void lose(Store.Id actor, long first, long last, String why) {
+    if (first > last) return;
+    var before = lost.isEmpty() ? null : lost.getLast();
+    if (before != null && before.actor().equals(actor) && before.why().equals(why) && before.last() + 1 == first)
+      lost.set(lost.size() - 1, new Lost(actor, before.first(), last, why));
+    else lost.add(new Lost(actor, first, last, why));
+  }
+
+  private void use(Stored stored) {
+    if (stored.type() == Stored.Type.TURN || stored.type() == Stored.Type.WHOLE) {
+      turns++;
+      stored.done().forEach(line(stored.actor()).waiting::remove);
+    }
+    for (var one : stored.sends())
+      line(one.to()).waiting.put(one.id(), one.due().toEpochMilli() == Store.Waiting.NEVER.toEpochMilli());
+  }
+
+  // ---- the result
+
+  /** Reads a log twice. */
+  static Check of(Disk disk) throws IOException {
+    return of(disk, none -> new Taking() {});
+  }
+
+  /** Gets what can be used. */
+  interface Taking {
+    default void take(long frame, long time, ByteBuffer record) {}
+
+    default void end(Segment file, int size, long frame) throws IOException {}
+  }
+
+  interface Maker {
+    Taking make(Remains found) throws IOException;
+  }
+
+  static Check of(Disk disk, Maker maker) throws IOException {
+    var survey = new Survey();
+    var found = Remains.read(disk, new Remains.Reader() {
+      @Override
+      public void read(long frame, long time, Stored stored, ByteBuffer record) {
+        survey.look(stored);
+      }
+
+      @Override
+      public void end(Segment file, int size, long frame) {}
+    });
+    survey.beginSecond(!found.wrong().isEmpty());
+    var taking = maker.make(found);
+    Remains.read(disk, new Remains.Reader() {
+      @Override
+      public void read(long frame, long time, Stored stored, ByteBuffer record) {
+        if (survey.isUsable(stored)) taking.take(frame, time, record);
+      }
+
+      @Override
+      public void end(Segment file, int size, long frame) throws IOException {
+        taking.end(file, size, frame);
+      }
+    });
+    return survey.check(disk, found);
+  }
+
+  private Check check(Disk disk, Remains found) throws IOException {
+    long bytes = 0;
+    for (var name : disk.names()) bytes += disk.size(name);
+    long actors = lines.values().stream().filter(line -> line.used > 0).count();
+    long all = lines.values().stream().mapToLong(line -> line.waiting.size()).sum();
+    long aside = lines.values().stream().flatMap(line -> line.waiting.values().stream()).filter(one -> one).count();
+    return new Check(disk.toString(), bytes, found.frames(), actors, turns, all - aside, aside, found.closed(),
+        List.copyOf(found.torn()), List.copyOf(found.wrong()), List.copyOf(lost));
+  }
+}

@@ -1,0 +1,164 @@
+package io.fibry.durable;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.Actor;
+import io.fibry.durable.Desk.Add;
+import io.fibry.durable.Desk.Items;
+import io.fibry.durable.Desk.Message;
+import io.fibry.store.Store;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What a human can do with messages that are aside, at every store. */
+@Timeout(120)
+abstract class AsideContract extends AtADesk {
+  private static final Store.Id ADA = new Store.Id("shop", "ada");
+
+  private final List<String> charged = new CopyOnWriteArrayList<>();
+  private volatile boolean broken = true;
+
+  AsideContract(TestStores.Maker maker) {
+    super(maker);
+  }
+
+  /** Charges for each item in a step, and then fails as long as it is broken. */
+  private Durable<Message> shop() {
+    return Durable.kind("shop", Message.class).keepsMessages(100).state(Desk.EMPTY).by((state, message, context) -> {
+      if (!(message instanceof Add add)) return desk.handle(state, message, context);
+      context.step("charge", String.class, () -> {
+        charged.add(context.stepKey("charge"));
+        return "receipt";
+      });
+      if (broken) throw new IllegalStateException("broken");
+      return state.with(add.item());
+    });
+  }
+
+  private Actor<Message> newAda() {
+    return shop().newActor(scope.named("ada"), store);
+  }
+
+  private Aside<Message> awaitAside() {
+    var found = new ArrayList<Aside<Message>>();
+    eventually(() -> found.addAll(shop().aside(store)));
+    return found.getFirst();
+  }
+
+  private boolean nothingWaits() {
+    return store.waiting(ADA, Instant.MAX, 9).isEmpty();
+  }
+
+  @Test
+  void aMessageThatIsRetriedIsHandledOnceAndItsStepsAreNotRunAgain() throws IOException {
+    var before = newAda();
+    before.sendMessage(new Add("a"));
+    var first = awaitAside();
+    crashAndReopen(before);
+    var ada = newAda();
+
+    shop().retry(store, first);
+    var second = awaitAside(); // it failed once more
+    broken = false;
+    shop().retry(store, second);
+
+    eventually(() -> has(ada, "a"));
+    assertEquals(first.id(), second.id());
+    assertEquals(1, charged.size());
+    assertTrue(nothingWaits());
+    assertEquals(List.of(), shop().aside(store));
+  }
+
+  @Test
+  void aReminderThatIsRetriedHasItsStepsThoughItCameAgainMeanwhile() {
+    var ada = newAda();
+    ada.sendMessage(new Desk.Remind("r", "a", HOUR, true));
+    ada.ask(new Items());
+    clock.advance(HOUR.plusMinutes(1));
+    var aside = awaitAside();
+    broken = false;
+    clock.advance(HOUR);
+    eventually(() -> has(ada, "a"));
+
+    shop().retry(store, aside);
+
+    eventually(() -> has(ada, "a a"));
+    assertEquals(2, charged.size());
+    assertEquals(2, Set.copyOf(charged).size());
+    assertEquals(1, store.waiting(ADA, Instant.MAX, 9).size()); // the next time
+  }
+
+  @Test
+  void aMessageThatIsRetriedWaitsForItsActor() throws IOException {
+    var before = newAda();
+    before.sendMessage(new Add("a"));
+    var aside = awaitAside();
+    crashAndReopen(before);
+    broken = false;
+
+    shop().retry(store, aside);
+
+    assertEquals(List.of(), shop().aside(store));
+    var ada = newAda();
+    eventually(() -> has(ada, "a"));
+  }
+
+  @Test
+  void aMessageThatIsRemovedIsNeverHandled() throws IOException {
+    var before = newAda();
+    before.sendMessage(new Add("a"));
+    var aside = awaitAside();
+    crashAndReopen(before);
+    broken = false;
+
+    shop().remove(store, aside);
+
+    assertEquals(List.of(), shop().aside(store));
+    var ada = newAda();
+    eventually(this::nothingWaits);
+    ada.sendMessage(new Add("b"));
+    eventually(() -> has(ada, "b"));
+  }
+
+  @Test
+  void aMessageThatIsRetriedComesBehindThoseThatWait() {
+    var ada = newAda();
+    ada.sendMessage(new Add("a"));
+    var aside = awaitAside();
+    var held = hold(ada);
+    broken = false;
+    ada.sendMessage(new Add("b"));
+
+    shop().retry(store, aside);
+    held.countDown();
+
+    eventually(() -> has(ada, "b a"));
+  }
+
+  @Test
+  void aMessageThatIsGoneIsRefused() {
+    var ada = newAda();
+    ada.sendMessage(new Add("a"));
+    var aside = awaitAside();
+    broken = false;
+    shop().retry(store, aside);
+    eventually(() -> has(ada, "a"));
+
+    var failure = assertThrows(IllegalStateException.class, () -> shop().retry(store, aside));
+    assertThrows(IllegalStateException.class, () -> shop().remove(store, aside));
+
+    assertEquals(
+        "'" + aside.id() + "' of shop 'ada' is not aside any more at " + store + ": it was retried, or removed",
+        failure.getMessage());
+    assertTrue(nothingWaits());
+    assertTrue(has(ada, "a"));
+  }
+}

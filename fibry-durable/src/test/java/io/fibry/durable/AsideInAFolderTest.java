@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class AsideInAFolderTest extends AsideContract {
+  AsideInAFolderTest() {
+    super(Folders::new);
+  }
+}

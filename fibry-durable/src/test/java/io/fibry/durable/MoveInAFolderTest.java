@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class MoveInAFolderTest extends MoveContract {
+  MoveInAFolderTest() {
+    super(Folders::new);
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class MoveInMemoryTest extends MoveContract {
+  MoveInMemoryTest() {
+    super((folder, clock) -> TestStores.inMemory(clock));
+  }
+}

@@ -1,0 +1,187 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreClosedException;
+import io.fibry.store.StoreDamagedException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.UnaryOperator;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A copy of a store at work is of one moment. */
+@Timeout(60)
+class BackupTest {
+  private static final int WRITERS = 4;
+  private static final int BACKUPS = 8;
+  private static final UnaryOperator<FolderStore.Options> SMALL = options -> options.withSegment(1 << 14);
+
+  @TempDir
+  private Path folder;
+
+  // of each writer: written by it, read by the test
+  private final AtomicLongArray given = new AtomicLongArray(WRITERS);
+  private final AtomicLongArray told = new AtomicLongArray(WRITERS);
+
+  private static Store.Id writer(int number) {
+    return new Store.Id("writer", "w" + number);
+  }
+
+  private static Store.Id box(int number) {
+    return new Store.Id("box", "b" + number);
+  }
+
+  private static Store.Turn turn(Store.Id actor, long life, long number, List<String> done, List<Store.Waiting> sends) {
+    return new Store.Turn(actor, life, number, Instant.EPOCH, number % 20 == 0, new byte[64], done, sends);
+  }
+
+  /** Each turn sends a message to a box, whose turn then does the one before. */
+  private void write(Store store, int writer, AtomicBoolean over) throws Exception {
+    long life = store.load(writer(writer)).life();
+    long ofBox = store.load(box(writer)).life();
+    for (long n = 1; !over.get(); n++) {
+      given.set(writer, n);
+      var message = new Store.Waiting(box(writer), "m" + n, Instant.EPOCH, new byte[8]);
+      store.append(turn(writer(writer), life, n, List.of(), List.of(message)));
+      var done = n == 1 ? List.<String>of() : List.of("m" + (n - 1));
+      store.append(turn(box(writer), ofBox, n, done, List.of())).toCompletableFuture().get();
+      told.set(writer, n);
+    }
+  }
+
+  @Test
+  void aCopyUnderLoadIsOfOneMomentAndHasAllThatWasTold() throws Exception {
+    copyUnderLoad(SMALL);
+  }
+
+  @Test
+  void withPausesBetweenForcesItHasAllThatWasTold() throws Exception {
+    copyUnderLoad(options -> SMALL.apply(options).withForceEvery(Duration.ofDays(1)));
+  }
+
+  private void copyUnderLoad(UnaryOperator<FolderStore.Options> options) throws Exception {
+    var over = new AtomicBoolean();
+    try (var store = FolderStore.open(folder.resolve("data"), options); var threads = Executors.newCachedThreadPool()) {
+      var tasks = new ArrayList<Future<?>>();
+      for (int i = 0; i < WRITERS; i++) {
+        int writer = i;
+        tasks.add(threads.submit(() -> {
+          write(store, writer, over);
+          return null;
+        }));
+      }
+      try {
+        for (int i = 0; i < BACKUPS; i++) {
+          long until = told.get(0) + 300; // files are rewritten meanwhile
+          while (told.get(0) < until && !tasks.getFirst().isDone()) Thread.onSpinWait();
+          long[] least = LongStream.range(0, WRITERS).map(writer -> told.get((int) writer)).toArray();
+          store.backup(folder.resolve("copy" + i));
+          check(folder.resolve("copy" + i), least);
+        }
+      } finally {
+        over.set(true);
+      }
+      for (var task : tasks) task.get();
+    }
+    try (var names = Files.list(folder.resolve("copy" + (BACKUPS - 1)))) {
+      assertFalse(names.anyMatch(name -> name.endsWith("00000001.log"))); // files have been rewritten
+    }
+  }
+
+  private void check(Path copy, long[] least) {
+    assertTrue(FolderStore.check(copy).isWhole());
+    try (var store = FolderStore.open(copy, SMALL)) {
+      assertEquals(List.of(), store.health().torn());
+      for (int i = 0; i < WRITERS; i++) {
+        long writer = store.load(writer(i)).last();
+        long box = store.load(box(i)).last();
+        assertTrue(least[i] <= writer && writer <= given.get(i), least[i] + " " + writer + " " + given.get(i));
+        assertTrue(least[i] <= box, least[i] + " " + box);
+        assertEquals(LongStream.rangeClosed(Math.max(1, box), writer).mapToObj(n -> "m" + n).toList(),
+            store.load(box(i)).waiting());
+      }
+    }
+  }
+
+  @Test
+  void aCopyThatWasInterruptedIsNoStore() throws Exception {
+    try (var store = FolderStore.open(folder.resolve("data"), SMALL)) {
+      long life = store.load(writer(0)).life();
+      for (int n = 1; n < 200; n++)
+        store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
+      var half = Disk.open(folder.resolve("half"));
+      var renamed = new AtomicInteger();
+      var failing = (Disk) Proxy.newProxyInstance(Disk.class.getClassLoader(), new Class<?>[] {Disk.class},
+          (self, method, arguments) -> {
+            if (method.getName().equals("rename") && renamed.incrementAndGet() == 3)
+              throw new IOException("made up, for a test");
+            try {
+              return method.invoke(half, arguments);
+            } catch (InvocationTargetException failure) {
+              throw failure.getCause();
+            }
+          });
+
+      assertThrows(UncheckedIOException.class, () -> store.backup(failing));
+      half.close();
+
+      var refused = assertThrows(StoreDamagedException.class, () -> FolderStore.open(folder.resolve("half")));
+      assertEquals(folder.resolve("half") + " has a copy that was not finished; empty the folder, and copy again",
+          refused.getMessage());
+      assertThrows(IllegalArgumentException.class, () -> store.backup(folder.resolve("half")));
+      store.backup(folder.resolve("whole")); // the store goes on
+      assertTrue(FolderStore.check(folder.resolve("whole")).isWhole());
+    }
+  }
+
+  @Test
+  void aCloseEndsACopy() throws Exception {
+    var faulty = new FaultyDisk(folder.resolve("data"));
+    var store = FolderStore.on(faulty.disk(), SMALL);
+    long life = store.load(writer(0)).life();
+    for (int n = 1; n < 400; n++)
+      store.append(turn(writer(0), life, n, List.of(), List.of())).toCompletableFuture().get();
+    try (var threads = Executors.newCachedThreadPool()) {
+      faulty.hold("read");
+      var copying = threads.submit(() -> store.backup(folder.resolve("copy")));
+      faulty.awaitHeld();
+      var closing = threads.submit(store::close);
+      while (isOpen(store)) Thread.onSpinWait();
+      faulty.letGo();
+
+      closing.get();
+      var failure = assertThrows(ExecutionException.class, copying::get);
+      assertEquals(StoreClosedException.class, failure.getCause().getClass());
+    }
+  }
+
+  private static boolean isOpen(FolderStore store) {
+    try {
+      store.due(box(0), "none");
+      return true;
+    } catch (StoreClosedException closed) {
+      return false;
+    }
+  }
+}

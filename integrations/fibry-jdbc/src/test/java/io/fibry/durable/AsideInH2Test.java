@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class AsideInH2Test extends AsideContract {
+  AsideInH2Test() {
+    super(InDatabases.h2());
+  }
+}

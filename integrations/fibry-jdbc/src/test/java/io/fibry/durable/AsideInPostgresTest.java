@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class AsideInPostgresTest extends AsideContract {
+  AsideInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}

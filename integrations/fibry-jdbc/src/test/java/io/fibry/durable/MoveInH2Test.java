@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class MoveInH2Test extends MoveContract {
+  MoveInH2Test() {
+    super(InDatabases.h2());
+  }
+}

@@ -1,0 +1,7 @@
+package io.fibry.durable;
+
+class MoveInPostgresTest extends MoveContract {
+  MoveInPostgresTest() {
+    super(InDatabases.postgres());
+  }
+}
