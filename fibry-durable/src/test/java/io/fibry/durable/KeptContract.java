@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** What kept messages promise at every store. */
-@Timeout(120)
+@Timeout(300)
 abstract class KeptContract extends AtADesk {
   KeptContract(TestStores.Maker maker) {
     super(maker);
@@ -108,7 +108,7 @@ abstract class KeptContract extends AtADesk {
     long seed = Long.getLong("fibry.seed", System.nanoTime());
     System.out.println("order of kept messages: -Dfibry.seed=" + seed);
     var random = new Random(seed);
-    int each = 150;
+    int each = Boolean.getBoolean("fibry.soak") ? 5_000 : 150;
     var dice = new Random(seed + 1); // of handlers
     var kind = Durable.kind("keeping", Message.class).keepsMessages(1_000).state(Desk.EMPTY)
         .by((state, message, context) -> {

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A process is killed while many actors count, again and again. */
-@Timeout(120)
+@Timeout(300)
 class KillTest {
-  private static final int ROUNDS = 5;
+  private static final int ROUNDS = Boolean.getBoolean("fibry.soak") ? 60 : 5;
   private static final int COUNTERS = 20;
   private static final Duration IDLE = Duration.ofMinutes(5);
 

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
  * killed and the process ends again and again: none is lost, none is made, and what was answered
  * was done once.
  */
-@Timeout(120)
+@Timeout(300)
 abstract class TransferContract extends AtAStore {
   TransferContract(TestStores.Maker maker) {
     super(maker);
@@ -33,7 +33,7 @@ abstract class TransferContract extends AtAStore {
 
   private static final int ACCOUNTS = 6;
   private static final int SENDERS = 3;
-  private static final int CRASHES = 4;
+  private static final int CRASHES = Boolean.getBoolean("fibry.soak") ? 60 : 4;
   private static final int PAYMENTS = 150; // of a sender between two crashes
   private static final long BEGINNING = 1_000;
 
