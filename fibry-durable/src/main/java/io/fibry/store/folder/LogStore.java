@@ -57,7 +57,9 @@ final class LogStore extends FolderStore {
     var store = new LogStore(disk, options.clock());
     store.id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
-    store.log = Log.open(disk, store.id, store.spares, store.index::read);
+    var indexing = new Indexing(store.index, store::actor);
+    store.log = Log.open(disk, store.id, store.spares, indexing);
+    indexing.end();
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
         () -> store.journal.forced(), threads("fibry-compaction"));
@@ -77,8 +79,19 @@ final class LogStore extends FolderStore {
   @Override
   public Loaded load(Id actor) {
     checkOpen();
-    var where = index.of(actor);
-    var life = where.begin();
+    var life = index.begin(actor);
+    boolean read = false;
+    try {
+      var loaded = loaded(actor, life);
+      read = true;
+      return loaded;
+    } finally {
+      if (!read) leave(actor, life.number());
+    }
+  }
+
+  private Loaded loaded(Id actor, Where.Life life) {
+    var where = life.where();
     await(life.before(), actor);
     var bodies = index.whileNothingMoves(() -> {
       var all = new ArrayList<byte[]>();
@@ -88,6 +101,11 @@ final class LogStore extends FolderStore {
     var loaded = new Loaded(life.number(), where.last(), bodies, where.waiting());
     where.hasRead(life);
     return loaded;
+  }
+
+  @Override
+  public void leave(Id actor, long life) {
+    index.end(actor, life);
   }
 
   void checkOpen() {
@@ -121,6 +139,15 @@ final class LogStore extends FolderStore {
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
   }
 
+  /** By the place of one of its turns. */
+  private Id actor(long place) {
+    try {
+      return stored(Segment.nameOf((int) (place >> Integer.SIZE)), (int) place).actor();
+    } catch (IOException failure) {
+      throw new UncheckedIOException(this + " cannot be read: " + failure, failure);
+    }
+  }
+
   /** Null: it is damaged. */
   private Stored stored(String name, int offset) throws IOException {
     var record = ByteBuffer.allocate(GLANCE);
@@ -140,7 +167,7 @@ final class LogStore extends FolderStore {
   @Override
   public List<Waiting> waiting(Id actor, Instant until, int most) {
     checkOpen();
-    return index.whileNothingMoves(() -> index.find(actor).map(where -> where.waiting(until, most)).orElse(List.of())
+    return index.whileNothingMoves(() -> index.awake(actor).map(where -> where.waiting(until, most)).orElse(List.of())
         .stream().map(one -> message(actor, one)).toList());
   }
 
@@ -154,21 +181,21 @@ final class LogStore extends FolderStore {
   @Override
   public Optional<Instant> due(Id actor, String id) {
     checkOpen();
-    return index.find(actor).flatMap(where -> where.due(id));
+    return index.awake(actor).flatMap(where -> where.due(id));
   }
 
   @Override
   public Optional<Instant> next(Id actor, Instant after) {
     checkOpen();
-    return index.find(actor).flatMap(where -> where.next(after));
+    return index.awake(actor).flatMap(where -> where.next(after));
   }
 
   @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
-    index.forEach((actor, where) -> {
-      if (actor.kind().equals(kind))
-        for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(actor, one.due());
+    index.forEachAwake(where -> {
+      if (where.actor().kind().equals(kind))
+        for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(where.actor(), one.due());
     });
   }
 
@@ -215,12 +242,15 @@ final class LogStore extends FolderStore {
   private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
     var record = Stored.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
-    var where = index.of(turn.actor());
-    if (spares.isFull() && turn.number() == 1 && !snapshot && where.waiting().isEmpty())
+    if (spares.isFull() && turn.number() == 1 && !snapshot && nothingWaits(turn.actor()))
       return refuse(spares.refusal(turn.actor() + " is not begun"));
-    var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
+    var life = index.enter(turn, snapshot);
     if (life == null) return refuse(new StoreOutdatedException(turn));
-    return add(new UnderWay.OfTurn(this, record, where, life, turn, snapshot), turn.actor());
+    return add(new UnderWay.OfTurn(this, record, life, turn, snapshot), turn.actor());
+  }
+
+  private boolean nothingWaits(Id actor) {
+    return index.awake(actor).map(where -> where.count() == 0).orElse(true);
   }
 
   @Override
@@ -228,8 +258,8 @@ final class LogStore extends FolderStore {
     var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
     if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
-    var where = index.of(message.to());
-    if (!where.reserve(most, message.due())) return CompletableFuture.completedFuture(false);
+    var where = index.reserve(message, most);
+    if (where == null) return CompletableFuture.completedFuture(false);
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
   }
 
@@ -253,13 +283,20 @@ final class LogStore extends FolderStore {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     } finally {
-      if (!added) entry.leave();
+      if (!added) {
+        entry.leave();
+        rest(entry.where);
+      }
     }
+  }
+
+  void rest(Where where) {
+    index.rest(where);
   }
 
   void put(Waiting message, int segment, int offset, int place) {
     var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
-    index.of(message.to()).put(message.id(), new Where.Waits(due, segment, offset, place));
+    index.put(message.to(), message.id(), new Where.Waits(due, segment, offset, place));
   }
 
   /** Something is stored, and the index does not know it: what it takes for dead may be alive. */
