@@ -80,9 +80,18 @@ final class Chains {
   }
 
   void remove(int link, int count) {
+    link(firstLink(link, count), free);
+    free = link;
+  }
+
+  private int firstLink(int link, int count) {
     int first = link;
     for (int i = 1; i < count; i++) first = before(first);
-    link(first, free);
-    free = link;
+    return first;
+  }
+
+  /** What was added first. */
+  long first(int link, int count) {
+    return place(firstLink(link, count));
   }
 }

@@ -2,6 +2,7 @@ package io.fibry.store.folder;
 
 import io.fibry.store.Store;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -15,7 +16,7 @@ import java.util.function.Function;
  * open addresses and grows by a quarter, so a slot of 32 bytes takes 40 to 50.
  *
  * <pre>
- * fingerprint 16 | number of the last turn, 1 bit: the first of its places is a whole turn 8
+ * fingerprint 16 | number of the last turn, and 2 bits: where that of the last whole turn is 8
  *     | its place 8; or, negative: how many it has, and the link to the last of them
  * </pre>
  */
@@ -24,14 +25,18 @@ final class Stripe {
   private static final int LAST = 2;
   private static final int PLACE = 3; // 0: the slot is empty
   private static final int NOWHERE = 0;
+  private static final int FIRST = 1; // the last whole turn is the first of those that have places
+  private static final int APART = 2; // its number, as ~number, is in the chain in front of their places
+  private static final int BITS = 2; // 0: there is no whole turn
 
-  private final int least; // slots, 5 or more
+  private final int least; // slots
   private long[] slots = {};
   private int used;
   private final Chains chains = new Chains();
   private final Map<Fingerprint, Where> awake = new HashMap<>();
 
   Stripe(int least) {
+    if (least < 4) throw new IllegalArgumentException(least + " slots cannot grow by a quarter; give 4 or more");
     this.least = least;
   }
 
@@ -46,7 +51,7 @@ final class Stripe {
   private Where wake(Fingerprint print, Store.Id actor) {
     int at = find(print);
     long place = at < 0 ? NOWHERE : slots[at + PLACE];
-    var where = at < 0 ? new Where(actor, print) : new Where(actor, print, places(place), last(at), first(at));
+    var where = at < 0 ? new Where(actor, print) : new Where(actor, print, places(at), last(at), first(at));
     awake.put(print, where); // first, since without memory it throws
     if (at < 0) return where;
     if (place < 0) chains.remove(link(place), count(place));
@@ -54,8 +59,11 @@ final class Stripe {
     return where;
   }
 
-  private long[] places(long place) {
-    return place < 0 ? chains.read(link(place), count(place)) : new long[] {place};
+  private long[] places(int at) {
+    long place = slots[at + PLACE];
+    if (place >= 0) return new long[] {place};
+    var chain = chains.read(link(place), count(place));
+    return whole(at) == APART ? Arrays.copyOfRange(chain, 1, chain.length) : chain;
   }
 
   /** Null: it rests, so nothing waits for it. */
@@ -75,12 +83,26 @@ final class Stripe {
     var places = where.places();
     if (places.length > 0) {
       prepare();
+      int whole = whole(where.last(), where.first(), places.length);
+      var chain = whole == APART ? apart(where.first(), places) : places;
       int link = -1;
-      if (places.length > 1) for (long place : places) link = chains.add(place, link);
-      insert(where.print().high(), where.print().low(), word(where.last(), where.first() != 0),
-          places.length == 1 ? places[0] : value(places.length, link));
+      if (chain.length > 1) for (long one : chain) link = chains.add(one, link);
+      insert(where.print().high(), where.print().low(), word(where.last(), whole),
+          chain.length == 1 ? chain[0] : value(chain.length, link));
     }
     awake.remove(where.print());
+  }
+
+  private static int whole(long last, long first, int places) {
+    if (first == 0) return 0;
+    return first == last + 1 - places ? FIRST : APART;
+  }
+
+  private static long[] apart(long first, long[] places) {
+    var chain = new long[places.length + 1];
+    chain[0] = ~first;
+    System.arraycopy(places, 0, chain, 1, places.length);
+    return chain;
   }
 
   /** Actors of which something is stored, messages that wait for them, and for a human. */
@@ -121,13 +143,13 @@ final class Stripe {
     if (at < 0) {
       if (type == Stored.Type.SNAPSHOT) return false;
       prepare();
-      insert(high, low, word(number, whole), place);
+      insert(high, low, word(number, whole ? FIRST : 0), place);
       return true;
     }
     if (!whole && (type == Stored.Type.SNAPSHOT || number != last(at) + 1)) return false;
     long before = slots[at + PLACE];
     slots[at + PLACE] = whole ? place : add(before, place);
-    slots[at + LAST] = word(number, whole || (slots[at + LAST] & 1) != 0);
+    slots[at + LAST] = word(number, whole ? FIRST : whole(at));
     if (whole && before < 0) chains.remove(link(before), count(before));
     return true;
   }
@@ -164,17 +186,25 @@ final class Stripe {
   }
 
   private long last(int at) {
-    return slots[at + LAST] >>> 1;
+    return slots[at + LAST] >>> BITS;
   }
 
   /** The number of the last whole turn, beside snapshots. */
   private long first(int at) {
     long place = slots[at + PLACE];
-    return (slots[at + LAST] & 1) == 0 ? 0 : last(at) + 1 - (place < 0 ? count(place) : 1);
+    return switch (whole(at)) {
+      case FIRST -> last(at) + 1 - (place < 0 ? count(place) : 1);
+      case APART -> ~chains.first(link(place), count(place));
+      default -> 0;
+    };
   }
 
-  private static long word(long last, boolean whole) {
-    return last << 1 | (whole ? 1 : 0);
+  private int whole(int at) {
+    return (int) slots[at + LAST] & (1 << BITS) - 1;
+  }
+
+  private static long word(long last, int whole) {
+    return last << BITS | whole;
   }
 
   private static long value(int count, int link) {

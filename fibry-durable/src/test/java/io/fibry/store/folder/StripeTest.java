@@ -2,6 +2,7 @@ package io.fibry.store.folder;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,10 +32,12 @@ class StripeTest {
 
   @Test
   void itKnowsWhatAMapKnows() {
+    System.out.println("stripe: -Dfibry.seed=" + seed);
     for (int step = 0; step < STEPS; step++) {
       int actor = random.nextInt(1 + random.nextInt(ACTORS)); // some often
       if (random.nextInt(8) == 0) check(actor);
       else if (random.nextInt(6) == 0) move(actor);
+      else if (random.nextInt(4) == 0) snapshot(actor);
       else add(actor, random.nextInt(3) == 0, random.nextBoolean());
     }
     for (int actor = 0; actor < ACTORS; actor++) check(actor);
@@ -42,6 +46,18 @@ class StripeTest {
     stripe.count(sums);
     assertArrayEquals(new long[] {model.size(), 0, 0}, sums, "seed " + seed);
     assertTrue(stripe.awake().isEmpty());
+  }
+
+  @Test
+  void itMustBeAbleToGrow() {
+    var failure = assertThrows(IllegalArgumentException.class, () -> new Stripe(3));
+    assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
+    var least = new Stripe(4);
+    for (int actor = 1; actor <= ACTORS; actor++)
+      assertTrue(least.read(actor, -1, 1, Stored.Type.TURN, Where.place(1, actor)));
+
+    assertEquals(LongStream.rangeClosed(1, ACTORS).boxed().toList(),
+        least.known().resting().stream().map(one -> one.print().high()).toList());
   }
 
   /** Many have neighbors in the table, and some lie across its end. */
@@ -68,6 +84,13 @@ class StripeTest {
       first.put(actor, number);
     }
     all.add(place);
+  }
+
+  private void snapshot(int actor) {
+    if (!model.containsKey(actor)) return;
+    long place = Where.place(1, (int) ++places);
+    wake(actor, where -> where.add(last.get(actor), Stored.Type.SNAPSHOT, 1, (int) places));
+    model.put(actor, new ArrayList<>(List.of(place)));
   }
 
   private void move(int actor) {
