@@ -124,7 +124,7 @@ final class Stripe {
 
   synchronized Known known() {
     var known = new Known(new ArrayList<>(), new ArrayList<>(used));
-    for (var where : awake.values()) if (where.last() > 0 || where.count() > 0) known.awake.add(where.actor());
+    for (var where : awake.values()) if (where.isKnown()) known.awake.add(where.actor());
     for (int at = 0; at < slots.length; at += WIDTH) if (slots[at + PLACE] != NOWHERE)
       known.resting.add(new Resting(new Fingerprint(slots[at], slots[at + 1]), newest(slots[at + PLACE])));
     known.resting.sort(Comparator.comparingLong(Resting::place)); // a disk reads on faster than to and fro

@@ -139,6 +139,11 @@ final class Where {
     return waiting.isEmpty() && arriving == 0 && !gap && (life == null || life.isForgettable());
   }
 
+  /** Something is stored of it, or waits for it. */
+  synchronized boolean isKnown() {
+    return last > 0 || !waiting.isEmpty();
+  }
+
   synchronized long last() {
     return last;
   }

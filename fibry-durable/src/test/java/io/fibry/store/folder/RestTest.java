@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
 import io.fibry.store.StoreOutdatedException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -19,8 +22,10 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -79,13 +84,60 @@ class RestTest {
     }
   }
 
+  @Test
+  void actorsAreToldOnceWhetherTheyAreThereOrNot() {
+    var ids = Stream.of("state", "events", "there", "box", "never").map(key -> new Store.Id("account", key)).toList();
+    try (var store = open()) {
+      for (var id : ids.subList(0, 3)) {
+        long life = store.load(id).life();
+        for (int n = 1; n <= 3; n++) store.append(turn(id, life, n, id == ids.getFirst(), List.of(), List.of()));
+        if (id != ids.get(2)) store.leave(id, life);
+      }
+      store.accept(new Store.Waiting(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1).toCompletableFuture().join();
+      store.load(ids.get(4));
+
+      assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
+    }
+    try (var store = open()) {
+      assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
+    }
+  }
+
+  private static Set<Store.Id> actors(Store store) {
+    var all = new ArrayList<Store.Id>();
+    store.actors(all::add);
+    var each = Set.copyOf(all);
+    assertEquals(each.size(), all.size(), () -> "some were told twice: " + all);
+    return each;
+  }
+
+  @Test
+  void anActorThatCannotBeReadIsNotLeftOut() throws IOException {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      store.append(turn(life, 1)).toCompletableFuture().join();
+      store.leave(ADA, life);
+      try (var file = new RandomAccessFile(folder.resolve("00000001.log").toFile(), "rw")) {
+        file.seek(Segment.HEADER + Frame.RECORDS + Integer.BYTES + Stored.ACTOR + Short.BYTES);
+        file.write('A'); // of "account"
+      }
+
+      var failure = assertThrows(StoreDamagedException.class, () -> store.actors(id -> {}));
+
+      assertEquals(store + ": 00000001.log is damaged at 76, where a turn of an actor, or a message for it, was. "
+          + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
+    }
+  }
+
   /** An actor goes from an object to a table and back, while all use it, and files move. */
   @Test
   void nothingIsForgottenWhileActorsComeAndGo() throws Exception {
     System.out.println("rest: -Dfibry.seed=" + seed);
     var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
+    var over = new AtomicBoolean();
     try (var store = open(); var threads = Executors.newCachedThreadPool()) {
       var tasks = new ArrayList<Future<?>>();
+      var listing = threads.submit(() -> list(store, over));
       for (int i = 0; i < THREADS; i++) {
         var random = new SplittableRandom(seed + i);
         tasks.add(threads.submit(() -> {
@@ -94,12 +146,29 @@ class RestTest {
           return null;
         }));
       }
-      for (var task : tasks) task.get();
+      try {
+        for (var task : tasks) task.get();
+      } finally {
+        over.set(true);
+      }
+      assertTrue(listing.get() > 0);
       for (var actor : actors) actor.check(store);
     }
     try (var store = open()) {
       for (var actor : actors) actor.check(store);
     }
+  }
+
+  /** An actor that was there once is told ever after. */
+  private static int list(Store store, AtomicBoolean over) {
+    int times = 0;
+    var before = Set.<Store.Id>of();
+    for (; !over.get(); times++) {
+      var now = actors(store);
+      assertTrue(now.containsAll(before), () -> "not all are told: " + now);
+      before = now;
+    }
+    return times;
   }
 
   /** What is to be known. One thread at a time lives its lives; any sends to it. */
@@ -131,6 +200,7 @@ class RestTest {
           stored = store.append(next(random, done, other)).toCompletableFuture();
           done = List.of();
         }
+        if (last > 0 && random.nextInt(8) == 0) store.snapshot(turn(id, life, last, true, List.of(), List.of()));
         if (random.nextBoolean()) stored.join();
         if (random.nextInt(5) > 0) store.leave(id, life);
         stored.join();
