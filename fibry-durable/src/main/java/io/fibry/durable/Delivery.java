@@ -238,7 +238,7 @@ final class Delivery implements AutoCloseable {
         // to the next messages
       }
     } catch (StoreClosedException over) { // what waits is given when the store is open again
-      isLooking(key, false);
+      isLooking(key);
     } catch (Throwable failure) {
       LoggerFactory.getLogger(Durable.class).warn("messages that wait for {} '{}' could not be given to it",
           kind.name(), key, failure);
@@ -250,30 +250,27 @@ final class Delivery implements AutoCloseable {
   private boolean isGoingOn(String key) throws InterruptedException {
     var answers = new LinkedHashMap<String, CompletableFuture<Object>>(); // of what is given, by id
     boolean any = false;
-    boolean all;
     do {
-      int room = BATCH - answers.size();
-      var found = next(key, room);
+      var found = next(key, BATCH - answers.size());
       give(key, queued(key, found), answers);
       any |= !found.isEmpty();
-      all = found.size() < room;
-    } while (isLooking(key, all));
+    } while (isLooking(key));
     return any ? isGoingOn(key, answers) : isExpected(key);
   }
 
   /** What senders left meanwhile is given with the rest, as long as there is room. */
-  private boolean isLooking(String key, boolean all) {
+  private boolean isLooking(String key) {
     List<CompletableFuture<Void>> freed;
     synchronized (this) {
       var hand = hand(key);
-      if (all && hand.hasMissed() && !closed) return true;
-      freed = hand.endLooking(all);
+      if (hand.isToLookOnceMore() && !closed) return true;
+      freed = hand.endLooking();
     }
     free(freed);
     return false;
   }
 
-  /** Empty: all that is due is in hand. */
+  /** Of the first that are due, those that are not in hand. */
   private List<Store.Waiting> next(String key, int room) {
     Instant looked;
     int most;
@@ -289,7 +286,7 @@ final class Delivery implements AutoCloseable {
     }
     var found = store.waiting(new Store.Id(kind.name(), key), looked, most);
     synchronized (this) {
-      return hand(key).unknown(found, room);
+      return hand(key).unknown(found, most, room);
     }
   }
 
@@ -311,14 +308,11 @@ final class Delivery implements AutoCloseable {
     }
   }
 
-  /** Those that can be read; none if the actor is halted. */
+  /** Those that can be read; none if what was begun before comes first. */
   private List<Kept<Object>> queued(String key, List<Store.Waiting> found) {
     var batch = found.stream().map(this::kept).flatMap(Optional::stream).toList();
     synchronized (this) {
-      var hand = hand(key);
-      if (hand.isHalted()) return List.of();
-      batch.forEach(hand::add);
-      return batch;
+      return hand(key).areAdded(batch) ? batch : List.of();
     }
   }
 
@@ -326,7 +320,10 @@ final class Delivery implements AutoCloseable {
     int called = 0;
     try {
       var actor = actors.apply(key);
-      for (; called < batch.size(); called++) answers.put(batch.get(called).id(), call(actor, key, batch.get(called)));
+      while (called < batch.size()) {
+        var kept = batch.get(called++);
+        answers.put(kept.id(), call(actor, key, kept));
+      }
     } finally {
       for (; called < batch.size(); called++) over(key); // all were counted before: none is the last too early
     }
@@ -374,7 +371,7 @@ final class Delivery implements AutoCloseable {
       hand.courier = false;
       when = now().plusSeconds(1L << Math.min(hand.failures++, MOST_RETRY));
       hand.until = when;
-      freed = hand.endLooking(false);
+      freed = hand.endLooking();
     }
     LoggerFactory.getLogger(Durable.class).debug("{} '{}' is tried again: {}", kind.name(), key, why);
     calendar.add(key, when);
@@ -386,7 +383,7 @@ final class Delivery implements AutoCloseable {
     var freed = new ArrayList<CompletableFuture<Void>>();
     synchronized (this) {
       closed = true;
-      for (var hand : hands.values()) freed.addAll(hand.endLooking(false));
+      for (var hand : hands.values()) freed.addAll(hand.endLooking());
     }
     free(freed);
     calendar.close();

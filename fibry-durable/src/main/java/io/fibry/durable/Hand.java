@@ -15,7 +15,8 @@ import java.util.concurrent.CompletableFuture;
 final class Hand {
   boolean courier; // there is one
   private boolean looking; // it has not given yet what it sees
-  private boolean behind; // it has not given all that was due when it looked
+  private boolean seesAll; // that was due when it looked
+  private boolean behind; // it has not given all of that
   private boolean left; // what a sender left to it, or was tried, is to be given first
   private boolean missed; // a sender left something since it began to look
   boolean again; // it looks again before it goes; if there is none, one is to come
@@ -112,6 +113,7 @@ final class Hand {
   void beginLooking() {
     looking = true;
     behind = true;
+    seesAll = false;
     left = false;
     missed = false;
   }
@@ -122,25 +124,33 @@ final class Hand {
     return looking;
   }
 
-  /** There is something that it has not seen, and can give now. */
-  boolean hasMissed() {
-    return missed && !halted;
+  /** A sender left something that it has not seen, and can give now with the rest. */
+  boolean isToLookOnceMore() {
+    return seesAll && missed && !halted;
   }
 
   boolean isToLookAgain() {
-    return (again || left) && !halted;
+    return (again || left || !seesAll) && !halted;
   }
 
-  /**
-   * @param all that was due is given
-   * @return the requests that may go
-   */
-  List<CompletableFuture<Void>> endLooking(boolean all) {
+  /** {@return the requests that may go} */
+  List<CompletableFuture<Void>> endLooking() {
     looking = false;
-    behind = !all;
+    behind = !seesAll;
     var freed = List.copyOf(requests);
     requests.clear();
     return freed;
+  }
+
+  /** False: not all that is before them is in a mailbox. */
+  boolean areAdded(List<Kept<Object>> batch) {
+    boolean lost = calls == 0 && !(queue.isEmpty() && begun.isEmpty()); // since the look
+    if (halted || lost) {
+      seesAll = false;
+      return false;
+    }
+    batch.forEach(this::add);
+    return true;
   }
 
   /** All that is in no mailbox can be read again. */
@@ -158,9 +168,11 @@ final class Hand {
     unreadable.add(unreadableId);
   }
 
-  /** Those that are not in hand yet. */
-  List<Store.Waiting> unknown(List<Store.Waiting> found, int most) {
-    return found.stream().filter(one -> !has(one.id()) && !unreadable.contains(one.id())).limit(most).toList();
+  /** Those that are not in hand yet, of the first that are due. */
+  List<Store.Waiting> unknown(List<Store.Waiting> found, int most, int room) {
+    var unknown = found.stream().filter(one -> !has(one.id()) && !unreadable.contains(one.id())).toList();
+    seesAll = found.size() < most && unknown.size() <= room;
+    return unknown.size() <= room ? unknown : unknown.subList(0, room);
   }
 
   /** How many messages may wait that are not to be given. */
