@@ -327,6 +327,7 @@ class ExamplesTest {
 
   private String run(String example, String argument, String... options) throws Exception {
     var command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
+    command.addAll(List.of("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")); // both begin sooner
     command.addAll(List.of(options));
     command.addAll(List.of("--module-path", modules(), "--module",
         "io.fibry.examples/io.fibry.examples.start.Start", example));

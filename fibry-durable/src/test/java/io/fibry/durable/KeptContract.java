@@ -18,6 +18,7 @@ import io.fibry.store.StoreBusyException;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -155,6 +156,35 @@ abstract class KeptContract extends AtADesk {
         assertEquals(IntStream.range(0, each).mapToObj(i -> sender + i).toList(),
             Stream.of(items).filter(item -> item.startsWith(sender)).toList(), "seed " + seed);
       }
+    }
+  }
+
+  @Test
+  void messagesOfTurnsKeepTheirOrderFromOneActorToAnotherThoughBothEnd() throws Exception {
+    long seed = Long.getLong("fibry.seed", System.nanoTime());
+    System.out.println("order of messages of turns: -Dfibry.seed=" + seed);
+    var random = new Random(seed);
+    desk.others = keeping();
+    try (var desks = desk.others.entities(scope.anonymous(), store, IDLE)) {
+      var sent = new ArrayList<String>();
+      for (int i = 0; i < 200; i++) {
+        String item = "i" + i;
+        assertTrue(desks.actor("bob").sendMessage(new Pass("ada", item)));
+        sent.add(item);
+        switch (random.nextInt(30)) {
+          case 0 -> desks.actor("ada").kill();
+          case 1 -> desks.actor("bob").kill();
+          case 2 -> desks.actor("ada").close();
+          default -> {
+            // they go on
+          }
+        }
+      }
+      String all = String.join(" ", sent);
+      eventually(() -> {
+        clock.advance(Duration.ofSeconds(1));
+        return has(desks.actor("ada"), all);
+      });
     }
   }
 
