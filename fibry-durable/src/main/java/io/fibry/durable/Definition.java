@@ -91,7 +91,7 @@ record Definition<S, E, M>(Kinds<M> kind, Callable<? extends S> initial, Optiona
     var builder = (ActorBuilder<Object>) (kind.keeps() > 0 ? how
         : ((ActorBuilder<M>) how).protocol(kind.messages().type()));
     return Home.only(delivery.store(), id,
-        () -> builder.initialState(() -> new Live<>(this, delivery, id)).onStop(Live::awaitStored)
+        () -> builder.initialState(() -> new Live<>(this, delivery, id)).onStop(Live::end)
             .newActor(Live<S, E, M>::handle));
   }
 

@@ -167,7 +167,9 @@ final class Delivery implements AutoCloseable {
     wake(key);
   }
 
-  /** Done at once, or when a courier has given what it sees, so that a request does not overtake it. */
+  /**
+   * Done at once, or when a courier has given what it sees, so that a request does not overtake it.
+   */
   CompletableFuture<Void> order(String key) {
     var order = new CompletableFuture<Void>();
     synchronized (this) {

@@ -161,7 +161,10 @@ final class DurableActor<M> extends Fronted implements Actor<M> {
     }
   }
 
-  /** Until the request overtakes no message. An interrupt or a limit that is over is the front's to tell. */
+  /**
+   * Until the request overtakes no message. An interrupt or a limit that is over is the front's to
+   * tell.
+   */
   private Duration awaitOrder(Duration limit) {
     var order = delivery.order(key);
     if (order.isDone()) return limit;

@@ -41,7 +41,13 @@ final class Live<S, E, M> {
     this.delivery = delivery;
     this.id = id;
     this.turns = new Turns(delivery, id, definition.kind().ahead());
-    load();
+    boolean read = false;
+    try {
+      load();
+      read = true;
+    } finally {
+      if (!read) turns.leave();
+    }
   }
 
   Store.Id id() {
@@ -365,7 +371,15 @@ final class Live<S, E, M> {
 
   // ---- the end
 
-  void awaitStored() throws InterruptedException {
+  void end() throws InterruptedException {
+    try {
+      awaitStored();
+    } finally {
+      turns.leave();
+    }
+  }
+
+  private void awaitStored() throws InterruptedException {
     try {
       turns.last().exceptionally(logged -> null).get();
       told.get();

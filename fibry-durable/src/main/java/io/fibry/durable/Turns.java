@@ -58,6 +58,11 @@ final class Turns {
     return loaded;
   }
 
+  /** Its actor has ended. */
+  void leave() {
+    store.leave(id, life);
+  }
+
   /** One was not stored, so that none behind it is; the actor reads its state again. */
   boolean areRefused() {
     return refused;

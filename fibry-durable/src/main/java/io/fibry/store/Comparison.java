@@ -75,8 +75,8 @@ final class Comparison {
   }
 
   private void compare(Id id) {
-    var first = from.load(id);
-    var second = to.load(id);
+    var first = Copying.read(from, id);
+    var second = Copying.read(to, id);
     if (first.last() != second.last() || !Arrays.deepEquals(first.bodies().toArray(), second.bodies().toArray()))
       throw differs(id, "its turns");
     var waits = from.waiting(id, Waiting.NEVER, Integer.MAX_VALUE);
@@ -128,7 +128,7 @@ final class Comparison {
 
   /** Of no actor: the view has seen all. */
   private Which unread(String kind, Id view) throws InterruptedException {
-    var bodies = from.load(view).bodies();
+    var bodies = Copying.read(from, view).bodies();
     String place = bodies.isEmpty() ? "" : new String(bodies.getLast(), StandardCharsets.UTF_8);
     try (var history = from.history(kind, place)) {
       var rest = history.now();

@@ -77,6 +77,7 @@ final class Copying {
       var places = new Comparison(from, to, actors, views == null ? List.of() : views).run();
       for (var view : places.entrySet()) copyView(view.getKey(), view.getValue());
       send(List.of(Copy.UNFINISHED));
+      to.leave(Copy.ACTOR, life);
       return soFar();
     } catch (InterruptedException interrupt) {
       Thread.currentThread().interrupt();
@@ -121,8 +122,15 @@ final class Copying {
 
   // ---- turns
 
+  /** What is stored of an actor that is not there. */
+  static Store.Loaded read(Store store, Id id) {
+    var loaded = store.load(id);
+    store.leave(id, loaded.life());
+    return loaded;
+  }
+
   private Progress read(Id id) {
-    return new Progress(from.load(id));
+    return new Progress(read(from, id));
   }
 
   private void copy(Id id, Progress actor, Past past) throws InterruptedException {
@@ -144,7 +152,7 @@ final class Copying {
     if (actor.based) return;
     actor.based = true;
     if (actor.number != actor.first) goOn(id, actor, actor.first + 1);
-    var body = from.load(id).bodies().getFirst();
+    var body = read(from, id).bodies().getFirst();
     to.snapshot(
         new Turn(id, actor.life, actor.first, from.clock().instant(), true, body, List.of(), List.of()));
     actor.number = actor.first;
@@ -159,7 +167,9 @@ final class Copying {
   private void end(Id id, Progress actor) {
     base(id, actor);
     if (actor.number != actor.last) throw missing(id, actor);
-    if (actor.last > 0) actorsSoFar++;
+    if (actor.last == 0) return;
+    to.leave(id, actor.life);
+    actorsSoFar++;
   }
 
   private IllegalStateException missing(Id id, Progress actor) {
@@ -211,8 +221,10 @@ final class Copying {
   // ---- views
 
   private void copyView(Id id, String place) throws InterruptedException {
-    var turn = new Turn(id, to.begin(id, 0), 1, from.clock().instant(), true, place.getBytes(StandardCharsets.UTF_8),
-        List.of(), List.of());
+    long begun = to.begin(id, 0);
+    var turn = new Turn(id, begun, 1, from.clock().instant(), true, place.getBytes(StandardCharsets.UTF_8), List.of(),
+        List.of());
     await(new Giving("the place of view " + id.key(), to.append(turn)));
+    to.leave(id, begun);
   }
 }

@@ -136,6 +136,15 @@ public interface Store extends AutoCloseable {
   long begin(Id actor, long last);
 
   /**
+   * Says that an actor has ended. The store need not know any more which turn comes next: one of
+   * this life that is given later may be refused. Those that were given are stored all the same.
+   *
+   * @param actor which
+   * @param life of the actor; nothing happens if it is over
+   */
+  default void leave(Id actor, long life) {}
+
+  /**
    * Stores a turn, with what it has done and sends, after all of this actor that were given before.
    * If one is not stored, those of its life after it are not either. May wait for room.
    *

@@ -57,7 +57,7 @@ final class Backup {
   private boolean isFull(Segment segment) throws IOException {
     going.run();
     var file = segment.read(from);
-    String differs = segment.differs(file);
+    String differs = segment.differs(file, file.limit());
     if (differs != null) throw damaged(segment, differs);
     int at = Segment.HEADER;
     boolean full = false;

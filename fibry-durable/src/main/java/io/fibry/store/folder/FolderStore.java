@@ -115,7 +115,8 @@ public abstract sealed class FolderStore implements Store permits LogStore {
   }
 
   /**
-   * How it is. This never waits for the disk, and visits all actors of which something is stored.
+   * How it is. This never waits for the disk, and visits all actors that are there, or for which
+   * something waits.
    *
    * @return counts and figures; also of a store that is closed
    */

@@ -31,6 +31,14 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
   /** Where a frame is: each place gives another crc. */
   record Place(long store, int segment, int offset) {}
 
+  /**
+   * A whole frame, of which the records were not read.
+   *
+   * @param records how many it has
+   * @param size in bytes
+   */
+  record Head(long number, long forced, long time, Kind kind, int records, int size) {}
+
   private static final int LEAD = 8; // bytes before those that the length counts
   private static final int FIXED = 28; // of those that it counts
   static final int ALIGNMENT = 8;
@@ -79,29 +87,31 @@ record Frame(long number, long forced, long time, Kind kind, List<ByteBuffer> re
 
   /** Null: no whole frame begins at the buffer's position, which is not moved. */
   static Frame of(Place place, ByteBuffer file) {
+    var head = head(place, file);
+    if (head == null) return null;
+    var records = new ArrayList<ByteBuffer>();
+    int at = file.position() + RECORDS;
+    for (int i = 0; i < head.records; i++) {
+      var record = file.slice(at + Integer.BYTES, file.getInt(at));
+      records.add(record);
+      at = next(at, record);
+    }
+    return new Frame(head.number, head.forced, head.time, head.kind, records);
+  }
+
+  /** Likewise. */
+  static Head head(Place place, ByteBuffer file) {
     int start = file.position();
     if (file.remaining() < LEAD + FIXED) return null;
     int length = file.getInt(start);
     if (length < FIXED || aligned(LEAD + (long) length) > file.remaining()) return null;
-    var content = file.slice(start + LEAD, length);
-    if (file.getInt(start + 4) != crc(place, length, content)) return null;
-    for (int i = start + LEAD + length; i < start + aligned(LEAD + length); i++) if (file.get(i) != 0) return null;
-    return read(content);
-  }
-
-  private static Frame read(ByteBuffer content) {
-    long number = content.getLong();
-    long forced = content.getLong();
-    long time = content.getLong();
-    int count = content.getInt();
-    if (count <= 0) return ofEnd(number, forced, time, Kind.values()[-count]);
-    var records = new ArrayList<ByteBuffer>();
-    for (int i = 0; i < count; i++) {
-      int size = content.getInt();
-      records.add(content.slice(content.position(), size));
-      content.position(content.position() + size);
-    }
-    return ofRecords(number, forced, time, records);
+    int end = start + LEAD + length;
+    if (file.getInt(start + 4) != crc(place, length, file.slice(start + LEAD, length))) return null;
+    int next = start + (int) aligned(LEAD + (long) length);
+    for (int i = end; i < next; i++) if (file.get(i) != 0) return null;
+    int records = file.getInt(start + RECORDS - Integer.BYTES);
+    return new Head(file.getLong(start + LEAD), file.getLong(start + LEAD + 8), file.getLong(start + LEAD + 16),
+        records > 0 ? Kind.RECORDS : Kind.values()[-records], Math.max(0, records), next - start);
   }
 
   private static int crc(Place place, int length, ByteBuffer content) {

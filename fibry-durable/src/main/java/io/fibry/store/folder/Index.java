@@ -4,37 +4,119 @@ import io.fibry.store.Store;
 import io.fibry.store.StoreDamagedException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.function.BiConsumer;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Where the log has what is alive: in memory, for each actor. Thread-safe. */
 final class Index {
-  private final ConcurrentHashMap<Store.Id, Where> actors = new ConcurrentHashMap<>();
+  static final int STRIPES = 256;
+  private static final int LEAST = 16; // slots of one
+
+  private final Stripe[] stripes = new Stripe[STRIPES];
+  private final Fingerprints fingerprints = Fingerprints.random();
+  private final AtomicLong lives = new AtomicLong(); // so far, of all actors: an old one is known as such for ever
   private final ReentrantReadWriteLock moving = new ReentrantReadWriteLock(); // from a look here to the read of a file
   private final Map<String, Duration> ages = new ConcurrentHashMap<>(); // by kind: older turns are no history
   private final Supplier<String> store; // its name
+  private final Keys keys;
   private final InstantSource clock;
   private long moves; // so far; under `moving`
 
-  Index(Supplier<String> store, InstantSource clock) {
+  /** Says which actor has a fingerprint, by the place of one of its turns. */
+  interface Keys {
+    Store.Id read(Fingerprint print, long place);
+  }
+
+  Index(Supplier<String> store, Keys keys, InstantSource clock) {
     this.store = store;
+    this.keys = keys;
     this.clock = clock;
+    // they grow by a quarter, each at another time
+    for (int i = 0; i < STRIPES; i++) stripes[i] = new Stripe(LEAST + LEAST * i / (4 * STRIPES));
   }
 
-  Where of(Store.Id actor) {
-    return actors.computeIfAbsent(actor, none -> new Where());
+  private Stripe stripe(Fingerprint print) {
+    return stripes[stripeOf(print.high())];
   }
 
-  Optional<Where> find(Store.Id actor) {
-    return Optional.ofNullable(actors.get(actor));
+  /** @param high of a fingerprint */
+  static int stripeOf(long high) {
+    return (int) (high >>> 56);
   }
 
-  void forEach(BiConsumer<Store.Id, Where> reader) {
-    actors.forEach(reader);
+  // ---- actors
+
+  /** Uses an actor, which is awake until {@link #rest}. */
+  <T> T wake(Store.Id actor, Function<Where, T> use) {
+    var print = fingerprints.of(actor);
+    return stripe(print).wake(print, actor, use);
+  }
+
+  /** Empty: nothing waits for it. */
+  Optional<Where> awake(Store.Id actor) {
+    var print = fingerprints.of(actor);
+    return Optional.ofNullable(stripe(print).awake(print));
+  }
+
+  /** The next life of an actor. */
+  Where.Life begin(Store.Id actor) {
+    return wake(actor, where -> where.begin(lives.incrementAndGet()));
+  }
+
+  void end(Store.Id actor, long life) {
+    awake(actor).ifPresent(where -> {
+      where.end(life);
+      rest(where);
+    });
+  }
+
+  /** Null: it is of a life that is over, or not the next turn. */
+  Where.Life enter(Store.Turn turn, boolean snapshot) {
+    return wake(turn.actor(), where -> {
+      var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
+      if (life == null) rest(where);
+      return life;
+    });
+  }
+
+  /** Null: too many wait. */
+  Where reserve(Store.Waiting message, int most) {
+    return wake(message.to(), where -> {
+      if (where.reserve(most, message.due())) return where;
+      rest(where);
+      return null;
+    });
+  }
+
+  /** It takes less room, if nobody uses it. */
+  void rest(Where where) {
+    if (where.isAtRest()) stripe(where.print()).rest(where);
+  }
+
+  void forEachAwake(Consumer<Where> reader) {
+    for (var stripe : stripes) stripe.awake().forEach(reader);
+  }
+
+  /**
+   * Tells of all actors of which something is stored, or for which something waits, each once: it
+   * is in one stripe, which knows all of its own at one moment.
+   */
+  void forEach(Consumer<Store.Id> reader) {
+    for (var stripe : stripes) whileNothingMoves(() -> actors(stripe.known())).forEach(reader);
+  }
+
+  private List<Store.Id> actors(Stripe.Known known) {
+    var all = new ArrayList<>(known.awake());
+    for (var one : known.resting()) all.add(keys.read(one.print(), one.place()));
+    return all;
   }
 
   /** Actors of which something is stored, and messages that wait for one, or for a human. */
@@ -42,42 +124,58 @@ final class Index {
 
   Figures figures() {
     long[] sums = new long[3];
-    for (var where : actors.values()) {
-      long aside = where.due(Store.Waiting.NEVER);
-      if (where.last() > 0) sums[0]++;
-      sums[1] += where.count() - aside;
-      sums[2] += aside;
-    }
+    for (var stripe : stripes) stripe.count(sums);
     return new Figures(sums[0], sums[1], sums[2]);
   }
 
   // ---- opening
 
-  void read(Frame.Place place, Frame frame) {
-    int offset = place.offset() + Frame.RECORDS;
-    for (var record : frame.records()) {
-      read(Stored.of(record), place.segment(), offset);
-      offset = Frame.next(offset, record);
-    }
+  void print(Skimmed record, long[] into) {
+    record.print(fingerprints, into);
   }
 
-  private void read(Stored stored, int segment, int offset) {
-    if (stored.type() != Stored.Type.MESSAGE) {
-      var where = of(stored.actor());
+  Fingerprint print(Store.Id actor) {
+    return fingerprints.of(actor);
+  }
+
+  /** A turn that has done and sends nothing. False: its actor must be awake. */
+  boolean put(long high, long low, long number, Stored.Type type, long place) {
+    return stripes[stripeOf(high)].read(high, low, number, type, place);
+  }
+
+  /** Likewise, of any actor. */
+  void put(Fingerprint print, long number, Stored.Type type, long place) {
+    var known = stripe(print).awake(print);
+    var actor = known == null ? keys.read(print, place) : known.actor();
+    rest(stripe(print).wake(print, actor, where -> {
+      where.add(number, type, (int) (place >> Integer.SIZE), (int) place);
+      return where;
+    }));
+  }
+
+  void put(Stored stored, int segment, int offset) {
+    if (stored.type() != Stored.Type.MESSAGE) rest(wake(stored.actor(), where -> {
       where.add(stored.number(), stored.type(), segment, offset);
       where.done(stored.done());
-    }
+      return where;
+    }));
     int index = 0;
-    for (var sent : stored.sends())
-      of(sent.to()).put(sent.id(), new Where.Waits(sent.due(), segment, offset, index++));
+    for (var sent : stored.sends()) put(sent.to(), sent.id(), new Where.Waits(sent.due(), segment, offset, index++));
+  }
+
+  /** A message waits. */
+  void put(Store.Id actor, String id, Where.Waits message) {
+    wake(actor, where -> {
+      where.put(id, message);
+      return where;
+    });
   }
 
   /** After all was read. */
   void check() {
-    actors.forEach((actor, where) -> {
-      if (where.hasGap())
-        throw new StoreDamagedException(
-            store.get() + " is damaged: a turn of " + actor + " is missing in front of others");
+    forEachAwake(where -> {
+      if (where.hasGap()) throw new StoreDamagedException(
+          store.get() + " is damaged: a turn of " + where.actor() + " is missing in front of others");
     });
   }
 
@@ -91,7 +189,8 @@ final class Index {
   boolean isAlive(Stored stored, long place) {
     var age = ages.get(stored.actor().kind());
     boolean old = age != null && stored.millis() < clock.instant().minus(age).toEpochMilli();
-    return find(stored.actor()).filter(where -> where.has(stored.number(), stored.type(), place, old)).isPresent();
+    var print = fingerprints.of(stored.actor());
+    return stripe(print).has(print, stored.number(), stored.type(), place, old);
   }
 
   // ---- moving
@@ -121,7 +220,10 @@ final class Index {
     try {
       files.run();
       this.moves++;
-      moves.forEach((actor, moved) -> of(actor).move(moved.turns(), moved.messages()));
+      moves.forEach((actor, moved) -> {
+        var print = fingerprints.of(actor);
+        stripe(print).move(print, moved);
+      });
     } finally {
       moving.writeLock().unlock();
     }

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** A log, and an index in memory of where the turns of each actor are. */
@@ -50,7 +51,7 @@ final class LogStore extends FolderStore {
   private LogStore(MeasuredDisk disk, InstantSource clock) {
     this.disk = disk;
     this.clock = clock;
-    this.index = new Index(this::toString, clock);
+    this.index = new Index(this::toString, this::actor, clock);
   }
 
   static LogStore open(Disk files, Options options) throws IOException {
@@ -59,7 +60,9 @@ final class LogStore extends FolderStore {
     var store = new LogStore(disk, options.clock());
     store.id = Identity.open(disk, options.segment());
     store.spares = new Spares(disk, threads("fibry-segments"), options.segment(), System::nanoTime);
-    store.log = Log.open(disk, store.id, store.spares, store.index::read);
+    var indexing = new Indexing(store.index);
+    store.log = Log.open(disk, store.id, store.spares, indexing);
+    indexing.end();
     store.index.check();
     store.compaction = new Compaction(disk, options.segment(), store.index, store.log.full(),
         () -> store.journal.forced(), threads("fibry-compaction"));
@@ -78,10 +81,34 @@ final class LogStore extends FolderStore {
 
   @Override
   public Loaded load(Id actor) {
+    return begin(actor, life -> loaded(actor, life));
+  }
+
+  @Override
+  public long begin(Id actor, long last) {
+    return begin(actor, life -> {
+      life.where().goOn(life, last);
+      return life.number();
+    });
+  }
+
+  /** If the use fails, the life is over. */
+  private <T> T begin(Id actor, Function<Where.Life, T> use) {
     checkOpen();
-    var where = index.of(actor);
-    var life = where.begin();
-    await(life.before(), actor);
+    var life = index.begin(actor);
+    boolean begun = false;
+    try {
+      await(life.before(), actor);
+      var answer = use.apply(life);
+      begun = true;
+      return answer;
+    } finally {
+      if (!begun) leave(actor, life.number());
+    }
+  }
+
+  private Loaded loaded(Id actor, Where.Life life) {
+    var where = life.where();
     var bodies = index.whileNothingMoves(() -> {
       var all = new ArrayList<byte[]>();
       for (long place : where.places()) all.add(body(actor, (int) (place >> Integer.SIZE), (int) place));
@@ -93,13 +120,8 @@ final class LogStore extends FolderStore {
   }
 
   @Override
-  public long begin(Id actor, long last) {
-    checkOpen();
-    var where = index.of(actor);
-    var life = where.begin();
-    await(life.before(), actor);
-    where.goOn(life, last);
-    return life.number();
+  public void leave(Id actor, long life) {
+    index.end(actor, life);
   }
 
   void checkOpen() {
@@ -121,7 +143,7 @@ final class LogStore extends FolderStore {
     return stored(actor, segment, offset, stored -> stored.actor().equals(actor)).body();
   }
 
-  private Stored stored(Id actor, int segment, int offset, Predicate<Stored> expected) {
+  private Stored stored(Object actor, int segment, int offset, Predicate<Stored> expected) {
     String name = Segment.nameOf(segment);
     try {
       var stored = stored(name, offset);
@@ -131,6 +153,12 @@ final class LogStore extends FolderStore {
     }
     throw new StoreDamagedException(this + ": " + name + " is damaged at " + offset + ", where a turn of " + actor
         + ", or a message for it, was. Other actors are not concerned; put back a copy of the file");
+  }
+
+  /** By the place of one of its turns. */
+  private Id actor(Fingerprint print, long place) {
+    return stored("an actor", (int) (place >> Integer.SIZE), (int) place,
+        stored -> index.print(stored.actor()).equals(print)).actor();
   }
 
   /** Null: it is damaged. */
@@ -152,7 +180,7 @@ final class LogStore extends FolderStore {
   @Override
   public List<Waiting> waiting(Id actor, Instant until, int most) {
     checkOpen();
-    return index.whileNothingMoves(() -> index.find(actor).map(where -> where.waiting(until, most)).orElse(List.of())
+    return index.whileNothingMoves(() -> index.awake(actor).map(where -> where.waiting(until, most)).orElse(List.of())
         .stream().map(one -> message(actor, one)).toList());
   }
 
@@ -166,30 +194,28 @@ final class LogStore extends FolderStore {
   @Override
   public Optional<Instant> due(Id actor, String id) {
     checkOpen();
-    return index.find(actor).flatMap(where -> where.due(id));
+    return index.awake(actor).flatMap(where -> where.due(id));
   }
 
   @Override
   public Optional<Instant> next(Id actor, Instant after) {
     checkOpen();
-    return index.find(actor).flatMap(where -> where.next(after));
+    return index.awake(actor).flatMap(where -> where.next(after));
   }
 
   @Override
   public void waiting(String kind, BiConsumer<Id, Instant> reader) {
     checkOpen();
-    index.forEach((actor, where) -> {
-      if (actor.kind().equals(kind))
-        for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(actor, one.due());
+    index.forEachAwake(where -> {
+      if (where.actor().kind().equals(kind))
+        for (var one : where.waiting(Instant.MAX, Integer.MAX_VALUE)) reader.accept(where.actor(), one.due());
     });
   }
 
   @Override
   public void actors(Consumer<Id> reader) {
     checkOpen();
-    index.forEach((actor, where) -> {
-      if (where.last() > 0 || where.count() > 0) reader.accept(actor);
-    });
+    index.forEach(reader);
   }
 
   @Override
@@ -244,12 +270,15 @@ final class LogStore extends FolderStore {
   private CompletableFuture<Void> add(Turn turn, boolean snapshot) {
     var record = Stored.bytes(turn, snapshot);
     checkSize(record, "a turn of ", turn.actor());
-    var where = index.of(turn.actor());
-    if (spares.isFull() && turn.number() == 1 && !snapshot && where.waiting().isEmpty())
+    if (spares.isFull() && turn.number() == 1 && !snapshot && nothingWaits(turn.actor()))
       return refuse(spares.refusal(turn.actor() + " is not begun"));
-    var life = snapshot ? where.enterSnapshot(turn.life()) : where.enter(turn.life(), turn.number());
+    var life = index.enter(turn, snapshot);
     if (life == null) return refuse(new StoreOutdatedException(turn));
-    return add(new UnderWay.OfTurn(this, record, where, life, turn, snapshot), turn.actor());
+    return add(new UnderWay.OfTurn(this, record, life, turn, snapshot), turn.actor());
+  }
+
+  private boolean nothingWaits(Id actor) {
+    return index.awake(actor).map(where -> where.count() == 0).orElse(true);
   }
 
   @Override
@@ -257,8 +286,8 @@ final class LogStore extends FolderStore {
     var record = Stored.bytes(message, clock.millis());
     checkSize(record, "a message for ", message.to());
     if (spares.isFull()) return refuse(spares.refusal("a message for " + message.to() + " is not kept"));
-    var where = index.of(message.to());
-    if (!where.reserve(most, message.due())) return CompletableFuture.completedFuture(false);
+    var where = index.reserve(message, most);
+    if (where == null) return CompletableFuture.completedFuture(false);
     return add(new UnderWay.OfMessage(this, record, where, message), message.to());
   }
 
@@ -282,13 +311,20 @@ final class LogStore extends FolderStore {
       Thread.currentThread().interrupt();
       throw new CancellationException(actor + " was interrupted while it waited for room in " + this);
     } finally {
-      if (!added) entry.leave();
+      if (!added) {
+        entry.leave();
+        rest(entry.where);
+      }
     }
+  }
+
+  void rest(Where where) {
+    index.rest(where);
   }
 
   void put(Waiting message, int segment, int offset, int place) {
     var due = Instant.ofEpochMilli(message.due().toEpochMilli()); // as it is read
-    index.of(message.to()).put(message.id(), new Where.Waits(due, segment, offset, place));
+    index.put(message.to(), message.id(), new Where.Waits(due, segment, offset, place));
   }
 
   /** Something is stored, and the index does not know it: what it takes for dead may be alive. */

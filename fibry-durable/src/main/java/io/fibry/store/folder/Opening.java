@@ -18,7 +18,8 @@ import java.util.TreeMap;
  */
 final class Opening {
   interface Reader {
-    void read(Frame.Place place, Frame frame);
+    /** @param file from the frame on; not for later */
+    void read(Frame.Place place, Frame.Head frame, ByteBuffer file);
   }
 
   /**
@@ -33,9 +34,12 @@ final class Opening {
       List<String> torn,
       List<String> replaced) {}
 
+  private static final int BEGINNING = 1 << 16; // of a segment, in bytes
+
   private final Disk disk;
   private final long store;
   private final Reader reader;
+  private final Window window;
   private long number = 1; // of the frame that comes
   private boolean closed;
   private final NavigableMap<Long, Segment> full = new TreeMap<>();
@@ -45,6 +49,7 @@ final class Opening {
     this.disk = disk;
     this.store = store;
     this.reader = reader;
+    this.window = new Window(disk);
   }
 
   static End open(Disk disk, long store, Reader reader) throws IOException {
@@ -58,9 +63,9 @@ final class Opening {
       if (segment.first() != next(full))
         throw damaged(new Segment(store, next(full)),
             "it is missing, and " + segments.getLast().number() + " is there");
-      var file = content(segment);
-      int end = readFrames(segment, file);
-      if (end >= 0) return end(segment, end, file, segments.subList(i + 1, segments.size()));
+      open(segment);
+      int end = readFrames(segment);
+      if (end >= 0) return end(segment, end, segments.subList(i + 1, segments.size()));
       full.put(number - 1, segment);
     }
     throw damaged(new Segment(store, next(full)),
@@ -82,43 +87,57 @@ final class Opening {
     return List.copyOf(segments);
   }
 
-  private ByteBuffer content(Segment segment) throws IOException {
-    var file = segment.read(disk);
-    String wrong = segment.differs(file);
+  private void open(Segment segment) throws IOException {
+    window.open(segment.name());
+    var header = window.at(0, Segment.HEADER).slice();
+    String wrong = segment.differs(header, window.size());
     if (wrong != null) throw damaged(segment, wrong);
-    return file.position(Segment.HEADER);
   }
 
   /** Answers where its frames end; negative: the log goes on in the next one. */
-  private int readFrames(Segment segment, ByteBuffer file) {
+  private int readFrames(Segment segment) throws IOException {
+    int offset = Segment.HEADER;
     while (true) {
-      var place = segment.place(file.position());
-      var frame = Frame.of(place, file);
-      if (frame == null) return file.position();
+      var place = segment.place(offset);
+      var file = frame(offset);
+      var frame = Frame.head(place, file);
+      if (frame == null) return offset;
       if (frame.number() != number && (frame.number() < number || !segment.compact())) throw damaged(segment,
-          "frame " + frame.number() + " is at " + file.position() + ", where " + number + " was expected");
+          "frame " + frame.number() + " is at " + offset + ", where " + number + " was expected");
       number = frame.number() + 1;
       closed = frame.kind() == Frame.Kind.CLOSED;
       if (frame.kind() == Frame.Kind.SEALED) return -1;
-      if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame);
-      file.position((int) (file.position() + frame.size()));
+      if (frame.kind() == Frame.Kind.RECORDS) reader.read(place, frame, file);
+      offset += frame.size();
     }
   }
 
-  private End end(Segment segment, int offset, ByteBuffer file, List<Segment> later) throws IOException {
-    int last = lastNonZero(file);
-    if (last >= offset) checkTorn(segment, file);
-    if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
-    for (var one : later) checkUnused(one, segment, offset);
-    if (last < offset) return new End(segment, offset, number, full, closed, List.of(), replaced);
-    String torn = keepAside(segment, offset, file.slice(offset, last + 1 - offset));
-    return new End(segment, offset, number, full, false, List.of(torn), replaced);
+  /** At least all of it, if it is whole. */
+  private ByteBuffer frame(int offset) throws IOException {
+    var file = window.at(offset, Frame.SMALLEST);
+    int length = file.remaining() < Integer.BYTES ? 0 : file.getInt(file.position());
+    return length <= 0 ? file : window.at(offset, Frame.sizeFrom(length));
   }
 
-  /** Segments are made in advance. */
-  private void checkUnused(Segment later, Segment segment, int offset) throws IOException {
-    var file = content(later);
-    if (lastNonZero(file) >= Segment.HEADER) throw damaged(segment,
+  private End end(Segment segment, int offset, List<Segment> later) throws IOException {
+    boolean torn = !window.isBlank(offset, window.size());
+    var file = torn ? segment.read(disk).position(offset) : null;
+    if (torn) checkTorn(segment, file);
+    if (segment.compact()) throw damaged(segment, "it ends at " + offset + ", in front of its last frame");
+    for (var one : later) checkUnused(one, segment, offset, torn);
+    if (!torn) return new End(segment, offset, number, full, closed, List.of(), replaced);
+    String aside = keepAside(segment, offset, file.slice(offset, lastNonZero(file) + 1 - offset));
+    return new End(segment, offset, number, full, false, List.of(aside), replaced);
+  }
+
+  /**
+   * Segments are made in advance. Of one the beginning is enough where nothing is torn: its first
+   * frame is on disk before any of its frames is told, and the seal of this segment was before it.
+   * So if both are blank, and nothing else is wrong, no frame of it was ever told.
+   */
+  private void checkUnused(Segment later, Segment segment, int offset, boolean torn) throws IOException {
+    open(later);
+    if (!window.isBlank(Segment.HEADER, torn ? window.size() : BEGINNING)) throw damaged(segment,
         "no whole frame is at " + offset + ", but " + later.name() + " goes on with the log");
   }
 

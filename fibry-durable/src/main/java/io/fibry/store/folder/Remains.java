@@ -77,7 +77,7 @@ final class Remains {
       if (segment.first() > next) note(Segment.nameOf(next), 0, "it is missing, and " + segment.name() + " is there");
       next = segment.number() + 1;
       var file = segment.read(disk);
-      String differs = segment.differs(file);
+      String differs = segment.differs(file, file.limit());
       if (differs != null) note(segment.name(), 0, differs);
       if (!full && isUsed(file)) note(segment.name(), 0, "it goes on with the log, and the one before it is not full");
       full = readFrames(segment, file, isAnyUsed(segments.subList(i + 1, segments.size())));

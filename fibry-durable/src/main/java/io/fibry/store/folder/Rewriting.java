@@ -55,7 +55,7 @@ final class Rewriting {
       for (int i = 0; i < stored.sends().size(); i++) {
         var sent = stored.sends().get(i);
         var waits = new Where.Waits(sent.due(), segment, offset, i);
-        if (index.find(sent.to()).filter(where -> where.has(sent.id(), waits)).isPresent()) messages.add(i);
+        if (index.awake(sent.to()).filter(where -> where.has(sent.id(), waits)).isPresent()) messages.add(i);
       }
       if (!turn && messages.isEmpty()) return null;
       var bytes = stored.bytes(turn, messages.stream().map(stored.sends()::get).toList());

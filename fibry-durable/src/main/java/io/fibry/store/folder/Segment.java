@@ -83,15 +83,16 @@ record Segment(long store, int first, int number, boolean compact) {
     return file.flip();
   }
 
-  /** Null: this is a whole file of this segment. Otherwise how it differs. */
-  String differs(ByteBuffer file) {
-    if (file.limit() < HEADER) return "it has only " + file.limit() + " bytes";
-    if (file.getLong(0) != MAGIC) return "it is no segment of a log";
-    if (!isWhole(file)) return "the checksum of its header is wrong";
-    if (file.getInt(8) != FORMAT) return "it has format " + file.getInt(8) + "; this version reads format " + FORMAT;
-    if (file.getLong(12) != store) return "it is of another store";
-    if (file.getInt(24) != number) return "it is segment " + file.getInt(24);
-    if (file.getInt(28) != file.limit()) return "it has " + file.limit() + " bytes, not " + file.getInt(28);
+  /** Null: a file of this size with this beginning is of this segment. Otherwise how it differs. */
+  String differs(ByteBuffer header, int size) {
+    if (size < HEADER) return "it has only " + size + " bytes";
+    if (header.getLong(0) != MAGIC) return "it is no segment of a log";
+    if (!isWhole(header)) return "the checksum of its header is wrong";
+    if (header.getInt(8) != FORMAT)
+      return "it has format " + header.getInt(8) + "; this version reads format " + FORMAT;
+    if (header.getLong(12) != store) return "it is of another store";
+    if (header.getInt(24) != number) return "it is segment " + header.getInt(24);
+    if (header.getInt(28) != size) return "it has " + size + " bytes, not " + header.getInt(28);
     return null;
   }
 }

@@ -27,12 +27,19 @@ import java.util.List;
 record Stored(Store.Id actor, Type type, long number, long millis, List<String> done, List<Sent> sends,
     ByteBuffer content) {
   private static final int FIXED = 29; // of all that is there without texts
+  static final int TYPE = 4; // where it is, as the next two
+  static final int NUMBER = 5;
+  static final int ACTOR = 21;
 
   /** What a record is; its place here is its number in the log. */
   enum Type {
     TURN, WHOLE, SNAPSHOT, MESSAGE;
 
-    private static final List<Type> ALL = List.of(values());
+    private static final Type[] ALL = values();
+
+    static Type of(int code) {
+      return ALL[code];
+    }
   }
 
   /** A message, the body of which has not been copied. */
@@ -117,7 +124,7 @@ record Stored(Store.Id actor, Type type, long number, long millis, List<String> 
   static Stored of(ByteBuffer record) {
     var in = record.duplicate();
     in.getInt();
-    var type = Type.ALL.get(in.get());
+    var type = Type.of(in.get());
     long number = in.getLong();
     long millis = in.getLong();
     var actor = actor(in);

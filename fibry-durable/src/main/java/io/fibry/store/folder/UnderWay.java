@@ -9,11 +9,13 @@ import java.util.concurrent.CompletableFuture;
 /** A record on its way to the disk; as a future, done when it is there. */
 abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journal.Entry {
   final LogStore store;
+  final Where where;
   private final ByteBuffer record;
   private boolean left; // under this object's monitor
 
-  UnderWay(LogStore store, ByteBuffer record) {
+  UnderWay(LogStore store, Where where, ByteBuffer record) {
     this.store = store;
+    this.where = where;
     this.record = record;
   }
 
@@ -32,6 +34,7 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
     }
     leave();
     completeWell();
+    store.rest(where); // last: without memory it throws
   }
 
   /** In the index. */
@@ -53,14 +56,12 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
   /** A turn, or a snapshot. */
   static final class OfTurn extends UnderWay<Void> {
-    private final Where where;
     private final Where.Life life;
     private final Store.Turn turn;
     private final boolean snapshot;
 
-    OfTurn(LogStore store, ByteBuffer record, Where where, Where.Life life, Store.Turn turn, boolean snapshot) {
-      super(store, record);
-      this.where = where;
+    OfTurn(LogStore store, ByteBuffer record, Where.Life life, Store.Turn turn, boolean snapshot) {
+      super(store, life.where(), record);
       this.life = life;
       this.turn = turn;
       this.snapshot = snapshot;
@@ -91,7 +92,8 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
         store.countRefusal();
       }
       completeExceptionally(why);
-      leave(); // last: the actor reads its state again when all have been told
+      leave(); // now: the actor reads its state again when all have been told
+      store.rest(where);
     }
 
     @Override
@@ -102,12 +104,10 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
 
   /** A message that is accepted. */
   static final class OfMessage extends UnderWay<Boolean> {
-    private final Where where;
     private final Store.Waiting message;
 
     OfMessage(LogStore store, ByteBuffer record, Where where, Store.Waiting message) {
-      super(store, record);
-      this.where = where;
+      super(store, where, record);
       this.message = message;
     }
 
@@ -131,6 +131,7 @@ abstract sealed class UnderWay<T> extends CompletableFuture<T> implements Journa
       store.countRefusal();
       leave();
       completeExceptionally(why);
+      store.rest(where);
     }
 
     @Override

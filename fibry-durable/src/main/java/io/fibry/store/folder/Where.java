@@ -1,5 +1,6 @@
 package io.fibry.store.folder;
 
+import io.fibry.store.Store;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -11,22 +12,30 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Where the log has what is to be read of an actor: its last whole turn and those after it, and the
  * messages that wait for it. Its fields, and those of a life, are under the object's own monitor.
+ * Used by {@link Stripe#wake}, and by what is on its way, which keeps it awake.
  */
 final class Where {
   private static final long[] NOWHERE = {};
 
   /** From one load to the next. */
   static final class Life {
+    private final Where where;
     private final long number;
     private final CompletableFuture<Void> before; // done when no turn of earlier lives is on its way
     private final CompletableFuture<Void> idle = new CompletableFuture<>(); // of this one and those before
     private boolean over; // a turn was refused, so those behind it are
     private boolean followed; // none enters any more
+    private boolean gone; // the actor has ended; as above
     private int underWay;
 
-    private Life(long number, CompletableFuture<Void> before) {
+    private Life(Where where, long number, CompletableFuture<Void> before) {
+      this.where = where;
       this.number = number;
       this.before = before;
+    }
+
+    Where where() {
+      return where;
     }
 
     long number() {
@@ -67,6 +76,18 @@ final class Where {
       followed = true;
       return underWay == 0;
     }
+
+    private synchronized void go() {
+      gone = true;
+    }
+
+    private synchronized boolean isGone() {
+      return gone;
+    }
+
+    private synchronized boolean isForgettable() {
+      return gone && underWay == 0 && before.isDone();
+    }
   }
 
   /**
@@ -79,7 +100,9 @@ final class Where {
   /** A message that waits is in another place. */
   record Moved(Waits from, Waits to) {}
 
-  private long[] places = NOWHERE; // segment and offset of each, ascending; the array may be longer
+  private final Store.Id actor;
+  private final Fingerprint print; // of the actor
+  private long[] places; // segment and offset of each, ascending; the array may be longer
   private int count;
   private long last; // the number of the last turn
   private long first; // the number of the last whole turn, beside snapshots
@@ -89,8 +112,44 @@ final class Where {
   private Map<String, Waits> waiting = Map.of(); // by id, oldest first; immutable: none
   private int arriving; // messages that are on their way
 
+  /** Of which nothing is stored. */
+  Where(Store.Id actor, Fingerprint print) {
+    this(actor, print, NOWHERE, 0, 0);
+  }
+
+  Where(Store.Id actor, Fingerprint print, long[] places, long last, long first) {
+    this.actor = actor;
+    this.print = print;
+    this.places = places;
+    this.count = places.length;
+    this.last = last;
+    this.first = first;
+  }
+
+  Store.Id actor() {
+    return actor;
+  }
+
+  Fingerprint print() {
+    return print;
+  }
+
+  /** Nobody uses it, nothing waits, and none of its turns is missing. */
+  synchronized boolean isAtRest() {
+    return waiting.isEmpty() && arriving == 0 && !gap && (life == null || life.isForgettable());
+  }
+
+  /** Something is stored of it, or waits for it. */
+  synchronized boolean isKnown() {
+    return last > 0 || !waiting.isEmpty();
+  }
+
   synchronized long last() {
     return last;
+  }
+
+  synchronized long first() {
+    return first;
   }
 
   synchronized long[] places() {
@@ -130,10 +189,9 @@ final class Where {
     return (long) segment << Integer.SIZE | offset;
   }
 
-  /** The next life. None enters the one before any more. */
-  synchronized Life begin() {
-    life = life == null ? new Life(1, CompletableFuture.completedFuture(null))
-        : new Life(life.number + 1, life.follow());
+  /** The next life, with a number that no other has. None enters the one before any more. */
+  synchronized Life begin(long number) {
+    life = new Life(this, number, life == null ? CompletableFuture.completedFuture(null) : life.follow());
     given = -1; // until it has read
     return life;
   }
@@ -150,7 +208,7 @@ final class Where {
 
   /** A turn is on its way, until it leaves. Null: it is of another life, or not the next one. */
   synchronized Life enter(long number, long turn) {
-    if (life == null || life.number != number || given < 0 || turn != given + 1) return null;
+    if (!isOf(number) || given < 0 || turn != given + 1) return null;
     given = turn;
     life.enter();
     return life;
@@ -158,9 +216,18 @@ final class Where {
 
   /** Likewise a snapshot, which may come late. */
   synchronized Life enterSnapshot(long number) {
-    if (life == null || life.number != number) return null;
+    if (!isOf(number)) return null;
     life.enter();
     return life;
+  }
+
+  private boolean isOf(long number) {
+    return life != null && life.number == number && !life.isGone();
+  }
+
+  /** The actor of this life has ended. */
+  synchronized void end(long number) {
+    if (isOf(number)) life.go();
   }
 
   // ---- what waits

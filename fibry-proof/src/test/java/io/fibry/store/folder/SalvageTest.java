@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -26,11 +27,12 @@ class SalvageTest {
 
   SalvageTest() throws Exception {
     try (var store = open(disk)) {
+      var lives = ACTORS.stream().collect(Collectors.toMap(id -> id, id -> store.load(id).life()));
       for (int n = 1; n <= TURNS; n++)
         for (var id : ACTORS) {
           boolean whole = id.key().equals("grace") && n % 7 == 0;
-          store.append(new Store.Turn(id, n == 1 ? store.load(id).life() : 1, n, Instant.EPOCH, whole, body(n),
-              List.of(), List.of())).toCompletableFuture().get();
+          store.append(new Store.Turn(id, lives.get(id), n, Instant.EPOCH, whole, body(n), List.of(), List.of()))
+              .toCompletableFuture().get();
         }
     }
   }

@@ -13,7 +13,7 @@ final class TextLog {
   static Log open(Disk disk, int segment, LongSupplier nanoTime, List<String> found) throws IOException {
     long store = Identity.open(disk, segment);
     var spares = new Spares(disk, Runnable::run, segment, nanoTime);
-    return Log.open(disk, store, spares, (place, frame) -> frame.records()
+    return Log.open(disk, store, spares, (place, frame, file) -> Frame.of(place, file).records()
         .forEach(record -> found.add(StandardCharsets.UTF_8.decode(record.duplicate()).toString())));
   }
 }

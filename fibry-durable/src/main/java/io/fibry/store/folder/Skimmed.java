@@ -1,0 +1,63 @@
+package io.fibry.store.folder;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * What the index needs of a record of a turn, read where it is: no text is made.
+ *
+ * @param at where the record begins
+ */
+record Skimmed(byte[] bytes, int at) {
+  private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
+  /** How many bytes a record has, which a frame says in front of it. */
+  static int size(byte[] bytes, int at) {
+    return (int) INT.get(bytes, at);
+  }
+
+  Stored.Type type() {
+    return Stored.Type.of(bytes[at + Stored.TYPE]);
+  }
+
+  long number() {
+    return (long) LONG.get(bytes, at + Stored.NUMBER);
+  }
+
+  void print(Fingerprints fingerprints, long[] into) {
+    fingerprints.write(bytes, at + Stored.ACTOR, done() - at - Stored.ACTOR, into);
+  }
+
+  /** It has done and sends nothing. */
+  boolean isPlain() {
+    return (int) INT.get(bytes, done()) == 0;
+  }
+
+  boolean sends() {
+    int next = done() + Short.BYTES;
+    for (int left = count(done()); left > 0; left--) next = afterText(next);
+    return count(next) > 0;
+  }
+
+  /** Where it says what it has done: behind kind and key. */
+  private int done() {
+    return afterText(afterText(at + Stored.ACTOR));
+  }
+
+  private int afterText(int from) {
+    return from + Short.BYTES + count(from);
+  }
+
+  private int count(int from) {
+    return (short) SHORT.get(bytes, from) & 0xffff;
+  }
+
+  /** All of it. */
+  Stored stored(int size) {
+    return Stored.of(ByteBuffer.wrap(bytes, at, size).slice());
+  }
+}

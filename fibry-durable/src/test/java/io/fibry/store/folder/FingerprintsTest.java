@@ -1,0 +1,51 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+import io.fibry.store.Store;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FingerprintsTest {
+
+  /** Key and bytes count from 0. By a program that knows those of 2 and 4 rounds. */
+  @ParameterizedTest
+  @CsvSource({"0, e77ebcb22788a5befd62db6add303001", "1, fc6f370460d3eda85e0573cc2b2ff063",
+    "7, 1084b923f2aae0c3a62f2ec80848ab77", "15, c17e5505b2bd526c2921cdec1e7e0109"})
+  void itIsSipHash(int length, String expected) {
+    var bytes = new byte[length + 2];
+    for (int i = 0; i < length; i++) bytes[i + 1] = (byte) i;
+
+    var print = new Fingerprints(0x0706050403020100L, 0x0f0e0d0c0b0a0908L).of(bytes, 1, length);
+
+    var both = ByteBuffer.allocate(16).order(ByteOrder.LITTLE_ENDIAN).putLong(print.high()).putLong(print.low());
+    assertEquals(expected, HexFormat.of().formatHex(both.array()));
+  }
+
+  @Test
+  void anActorHasThatOfItsRecords() {
+    var fingerprints = Fingerprints.random();
+    var actor = new Store.Id("account", "Grace's 2nd, \u00e4\u4e2d");
+    var turn = new Store.Turn(actor, 1, 1, Instant.EPOCH, true, new byte[9], List.of(), List.of());
+    var print = new long[2];
+
+    new Skimmed(Stored.bytes(turn, false).array(), 0).print(fingerprints, print);
+
+    assertEquals(fingerprints.of(actor), new Fingerprint(print[0], print[1]));
+    assertNotEquals(fingerprints.of(actor), Fingerprints.random().of(actor));
+  }
+
+  @Test
+  void kindAndKeyCannotChangePlaces() {
+    var fingerprints = Fingerprints.random();
+
+    assertNotEquals(fingerprints.of(new Store.Id("ab", "c")), fingerprints.of(new Store.Id("a", "bc")));
+  }
+}

@@ -1,0 +1,240 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import io.fibry.store.StoreDamagedException;
+import io.fibry.store.StoreOutdatedException;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Actors that end are known all the same. */
+@Timeout(60)
+class RestTest {
+  private static final Store.Id ADA = new Store.Id("account", "ada");
+  private static final int THREADS = 6;
+  private static final int ACTORS = 10;
+  private static final int LIVES = 500; // of a thread
+
+  @TempDir
+  private Path folder;
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+
+  private FolderStore open() {
+    return FolderStore.open(folder, options -> options.withSegment(1 << 14));
+  }
+
+  private static Store.Turn turn(Store.Id id, long life, long number, boolean whole, List<String> done,
+      List<Store.Waiting> sends) {
+    return new Store.Turn(id, life, number, Instant.EPOCH, whole, new byte[40], done, sends);
+  }
+
+  private static Store.Turn turn(long life, long number) {
+    return turn(ADA, life, number, false, List.of(), List.of());
+  }
+
+  @Test
+  void aTurnThatComesAfterItsActorsEndIsRefused() {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      var before = store.append(turn(life, 1));
+      store.leave(ADA, life);
+
+      var late = store.append(turn(life, 2)).toCompletableFuture();
+
+      before.toCompletableFuture().join();
+      assertInstanceOf(StoreOutdatedException.class, assertThrows(CompletionException.class, late::join).getCause());
+      assertEquals(1, store.load(ADA).last());
+    }
+  }
+
+  @Test
+  void theEndOfALifeIsNoneOfTheNext() {
+    try (var store = open()) {
+      long first = store.load(ADA).life();
+      long second = store.load(ADA).life();
+      store.leave(ADA, first);
+
+      store.append(turn(second, 1)).toCompletableFuture().join();
+
+      store.leave(ADA, second);
+      assertTrue(store.load(ADA).life() > second);
+    }
+  }
+
+  @Test
+  void actorsAreToldOnceWhetherTheyAreThereOrNot() {
+    var ids = Stream.of("state", "events", "there", "box", "never").map(key -> new Store.Id("account", key)).toList();
+    try (var store = open()) {
+      for (var id : ids.subList(0, 3)) {
+        long life = store.load(id).life();
+        for (int n = 1; n <= 3; n++) store.append(turn(id, life, n, id == ids.getFirst(), List.of(), List.of()));
+        if (id != ids.get(2)) store.leave(id, life);
+      }
+      store.accept(new Store.Waiting(ids.get(3), "m", Instant.EPOCH, new byte[0]), 1).toCompletableFuture().join();
+      store.load(ids.get(4));
+
+      assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
+    }
+    try (var store = open()) {
+      assertEquals(Set.copyOf(ids.subList(0, 4)), actors(store));
+    }
+  }
+
+  private static Set<Store.Id> actors(Store store) {
+    var all = new ArrayList<Store.Id>();
+    store.actors(all::add);
+    var each = Set.copyOf(all);
+    assertEquals(each.size(), all.size(), () -> "some were told twice: " + all);
+    return each;
+  }
+
+  @Test
+  void anActorThatCannotBeReadIsNotLeftOut() throws IOException {
+    try (var store = open()) {
+      long life = store.load(ADA).life();
+      store.append(turn(life, 1)).toCompletableFuture().join();
+      store.leave(ADA, life);
+      try (var file = new RandomAccessFile(folder.resolve("00000001.log").toFile(), "rw")) {
+        file.seek(Segment.HEADER + Frame.RECORDS + Integer.BYTES + Stored.ACTOR + Short.BYTES);
+        file.write('A'); // of "account"
+      }
+
+      var failure = assertThrows(StoreDamagedException.class, () -> store.actors(id -> {}));
+
+      assertEquals(store + ": 00000001.log is damaged at 76, where a turn of an actor, or a message for it, was. "
+          + "Other actors are not concerned; put back a copy of the file", failure.getMessage());
+    }
+  }
+
+  /** An actor goes from an object to a table and back, while all use it, and files move. */
+  @Test
+  void nothingIsForgottenWhileActorsComeAndGo() throws Exception {
+    System.out.println("rest: -Dfibry.seed=" + seed);
+    var actors = IntStream.range(0, ACTORS).mapToObj(Known::new).toList();
+    var over = new AtomicBoolean();
+    try (var store = open(); var threads = Executors.newCachedThreadPool()) {
+      var tasks = new ArrayList<Future<?>>();
+      var listing = threads.submit(() -> list(store, over));
+      for (int i = 0; i < THREADS; i++) {
+        var random = new SplittableRandom(seed + i);
+        tasks.add(threads.submit(() -> {
+          for (int life = 0; life < LIVES; life++)
+            actors.get(random.nextInt(ACTORS)).live(store, random, actors.get(random.nextInt(ACTORS)));
+          return null;
+        }));
+      }
+      try {
+        for (var task : tasks) task.get();
+      } finally {
+        over.set(true);
+      }
+      assertTrue(listing.get() > 0);
+      for (var actor : actors) actor.check(store);
+    }
+    try (var store = open()) {
+      for (var actor : actors) actor.check(store);
+    }
+  }
+
+  /** An actor that was there once is told ever after. */
+  private static int list(Store store, AtomicBoolean over) {
+    int times = 0;
+    var before = Set.<Store.Id>of();
+    for (; !over.get(); times++) {
+      var now = actors(store);
+      assertTrue(now.containsAll(before), () -> "not all are told: " + now);
+      before = now;
+    }
+    return times;
+  }
+
+  /** What is to be known. One thread at a time lives its lives; any sends to it. */
+  private final class Known {
+    private final Store.Id id;
+    private final ReentrantLock alive = new ReentrantLock();
+    private final Set<String> waiting = ConcurrentHashMap.newKeySet();
+    private long last;
+    private long life; // the one before
+    private int sent; // under this object's monitor
+
+    Known(int number) {
+      id = new Store.Id("account", "a" + number);
+    }
+
+    void live(Store store, SplittableRandom random, Known other) {
+      if (random.nextInt(4) == 0) accept(store);
+      if (!alive.tryLock()) return;
+      try {
+        var loaded = store.load(id);
+        assertEquals(last, loaded.last(), "seed " + seed);
+        assertTrue(loaded.life() != life);
+        if (life > 0) assertInstanceOf(StoreOutdatedException.class, failure(store.append(turn(id, life, last + 1,
+            false, List.of(), List.of())).toCompletableFuture()));
+        life = loaded.life();
+        var done = loaded.waiting().stream().filter(one -> random.nextBoolean()).toList();
+        CompletableFuture<Void> stored = CompletableFuture.completedFuture(null);
+        for (int turns = random.nextInt(4); turns > 0; turns--) {
+          stored = store.append(next(random, done, other)).toCompletableFuture();
+          done = List.of();
+        }
+        if (last > 0 && random.nextInt(8) == 0) store.snapshot(turn(id, life, last, true, List.of(), List.of()));
+        if (random.nextBoolean()) stored.join();
+        if (random.nextInt(5) > 0) store.leave(id, life);
+        stored.join();
+      } finally {
+        alive.unlock();
+      }
+    }
+
+    private Store.Turn next(SplittableRandom random, List<String> done, Known other) {
+      var sends = random.nextInt(6) == 0 ? List.of(other.message()) : List.<Store.Waiting>of();
+      sends.forEach(one -> other.waiting.add(one.id()));
+      waiting.removeAll(done);
+      return turn(id, life, ++last, random.nextInt(3) > 0, done, sends);
+    }
+
+    private void accept(Store store) {
+      var message = message();
+      waiting.add(message.id());
+      assertTrue(store.accept(message, Integer.MAX_VALUE).toCompletableFuture().join());
+    }
+
+    private synchronized Store.Waiting message() {
+      return new Store.Waiting(id, "m" + ++sent, Instant.EPOCH, new byte[10]);
+    }
+
+    void check(Store store) {
+      var loaded = store.load(id);
+      assertEquals(last, loaded.last(), "seed " + seed);
+      assertEquals(waiting, new HashSet<>(loaded.waiting()), "seed " + seed);
+      store.leave(id, loaded.life());
+    }
+  }
+
+  private static Throwable failure(CompletableFuture<?> future) {
+    return assertThrows(CompletionException.class, future::join).getCause();
+  }
+}

@@ -1,0 +1,125 @@
+package io.fibry.store.folder;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.fibry.store.Store;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A table of numbers, beside a map of objects. */
+@Timeout(60)
+class StripeTest {
+  private static final int ACTORS = 300;
+  private static final int STEPS = 200_000;
+
+  private final long seed = Long.getLong("fibry.seed", System.nanoTime());
+  private final SplittableRandom random = new SplittableRandom(seed);
+  private final Stripe stripe = new Stripe(8);
+  private final Map<Integer, List<Long>> model = new HashMap<>(); // places
+  private final Map<Integer, Long> last = new HashMap<>();
+  private final Map<Integer, Long> first = new HashMap<>();
+  private long places;
+
+  @Test
+  void itKnowsWhatAMapKnows() {
+    System.out.println("stripe: -Dfibry.seed=" + seed);
+    for (int step = 0; step < STEPS; step++) {
+      int actor = random.nextInt(1 + random.nextInt(ACTORS)); // some often
+      if (random.nextInt(8) == 0) check(actor);
+      else if (random.nextInt(6) == 0) move(actor);
+      else if (random.nextInt(4) == 0) snapshot(actor);
+      else add(actor, random.nextInt(3) == 0, random.nextBoolean());
+    }
+    for (int actor = 0; actor < ACTORS; actor++) check(actor);
+
+    long[] sums = new long[3];
+    stripe.count(sums);
+    assertArrayEquals(new long[] {model.size(), 0, 0}, sums, "seed " + seed);
+    assertTrue(stripe.awake().isEmpty());
+  }
+
+  @Test
+  void itMustBeAbleToGrow() {
+    var failure = assertThrows(IllegalArgumentException.class, () -> new Stripe(3));
+    assertEquals("3 slots cannot grow by a quarter; give 4 or more", failure.getMessage());
+    var least = new Stripe(4);
+    for (int actor = 1; actor <= ACTORS; actor++)
+      assertTrue(least.read(actor, -1, 1, Stored.Type.TURN, Where.place(1, actor)));
+
+    assertEquals(LongStream.rangeClosed(1, ACTORS).boxed().toList(),
+        least.known().resting().stream().map(one -> one.print().high()).toList());
+  }
+
+  /** Many have neighbors in the table, and some lie across its end. */
+  private static Fingerprint print(int actor) {
+    return new Fingerprint(actor, (long) (actor % 7) << 61 | actor);
+  }
+
+  private void wake(int actor, Consumer<Where> use) {
+    stripe.rest(stripe.wake(print(actor), new Store.Id("a", "" + actor), where -> {
+      use.accept(where);
+      return where;
+    }));
+  }
+
+  private void add(int actor, boolean whole, boolean opening) {
+    long number = last.merge(actor, 1L, Long::sum);
+    long place = Where.place(1, (int) ++places);
+    var type = whole ? Stored.Type.WHOLE : Stored.Type.TURN;
+    if (!opening || !stripe.read(print(actor).high(), print(actor).low(), number, type, place))
+      wake(actor, where -> where.add(number, type, 1, (int) places));
+    var all = model.computeIfAbsent(actor, none -> new ArrayList<>());
+    if (whole) {
+      all.clear();
+      first.put(actor, number);
+    }
+    all.add(place);
+  }
+
+  private void snapshot(int actor) {
+    if (!model.containsKey(actor)) return;
+    long place = Where.place(1, (int) ++places);
+    wake(actor, where -> where.add(last.get(actor), Stored.Type.SNAPSHOT, 1, (int) places));
+    model.put(actor, new ArrayList<>(List.of(place)));
+  }
+
+  private void move(int actor) {
+    var all = model.getOrDefault(actor, List.of());
+    var moves = new HashMap<Long, Long>();
+    for (int i = 0; i < all.size(); i++) if (random.nextBoolean()) {
+      long to = Where.place(1, (int) ++places);
+      moves.put(all.get(i), to);
+    }
+    if (!all.isEmpty()) all.replaceAll(place -> moves.getOrDefault(place, place));
+    stripe.move(print(actor), new Index.Moves(moves, Map.of()));
+  }
+
+  private void check(int actor) {
+    wake(actor, where -> {
+      assertEquals(model.getOrDefault(actor, List.of()), boxed(where.places()), "seed " + seed);
+      assertEquals(last.getOrDefault(actor, 0L), where.last(), "seed " + seed);
+    });
+    for (long place : model.getOrDefault(actor, List.of()))
+      assertTrue(stripe.has(print(actor), 0, Stored.Type.SNAPSHOT, place, false), "seed " + seed);
+    long begin = first.getOrDefault(actor, 0L);
+    if (!model.containsKey(actor)) return;
+    assertTrue(stripe.has(print(actor), begin, Stored.Type.TURN, -1, false), "seed " + seed);
+    assertTrue(!stripe.has(print(actor), begin - 1, Stored.Type.TURN, -1, false), "seed " + seed);
+  }
+
+  private static List<Long> boxed(long[] all) {
+    var list = new ArrayList<Long>();
+    for (long one : all) list.add(one);
+    return list;
+  }
+}
